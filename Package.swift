@@ -1,0 +1,102 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Foundation
+import PackageDescription
+
+/// What every target is compiled with; the reasons are in ARCHITECTURE.md.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableExperimentalFeature("Lifetimes"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+
+let package = Package(
+    name: "duplex",
+    platforms: [.macOS("26.0")],
+    products: [
+        .library(name: "DuplexSockets", targets: ["DuplexSockets"]),
+        .library(name: "DuplexWire", targets: ["DuplexWire"]),
+        .library(name: "DuplexWebSockets", targets: ["DuplexWebSockets"]),
+        .library(name: "DuplexServer", targets: ["DuplexServer"]),
+        .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
+        .executable(name: "duplex", targets: ["DuplexCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    ],
+    targets: [
+        // BYTES: the system call and up.
+        .target(name: "CDuplexSystem"),
+        .systemLibrary(
+            name: "CDuplexOpenSSL",
+            pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]
+        ),
+        .target(
+            name: "DuplexSockets",
+            dependencies: ["CDuplexSystem", logging, deque],
+            swiftSettings: strict
+        ),
+
+        // RULES: sans-I/O.
+        .target(name: "DuplexWire", dependencies: [httpTypes], swiftSettings: strict),
+
+        // USER: what joins the two.
+        .target(
+            name: "DuplexWebSockets",
+            dependencies: ["DuplexSockets", "DuplexWire", "CDuplexOpenSSL", httpTypes, logging, deque],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "DuplexServer",
+            dependencies: [
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle,
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "DuplexTesting",
+            dependencies: ["DuplexWire", "DuplexSockets", "DuplexWebSockets", "DuplexServer", httpTypes],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "DuplexCommand",
+            dependencies: [
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, arguments,
+                histogram,
+            ],
+            swiftSettings: strict
+        ),
+
+        // One test target for each room; what crosses rooms has targets of its own.
+        .testTarget(
+            name: "DuplexSocketsTests",
+            dependencies: ["DuplexSockets", "CDuplexSystem", logging],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DuplexWireTests",
+            dependencies: ["DuplexWire", "DuplexTesting", httpTypes],
+            swiftSettings: strict
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

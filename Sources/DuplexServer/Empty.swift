@@ -1,0 +1,1 @@
+// placeholder removed by the first file

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// A point in time that the caller hands in: nanoseconds on a monotonic clock of the caller's choice.
+///
+/// Nothing in this module reads a clock, so a test moves time by adding to an instant.
+public struct Instant: Sendable, Hashable, InstantProtocol {
+    /// Nanoseconds since the caller's clock began.
+    public var nanoseconds: Int64
+
+    /// The instant that lies this many nanoseconds after the caller's clock began.
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    public func advanced(by duration: Duration) -> Instant {
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
+        return Instant(nanoseconds: overflow ? .max : sum)
+    }
+
+    public func duration(to other: Instant) -> Duration {
+        .nanoseconds(other.nanoseconds - nanoseconds)
+    }
+
+    public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
+}
+
+extension Duration {
+    /// The duration in whole nanoseconds; one too long for 64 bits is cut to the longest that fits (292 years).
+    package var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return carried ? .max : sum
+    }
+}

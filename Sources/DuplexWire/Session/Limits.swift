@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Bounds on what a peer may make this side hold or wait for.
+///
+/// Start from a preset and change what differs: `.internet.with(messageSize: .mebibytes(8))`.
+public struct Limits: Sendable, Hashable {
+    /// The longest message accepted, in bytes of payload over all its fragments; a longer one fails with close code 1009.
+    public var messageSize: ByteCount
+    /// The longest frame accepted, in bytes of payload; a longer one fails with close code 1009.
+    public var frameSize: ByteCount
+    /// The most frames that one message may be made of, empty ones counted; one more fails with close code 1008.
+    public var fragments: Int
+    /// The most messages that wait for the app before reading from the peer stops.
+    public var inboxMessages: Int
+    /// The most bytes of messages that wait for the app before reading from the peer stops.
+    public var inboxBytes: ByteCount
+    /// The longest HTTP head (start line and fields with their line ends); a longer one is answered with 431 or 414.
+    public var headSize: ByteCount
+    /// The most fields in an HTTP head; one more is answered with 431.
+    public var headFields: Int
+    /// How long a peer may take to send a whole HTTP head; a slower one is answered with 408.
+    public var headTime: Duration
+    /// The longest HTTP request body that is collected; a longer one is answered with 413.
+    public var bodySize: ByteCount
+
+    /// For peers that nobody vouches for; the default everywhere.
+    ///
+    /// Messages and frames of 1 MiB, 4,096 fragments, an inbox of 16 messages or 1 MiB, heads of 16 KiB with 100 fields
+    /// in 10 seconds, bodies of 1 MiB.
+    public static let internet = Limits(
+        messageSize: .mebibytes(1),
+        frameSize: .mebibytes(1),
+        fragments: 4_096,
+        inboxMessages: 16,
+        inboxBytes: .mebibytes(1),
+        headSize: .kibibytes(16),
+        headFields: 100,
+        headTime: .seconds(10),
+        bodySize: .mebibytes(1)
+    )
+
+    /// For peers on one's own network: messages and frames of 64 MiB, 65,536 fragments, an inbox of 64 messages or
+    /// 16 MiB, heads of 64 KiB with 200 fields in 30 seconds, bodies of 64 MiB.
+    public static let local = Limits(
+        messageSize: .mebibytes(64),
+        frameSize: .mebibytes(64),
+        fragments: 65_536,
+        inboxMessages: 64,
+        inboxBytes: .mebibytes(16),
+        headSize: .kibibytes(64),
+        headFields: 200,
+        headTime: .seconds(30),
+        bodySize: .mebibytes(64)
+    )
+
+    /// For peers that are trusted with this process's memory: messages, frames, fragments and bodies have no bound.
+    ///
+    /// The inbox keeps its bound, so that a slow app still slows its peer down; heads are bounded as in ``local``.
+    public static let unlimited = Limits(
+        messageSize: .unlimited,
+        frameSize: .unlimited,
+        fragments: .max,
+        inboxMessages: 64,
+        inboxBytes: .mebibytes(16),
+        headSize: .kibibytes(64),
+        headFields: 200,
+        headTime: .seconds(30),
+        bodySize: .unlimited
+    )
+
+    /// The same limits with another message size, and the frame size raised or lowered with it.
+    public func with(messageSize: ByteCount) -> Limits {
+        var copy = self
+        copy.messageSize = messageSize
+        copy.frameSize = messageSize
+        return copy
+    }
+
+    /// The same limits with another number of fragments per message.
+    public func with(fragments: Int) -> Limits {
+        var copy = self
+        copy.fragments = fragments
+        return copy
+    }
+
+    /// The same limits with another time to read an HTTP head.
+    public func with(headTime: Duration) -> Limits {
+        var copy = self
+        copy.headTime = headTime
+        return copy
+    }
+}
