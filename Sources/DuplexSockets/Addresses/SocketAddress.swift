@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A family of addresses, as the system numbers them.
+package struct AddressFamily: Sendable, Hashable {
+    package let rawValue: Int32
+
+    package static let ipv4 = AddressFamily(rawValue: AF_INET)
+    package static let ipv6 = AddressFamily(rawValue: AF_INET6)
+}
+
+/// The address of one end of a connection: an IP address and a port.
+public struct SocketAddress: Sendable, Hashable {
+    /// The bytes of the address in network order: 4 for IPv4, 16 for IPv6.
+    public let bytes: [UInt8]
+    /// The port, 0 to 65,535.
+    public var port: Int
+    /// The interface that a link-local IPv6 address belongs to; 0 where there is none (RFC 4007).
+    public let scope: UInt32
+
+    private init(bytes: [UInt8], port: Int, scope: UInt32) {
+        self.bytes = bytes
+        self.port = port
+        self.scope = scope
+    }
+
+    /// Reads a literal address: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`.
+    ///
+    /// - Parameters:
+    ///   - literal: the address, without brackets.
+    ///   - port: the port, 0 to 65,535.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidAddress``. Names are not looked up.
+    public init(_ literal: String, port: Int) throws(SocketError) {
+        guard (0...65_535).contains(port) else {
+            throw SocketError(.invalidAddress, message: "\(port) is not a port: ports go from 0 to 65535.")
+        }
+        let pieces = literal.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        let address = String(pieces.first ?? "")
+        if pieces.count == 1, let bytes = Self.parse(address, AF_INET, count: 4) {
+            self.init(bytes: bytes, port: port, scope: 0)
+        } else if let bytes = Self.parse(address, AF_INET6, count: 16) {
+            let scope = pieces.count == 2 ? try Self.scope(named: String(pieces[1])) : 0
+            self.init(bytes: bytes, port: port, scope: scope)
+        } else {
+            throw SocketError(.invalidAddress, message: "“\(literal)” is not an IPv4 or IPv6 address.")
+        }
+    }
+
+    /// Whether this is an IPv6 address.
+    public var isIPv6: Bool { bytes.count == 16 }
+
+    /// The literal address without the port, such as `::1`.
+    public var host: String {
+        let address = isIPv6 ? Self.text(bytes, AF_INET6) : bytes.map(String.init).joined(separator: ".")
+        return scope == 0 ? address : "\(address)%\(scope)"
+    }
+
+    package var family: AddressFamily { isIPv6 ? .ipv6 : .ipv4 }
+
+    private static func parse(_ text: String, _ family: Int32, count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        return unsafe inet_pton(family, text, &bytes) == 1 ? bytes : nil
+    }
+
+    private static func text(_ bytes: [UInt8], _ family: Int32) -> String {
+        var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        _ = unsafe inet_ntop(family, bytes, &buffer, socklen_t(buffer.count))
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func scope(named zone: String) throws(SocketError) -> UInt32 {
+        if let number = UInt32(zone) { return number }
+        let index = unsafe if_nametoindex(zone)
+        if index != 0 { return index }
+        throw SocketError(.invalidAddress, message: "There is no network interface “\(zone)”.", errno: errno)
+    }
+}
+
+extension SocketAddress: CustomStringConvertible {
+    /// The address and the port as in a URL: `192.0.2.1:80`, `[::1]:80`.
+    public var description: String {
+        isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}
+
+// MARK: The system's form
+
+extension SocketAddress {
+    /// Takes an address from the system; `nil` for a family that isn't IP.
+    init?(_ storage: sockaddr_storage) {
+        var storage = storage
+        let address = unsafe withUnsafeBytes(of: &storage) { raw -> SocketAddress? in
+            switch unsafe Int32(raw.load(as: sockaddr.self).sa_family) {
+            case AF_INET:
+                let value = unsafe raw.load(as: sockaddr_in.self)
+                let bytes = unsafe withUnsafeBytes(of: value.sin_addr) { unsafe [UInt8]($0) }
+                return SocketAddress(bytes: bytes, port: Int(UInt16(bigEndian: value.sin_port)), scope: 0)
+            case AF_INET6:
+                let value = unsafe raw.load(as: sockaddr_in6.self)
+                let bytes = unsafe withUnsafeBytes(of: value.sin6_addr) { unsafe [UInt8]($0) }
+                let port = Int(UInt16(bigEndian: value.sin6_port))
+                return SocketAddress(bytes: bytes, port: port, scope: value.sin6_scope_id)
+            default:
+                return nil
+            }
+        }
+        guard let address else { return nil }
+        self = address
+    }
+
+    /// Takes an address that the system points to; `nil` for a family that isn't IP.
+    init?(_ pointer: UnsafePointer<sockaddr>, length: socklen_t) {
+        var storage = sockaddr_storage()
+        let count = min(Int(length), MemoryLayout<sockaddr_storage>.size)
+        unsafe withUnsafeMutableBytes(of: &storage) { target in
+            unsafe target.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: count))
+        }
+        self.init(storage)
+    }
+
+    /// Calls `body` with the address in the system's form.
+    func withSystemAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        var storage = sockaddr_storage()
+        let length = unsafe withUnsafeMutableBytes(of: &storage) { unsafe write(into: $0) }
+        return unsafe withUnsafePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(length)) }
+        }
+    }
+
+    private func write(into raw: UnsafeMutableRawBufferPointer) -> Int {
+        if isIPv6 {
+            var value = sockaddr_in6()
+            value.sin6_family = sa_family_t(AF_INET6)
+            value.sin6_port = in_port_t(port).bigEndian
+            value.sin6_scope_id = scope
+            unsafe withUnsafeMutableBytes(of: &value.sin6_addr) { unsafe $0.copyBytes(from: bytes) }
+            unsafe raw.storeBytes(of: value, as: sockaddr_in6.self)
+            return MemoryLayout<sockaddr_in6>.size
+        }
+        var value = sockaddr_in()
+        value.sin_family = sa_family_t(AF_INET)
+        value.sin_port = in_port_t(port).bigEndian
+        unsafe withUnsafeMutableBytes(of: &value.sin_addr) { unsafe $0.copyBytes(from: bytes) }
+        unsafe raw.storeBytes(of: value, as: sockaddr_in.self)
+        return MemoryLayout<sockaddr_in>.size
+    }
+
+    /// The address of this side of a socket.
+    package static func local(of descriptor: Int32) -> SocketAddress? {
+        unsafe ask { unsafe getsockname(descriptor, $0, $1) }
+    }
+
+    /// The address of the other side of a connected socket.
+    package static func remote(of descriptor: Int32) -> SocketAddress? {
+        unsafe ask { unsafe getpeername(descriptor, $0, $1) }
+    }
+
+    private static func ask(
+        _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let code = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe call($0, &length) }
+        }
+        return code == 0 ? SocketAddress(storage) : nil
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Where a socket connects to.
+public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+    enum Target: Sendable, Hashable {
+        case host(String, port: Int)
+        case address(SocketAddress)
+    }
+
+    let target: Target
+
+    /// A host by name or by literal address, and a port.
+    ///
+    /// - Parameters:
+    ///   - name: a host name, or an IPv4 or IPv6 address, the latter with or without brackets.
+    ///   - port: the port, 1 to 65,535.
+    public static func host(_ name: String, port: Int) -> Endpoint {
+        let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
+        return Endpoint(target: .host(isBracketed ? String(name.dropFirst().dropLast()) : name, port: port))
+    }
+
+    /// An address that is known already.
+    public static func address(_ address: SocketAddress) -> Endpoint {
+        Endpoint(target: .address(address))
+    }
+
+    public var description: String {
+        switch target {
+        case .host(let name, let port): name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
+        case .address(let address): address.description
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+
+/// One thread that waits for sockets and runs the code of their connections.
+///
+/// A loop is the serial executor of the sockets that live on it and the task executor of their handlers: a handler that
+/// waits for its own socket is resumed on the thread that received the bytes, without a hop. Code on a loop must not
+/// block; a loop that waits for a disk or a lock keeps all of its connections waiting.
+public final class EventLoop: SerialExecutor, TaskExecutor {
+    package let thread: LoopThread
+    private let confined: LoopBound<LoopCore>
+    private let remote = Mutex(RemoteWork())
+    private let wakeup: Wakeup
+
+    /// What other threads have handed in.
+    private struct RemoteWork {
+        var items: [WorkItem] = []
+        /// Whether a wake-up is on its way: one is enough for any number of items.
+        var isWaking = false
+        var state = State.running
+        var stopWaiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private enum State {
+        case running
+        case stopping
+        case stopped
+    }
+
+    private enum WorkItem {
+        case job(UnownedJob)
+        case body(@Sendable (LoopCore) -> Void)
+    }
+
+    /// Starts a loop on a thread of its own.
+    ///
+    /// - Parameter name: the thread's name, cut to what the system takes (15 bytes on Linux).
+    /// - Throws: ``SocketError`` when the system has no descriptor or thread to give.
+    public convenience init(name: String = "duplex-loop") throws(SocketError) {
+        try self.init(name: name, poller: EpollPoller())
+    }
+
+    package init(name: String, poller: any Poller) throws(SocketError) {
+        thread = LoopThread(name: name)
+        wakeup = try Wakeup()
+        confined = LoopBound(LoopCore(poller: poller), on: thread)
+        try poller.add(wakeup.descriptor, token: LoopCore.wakeupToken, interest: .readable)
+        try thread.start { self.run() }
+    }
+
+    /// Whether the caller runs on this loop's thread.
+    public var isCurrent: Bool {
+        thread.isCurrent
+    }
+
+    /// What the loop's thread owns; traps when the caller isn't on it.
+    package var core: LoopCore {
+        confined.value
+    }
+
+    // MARK: Executor
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if thread.isCurrent {
+            confined.value.append(job)
+        } else {
+            submit(.job(job))
+        }
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? {
+        thread.isCurrent
+    }
+
+    public func checkIsolated() {
+        precondition(thread.isCurrent, "Code that is isolated to an event loop ran off its thread.")
+    }
+
+    /// Runs `body` on the loop, in the order of the calls; from the loop's own thread, in its next turn.
+    package func execute(_ body: @escaping @Sendable (LoopCore) -> Void) {
+        submit(.body(body))
+    }
+
+    // MARK: Stopping
+
+    /// Ends the loop: work that is ready runs, sockets that still live are closed, then the thread ends.
+    ///
+    /// Returns when the thread has nothing left to do. A task that is resumed on the loop later still runs, on a thread
+    /// started for it, so that nobody waits for ever; its socket is closed by then. Calling it again returns at once.
+    public func stop() async {
+        await withCheckedContinuation { continuation in
+            let isOver = remote.withLock { remote -> Bool in
+                if remote.state == .stopped { return true }
+                remote.stopWaiters.append(continuation)
+                remote.state = .stopping
+                return false
+            }
+            if isOver { continuation.resume() } else { submit(.body { _ in }) }
+        }
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        let core = confined.value
+        var isRunning = true
+        while isRunning {
+            if core.poll() {
+                wakeup.clear()
+                isRunning = takeRemoteWork(core)
+            }
+            core.finishTurn { job in run(job) }
+        }
+        core.stopHandlers()
+        finish(core)
+    }
+
+    private func run(_ job: UnownedJob) {
+        // Both executors are named, so that code of the connection's actor and of its task runs without a hop.
+        unsafe job.runSynchronously(
+            isolatedTo: asUnownedSerialExecutor(),
+            taskExecutor: asUnownedTaskExecutor()
+        )
+    }
+
+    /// Moves what other threads have handed in to the loop's own queue.
+    ///
+    /// - Returns: whether the loop is to go on.
+    private func takeRemoteWork(_ core: LoopCore) -> Bool {
+        let (items, isRunning) = remote.withLock { remote -> ([WorkItem], Bool) in
+            remote.isWaking = false
+            defer { remote.items = [] }
+            return (remote.items, remote.state == .running)
+        }
+        hand(items, to: core)
+        return isRunning
+    }
+
+    private func hand(_ items: [WorkItem], to core: LoopCore) {
+        for item in items {
+            switch item {
+            case .job(let job): core.append(job)
+            case .body(let body): body(core)
+            }
+        }
+    }
+
+    private func submit(_ item: WorkItem) {
+        let (isFirst, isStopped) = remote.withLock { remote -> (Bool, Bool) in
+            remote.items.append(item)
+            defer { remote.isWaking = true }
+            return (!remote.isWaking, remote.state == .stopped)
+        }
+        guard isFirst else { return }
+        if isStopped { runLate() } else { wakeup.signal() }
+    }
+
+    // MARK: After the end
+
+    private func finish(_ core: LoopCore) {
+        drain(core) { remote in
+            remote.state = .stopped
+            core.closePoller()
+            wakeup.close()
+        }
+        let waiters = remote.withLock { remote -> [CheckedContinuation<Void, Never>] in
+            defer { remote.stopWaiters = [] }
+            return remote.stopWaiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Runs what is ready, and what that makes ready, without waiting for sockets; calls `atEnd`, with the lock held,
+    /// once nothing is left.
+    private func drain(_ core: LoopCore, atEnd: (inout RemoteWork) -> Void) {
+        while true {
+            core.finishTurn { job in run(job) }
+            if core.hasWork { continue }
+            let items = remote.withLock { remote -> [WorkItem] in
+                if remote.items.isEmpty {
+                    remote.isWaking = false
+                    atEnd(&remote)
+                }
+                defer { remote.items = [] }
+                return remote.items
+            }
+            if items.isEmpty { return }
+            hand(items, to: core)
+        }
+    }
+
+    /// Runs jobs that came after the loop had stopped, on a thread started for them: somebody may hold a socket longer
+    /// than its loop lives, and must get an answer rather than wait for ever.
+    private func runLate() {
+        do {
+            try thread.start { self.drain(self.confined.value) { _ in } }
+        } catch {
+            preconditionFailure("No thread for work that came after an event loop had stopped: \(error)")
+        }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Something with a descriptor that a loop watches.
+package protocol DescriptorHandler: AnyObject {
+    /// Called on the loop when the descriptor is ready for something it is watched for, or has failed.
+    func ready(_ readiness: Readiness)
+
+    /// Called on the loop when it stops for good, while the descriptor is still watched.
+    func loopStopped()
+}
+
+/// Something that gathers output during a turn and sends it at the turn's end.
+package protocol Flushable: AnyObject {
+    /// Sends what was gathered.
+    func flush()
+}
+
+/// What one loop's thread owns: watched descriptors, timers, jobs that are ready, the receive buffer.
+///
+/// Used on the loop's thread only, and so without locks; see ``LoopBound``.
+package final class LoopCore {
+    /// The loop's time: read once in each turn, when the poller came back.
+    package private(set) var now: MonotonicInstant
+    package let receiveBuffer = ReceiveBuffer()
+    let outputPool = OutputPool()
+
+    private let poller: any Poller
+    private var watched: [Watched] = []
+    private var watchedCount = 0
+    private var timers: TimerWheel
+    private var jobs: [UnownedJob] = []
+    private var runningJobs: [UnownedJob] = []
+    private var dirty: [any Flushable] = []
+    private var flushing: [any Flushable] = []
+    private var events: [PollEvent] = []
+    private var dueTimers: [DueTimer] = []
+    private var isStopped = false
+
+    /// The token of the descriptor by which other threads wake the loop.
+    package static let wakeupToken = UInt64.max
+    private static let roundsPerTurn = 8
+
+    /// One place for each descriptor number. The generation tells an event for a closed descriptor from one for the
+    /// next descriptor that got the same number.
+    private struct Watched {
+        var handler: (any DescriptorHandler)?
+        var generation: UInt32
+    }
+
+    package init(poller: any Poller) {
+        self.poller = poller
+        now = .now()
+        timers = TimerWheel(now: now)
+    }
+
+    // MARK: Descriptors
+
+    /// Watches a descriptor; `handler` is kept until ``unwatch(_:)``.
+    package func watch(
+        _ descriptor: Int32,
+        for interest: Readiness,
+        handler: any DescriptorHandler
+    ) throws(SocketError) {
+        if isStopped { throw SocketError(.loopStopped, message: "The event loop has been stopped.") }
+        let index = Int(descriptor)
+        while watched.count <= index { watched.append(Watched(handler: nil, generation: 0)) }
+        try poller.add(descriptor, token: token(descriptor), interest: interest)
+        watched[index].handler = handler
+        watchedCount += 1
+    }
+
+    /// Changes what a watched descriptor is watched for.
+    package func modify(_ descriptor: Int32, interest: Readiness) {
+        poller.modify(descriptor, token: token(descriptor), interest: interest)
+    }
+
+    /// Stops watching a descriptor, before it is closed.
+    package func unwatch(_ descriptor: Int32) {
+        poller.remove(descriptor)
+        watched[Int(descriptor)].handler = nil
+        watched[Int(descriptor)].generation &+= 1
+        watchedCount -= 1
+    }
+
+    private func token(_ descriptor: Int32) -> UInt64 {
+        UInt64(watched[Int(descriptor)].generation) << 32 | UInt64(descriptor)
+    }
+
+    // MARK: Timers
+
+    package func schedule(_ target: any TimerTarget, at deadline: MonotonicInstant) -> TimerID {
+        timers.schedule(target, at: deadline)
+    }
+
+    package func cancel(_ timer: TimerID) {
+        timers.cancel(timer)
+    }
+
+    // MARK: Jobs and output of this turn
+
+    package func append(_ job: UnownedJob) {
+        jobs.append(job)
+    }
+
+    /// Has `flushable` flushed once at the end of this turn; the caller asks once in a turn.
+    package func flushAtEndOfTurn(_ flushable: any Flushable) {
+        dirty.append(flushable)
+    }
+
+    // MARK: The turn
+
+    /// The first half of a turn: waits, then handles everything that is readable or due.
+    ///
+    /// - Returns: whether another thread has woken the loop.
+    package func poll() -> Bool {
+        poller.wait(timeout: hasWork ? 0 : timeUntilNextTimer(), into: &events)
+        now = .now()
+        var isWoken = false
+        for event in events {
+            if event.token == Self.wakeupToken { isWoken = true } else { dispatch(event) }
+        }
+        fireTimers()
+        return isWoken
+    }
+
+    /// The second half of a turn: runs the jobs that became ready, then sends.
+    ///
+    /// The order is what makes a message cost one receive and one send: answers of all connections are gathered before
+    /// any of them is sent.
+    package func finishTurn(run: (UnownedJob) -> Void) {
+        runReadyJobs(run)
+        flushDirty()
+    }
+
+    private func dispatch(_ event: PollEvent) {
+        let place = watched[Int(event.token & 0xFFFF_FFFF)]
+        guard place.generation == UInt32(event.token >> 32), let handler = place.handler else { return }
+        handler.ready(event.readiness)
+    }
+
+    private func fireTimers() {
+        timers.advance(to: now, into: &dueTimers)
+        guard !dueTimers.isEmpty else { return }
+        let due = dueTimers
+        dueTimers.removeAll()
+        for timer in due { timer.target.timerFired(timer.id, now: now) }
+    }
+
+    /// Runs jobs until none is ready, but lets the poller have a look after a bounded number of rounds, so that tasks
+    /// which keep each other busy don't starve the sockets.
+    private func runReadyJobs(_ run: (UnownedJob) -> Void) {
+        var rounds = 0
+        while !jobs.isEmpty && rounds < Self.roundsPerTurn {
+            swap(&jobs, &runningJobs)
+            for job in runningJobs { run(job) }
+            runningJobs.removeAll(keepingCapacity: true)
+            rounds += 1
+        }
+    }
+
+    private func flushDirty() {
+        guard !dirty.isEmpty else { return }
+        swap(&dirty, &flushing)
+        for flushable in flushing { flushable.flush() }
+        flushing.removeAll(keepingCapacity: true)
+    }
+
+    /// Milliseconds until the wheel wants to be advanced, rounded up; -1 when there is no timer.
+    private func timeUntilNextTimer() -> Int32 {
+        guard let next = timers.nextInstant else { return -1 }
+        let nanoseconds = next.nanoseconds - now.nanoseconds
+        if nanoseconds <= 0 { return 0 }
+        return Int32(min((nanoseconds + 999_999) / 1_000_000, Int64(Int32.max)))
+    }
+
+    // MARK: The end
+
+    /// Whether jobs or output still wait.
+    package var hasWork: Bool {
+        !jobs.isEmpty || !dirty.isEmpty
+    }
+
+    /// Tells everything that is still watched that the loop ends; from here on nothing new can be watched.
+    package func stopHandlers() {
+        isStopped = true
+        for place in watched { place.handler?.loopStopped() }
+        assert(watchedCount == 0, "a handler stayed watched after its loop had stopped")
+    }
+
+    package func closePoller() {
+        poller.close()
+    }
+}

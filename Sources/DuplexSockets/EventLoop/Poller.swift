@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What a descriptor is watched for, or what it is ready for.
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Bytes, an end of stream or a new connection can be taken.
+    package static let readable = Readiness(rawValue: 1)
+    /// Bytes can be written.
+    package static let writable = Readiness(rawValue: 2)
+    /// The peer is gone or the descriptor has an error. Always watched for.
+    package static let failed = Readiness(rawValue: 4)
+}
+
+/// What a poller reports about one descriptor.
+package struct PollEvent: Sendable {
+    package var token: UInt64
+    package var readiness: Readiness
+}
+
+/// Waits for descriptors to become ready; level-triggered. One implementation for each system interface.
+package protocol Poller: AnyObject {
+    /// Watches a descriptor; `token` comes back with each of its events.
+    func add(_ descriptor: Int32, token: UInt64, interest: Readiness) throws(SocketError)
+
+    /// Replaces what a watched descriptor is watched for.
+    func modify(_ descriptor: Int32, token: UInt64, interest: Readiness)
+
+    /// Stops watching a descriptor. It must still be open.
+    func remove(_ descriptor: Int32)
+
+    /// Waits until something is ready, the timeout has passed, or a signal came, and replaces what is in `events`.
+    ///
+    /// - Parameters:
+    ///   - timeout: milliseconds to wait at most; 0 looks without waiting, -1 waits for ever.
+    ///   - events: replaced by what is ready.
+    func wait(timeout: Int32, into events: inout [PollEvent])
+
+    /// Gives the descriptors of the poller itself back.
+    func close()
+}

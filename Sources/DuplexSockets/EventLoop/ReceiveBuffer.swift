@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// The one buffer that all connections of a loop receive into, so that an idle connection owns none.
+///
+/// What was received is valid until the next receive on the same loop: it is parsed in place, and whoever wants to keep
+/// something copies it.
+@safe package final class ReceiveBuffer {
+    /// 512 KiB: large enough that a burst is taken in one system call. Pages that were never needed are never touched.
+    package static let size = 512 * 1_024
+    private let storage: UnsafeMutableRawBufferPointer
+
+    package init() {
+        unsafe storage = .allocate(byteCount: Self.size, alignment: 64)
+        unsafe storage.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    deinit {
+        unsafe storage.deallocate()
+    }
+
+    /// Receives from a stream socket and hands the bytes over for the length of the call.
+    ///
+    /// - Parameters:
+    ///   - descriptor: a connected, non-blocking socket.
+    ///   - limit: the most bytes to take.
+    ///   - body: called with the bytes when there were any. It must not receive on this loop again.
+    /// - Returns: what the system call gave.
+    package func receive(
+        from descriptor: Int32,
+        limit: Int = ReceiveBuffer.size,
+        _ body: (inout MutableRawSpan) -> Void
+    ) -> TransferResult {
+        let window = unsafe UnsafeMutableRawBufferPointer(rebasing: storage[0..<min(limit, Self.size)])
+        let result = unsafe SystemCalls.receive(descriptor, into: window)
+        if case .transferred(let count) = result, count > 0 {
+            let received = unsafe UnsafeMutableRawBufferPointer(rebasing: window[0..<count])
+            var span = unsafe received.mutableBytes
+            body(&span)
+        }
+        return result
+    }
+}

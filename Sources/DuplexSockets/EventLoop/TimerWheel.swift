@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Something that a timer wakes.
+package protocol TimerTarget: AnyObject {
+    /// Called on the loop once the timer's instant has come; the timer is gone by then.
+    ///
+    /// A timer that was cancelled in the very turn in which it came due is still handed out: compare `timer` with the
+    /// one that is waited for.
+    ///
+    /// - Parameters:
+    ///   - timer: the timer, as `schedule` named it.
+    ///   - now: the loop's time.
+    func timerFired(_ timer: TimerID, now: MonotonicInstant)
+}
+
+/// Names a scheduled timer; stays unique when the wheel uses its place again.
+package struct TimerID: Sendable, Hashable {
+    fileprivate var index: Int32
+    fileprivate var generation: UInt32
+}
+
+/// A timer whose instant has come.
+package struct DueTimer {
+    package var target: any TimerTarget
+    package var id: TimerID
+}
+
+/// The timers of one loop: scheduling, cancelling and firing each cost the same however many there are.
+///
+/// A hierarchical wheel (Varghese and Lauck): four levels of 64 slots. A slot of the lowest level spans one tick of
+/// 2^22 ns (4.2 ms), a slot of each further level 64 times as much; the four reach 19 hours, and a timer further away
+/// waits in the last level and is placed anew when it comes round. A timer fires on the first turn after its tick has
+/// passed, never early and at most one tick late. The wheel reads no clock.
+package struct TimerWheel {
+    private static let tickShift: Int64 = 22
+    private static let slotBits: Int64 = 6
+    private static let slotCount = 64
+    private static let levels = 4
+    private static let none: Int32 = -1
+
+    private struct Entry {
+        var target: (any TimerTarget)?
+        var deadline: Int64
+        var next: Int32
+        var previous: Int32
+        var slot: Int32
+        var generation: UInt32
+    }
+
+    private var entries: [Entry] = []
+    private var firstFree = none
+    /// The first entry of each slot, level by level.
+    private var heads = [Int32](repeating: none, count: levels * slotCount)
+    /// One bit for each slot that isn't empty, a word for each level.
+    private var occupied = [UInt64](repeating: 0, count: levels)
+    /// The tick that the wheel has come to: everything due before it has fired.
+    private var tick: Int64
+
+    /// The number of timers that wait.
+    package private(set) var count = 0
+
+    package init(now: MonotonicInstant) {
+        tick = now.nanoseconds >> Self.tickShift
+    }
+
+    /// Makes a timer that fires once `deadline` has passed.
+    package mutating func schedule(_ target: any TimerTarget, at deadline: MonotonicInstant) -> TimerID {
+        let index = takeEntry()
+        entries[Int(index)].target = target
+        entries[Int(index)].deadline = deadline.nanoseconds
+        place(index)
+        count += 1
+        return TimerID(index: index, generation: entries[Int(index)].generation)
+    }
+
+    /// Takes a timer back; one that has fired or was cancelled before is left alone.
+    package mutating func cancel(_ timer: TimerID) {
+        let index = Int(timer.index)
+        guard entries[index].generation == timer.generation, entries[index].target != nil else { return }
+        unlink(timer.index)
+        free(timer.index)
+    }
+
+    /// When the wheel must be advanced next; `nil` while it is empty. May be earlier than the earliest timer.
+    package var nextInstant: MonotonicInstant? {
+        guard count > 0 else { return nil }
+        var earliest = Int64.max
+        for level in 0..<Self.levels where occupied[level] != 0 {
+            let shift = Self.slotBits * Int64(level)
+            let position = tick >> shift
+            let rotation = Int(position & 63)
+            // The slot at the position itself was emptied when the wheel came to it, except in the lowest level.
+            let word = occupied[level]
+            let rotated = rotation == 0 ? word : (word >> UInt64(rotation)) | (word << UInt64(64 - rotation))
+            var distance = Int64(rotated.trailingZeroBitCount)
+            if level > 0 && distance == 0 { distance = 64 }
+            earliest = min(earliest, (position + distance) << shift)
+        }
+        // A slot of the lowest level is due when its tick has passed.
+        return MonotonicInstant(nanoseconds: (max(earliest, tick) + 1) << Self.tickShift)
+    }
+
+    /// Moves the wheel to `now` and appends the timers that are due to `due`, in the order of their ticks.
+    package mutating func advance(to now: MonotonicInstant, into due: inout [DueTimer]) {
+        let target = now.nanoseconds >> Self.tickShift
+        while tick < target {
+            guard count > 0 else {
+                tick = target
+                return
+            }
+            takeDue(Int(tick & 63), into: &due)
+            tick += 1
+            cascade()
+            skipEmptyTicks(to: target)
+        }
+    }
+
+    /// Goes over ticks in which nothing can happen, up to the next boundary of the second level.
+    private mutating func skipEmptyTicks(to target: Int64) {
+        guard occupied[0] == 0, tick < target else { return }
+        tick = min(((tick >> Self.slotBits) + 1) << Self.slotBits, target)
+        cascade()
+    }
+
+    /// Brings the timers of higher levels down whose slot the wheel has come to.
+    private mutating func cascade() {
+        var level = 1
+        while level < Self.levels {
+            let shift = Self.slotBits * Int64(level)
+            guard tick & ((1 << shift) - 1) == 0 else { return }
+            let slot = level * Self.slotCount + Int((tick >> shift) & 63)
+            var index = takeList(slot)
+            while index != Self.none {
+                let next = entries[Int(index)].next
+                place(index)
+                index = next
+            }
+            level += 1
+        }
+    }
+
+    private mutating func takeDue(_ slot: Int, into due: inout [DueTimer]) {
+        while heads[slot] != Self.none {
+            let index = heads[slot]
+            unlink(index)
+            if let target = entries[Int(index)].target {
+                due.append(DueTimer(target: target, id: TimerID(index: index, generation: entries[Int(index)].generation)))
+            }
+            free(index)
+        }
+    }
+
+    /// Links an entry into the slot for its deadline, seen from the wheel's tick.
+    private mutating func place(_ index: Int32) {
+        let due = max(entries[Int(index)].deadline >> Self.tickShift, tick)
+        var level = 0
+        while level < Self.levels - 1 && (due - tick) >> (Self.slotBits * Int64(level + 1)) != 0 { level += 1 }
+        let shift = Self.slotBits * Int64(level)
+        // Further away than the wheel reaches: the last slot there is, to be placed anew from there.
+        let position = min(due >> shift, (tick >> shift) + 63)
+        link(index, into: level * Self.slotCount + Int(position & 63))
+    }
+
+    private mutating func link(_ index: Int32, into slot: Int) {
+        let head = heads[slot]
+        entries[Int(index)].next = head
+        entries[Int(index)].previous = Self.none
+        entries[Int(index)].slot = Int32(slot)
+        if head != Self.none { entries[Int(head)].previous = index }
+        heads[slot] = index
+        occupied[slot / Self.slotCount] |= 1 << UInt64(slot % Self.slotCount)
+    }
+
+    private mutating func unlink(_ index: Int32) {
+        let entry = entries[Int(index)]
+        if entry.next != Self.none { entries[Int(entry.next)].previous = entry.previous }
+        if entry.previous != Self.none {
+            entries[Int(entry.previous)].next = entry.next
+            return
+        }
+        let slot = Int(entry.slot)
+        heads[slot] = entry.next
+        if entry.next == Self.none { occupied[slot / Self.slotCount] &= ~(1 << UInt64(slot % Self.slotCount)) }
+    }
+
+    private mutating func takeList(_ slot: Int) -> Int32 {
+        let head = heads[slot]
+        heads[slot] = Self.none
+        occupied[slot / Self.slotCount] &= ~(1 << UInt64(slot % Self.slotCount))
+        return head
+    }
+
+    private mutating func takeEntry() -> Int32 {
+        if firstFree != Self.none {
+            let index = firstFree
+            firstFree = entries[Int(index)].next
+            return index
+        }
+        entries.append(
+            Entry(target: nil, deadline: 0, next: Self.none, previous: Self.none, slot: 0, generation: 0)
+        )
+        return Int32(entries.count - 1)
+    }
+
+    private mutating func free(_ index: Int32) {
+        entries[Int(index)].target = nil
+        entries[Int(index)].generation &+= 1
+        entries[Int(index)].next = firstFree
+        firstFree = index
+        count -= 1
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// A task that waits for something on a loop.
+///
+/// Kept in the loop-bound state of what it waits for. Whoever takes it out of there resumes it, once.
+@safe package struct Waiter<Value> {
+    /// Tells this wait from those before and after it, for time-outs and cancellation that come late.
+    package let id: UInt64
+    // Unsafe because the runtime doesn't check that it is resumed once. One thread touches it, and takes it out of the
+    // state before it resumes it. The checked form allocates for each wait, on the path of every message.
+    private let continuation: UnsafeContinuation<Value, any Error>
+
+    package init(id: UInt64, _ continuation: UnsafeContinuation<Value, any Error>) {
+        self.id = id
+        unsafe self.continuation = unsafe continuation
+    }
+
+    package func resume(with result: sending Result<Value, any Error>) {
+        unsafe continuation.resume(with: result)
+    }
+}
+
+/// Waits until the loop resumes the waiter that `install` was given.
+///
+/// - Parameters:
+///   - loop: the loop that the caller is isolated to.
+///   - isolation: the caller's actor.
+///   - install: keeps the waiter, on the loop, before anything else can happen there.
+///   - cancel: called on the loop when the task is cancelled, perhaps after the waiter was resumed.
+package func waitOnLoop<Value>(
+    _ loop: EventLoop,
+    isolation: isolated (any Actor)? = #isolation,
+    install: (UnsafeContinuation<Value, any Error>) -> Void,
+    cancel: @escaping @Sendable () -> Void
+) async throws -> Value {
+    try await withTaskCancellationHandler {
+        try unsafe await withUnsafeThrowingContinuation { continuation in
+            unsafe install(continuation)
+        }
+    } onCancel: {
+        loop.execute { _ in cancel() }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Logging
+
+/// Takes the connections of one listening descriptor on one loop.
+///
+/// When the process has no descriptor left, it stops looking for a tenth of a second instead of spinning: what waits
+/// stays in the backlog. The pause is logged once, and its end.
+final class Acceptor: DescriptorHandler, TimerTarget {
+    /// How long nothing is accepted after the system had no descriptor or memory.
+    static let pause = Duration.milliseconds(100)
+    /// The most connections taken in one turn, so that a burst doesn't starve the connections there are.
+    private static let burst = 64
+
+    private let core: LoopCore
+    private let descriptor: Int32
+    private let logger: Logger
+    private let accepted: (Int32, SocketAddress?) -> Void
+    private var resumeTimer: TimerID?
+    private var isOpen = true
+    private var isExhausted = false
+
+    /// - Parameters:
+    ///   - descriptor: a listening, non-blocking socket; the acceptor closes it.
+    ///   - accepted: called on the loop with each connected, non-blocking descriptor, which is the callee's then.
+    init(
+        descriptor: Int32,
+        core: LoopCore,
+        logger: Logger,
+        accepted: @escaping (Int32, SocketAddress?) -> Void
+    ) {
+        self.descriptor = descriptor
+        self.core = core
+        self.logger = logger
+        self.accepted = accepted
+    }
+
+    func start() throws(SocketError) {
+        try core.watch(descriptor, for: .readable, handler: self)
+    }
+
+    /// Stops listening; connections that wait in the backlog are reset by the system.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        if let timer = resumeTimer {
+            core.cancel(timer)
+            resumeTimer = nil
+        } else {
+            core.unwatch(descriptor)
+        }
+        SystemCalls.close(descriptor)
+    }
+
+    func ready(_ readiness: Readiness) {
+        for _ in 0..<Self.burst {
+            guard isOpen else { return }
+            switch SystemCalls.accept(descriptor) {
+            case .accepted(let connection, let address): took(connection, address)
+            case .aborted: continue
+            case .none: return
+            case .exhausted(let code), .failed(let code):
+                rest(code)
+                return
+            }
+        }
+    }
+
+    func loopStopped() {
+        close()
+    }
+
+    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        guard timer == resumeTimer else { return }
+        resumeTimer = nil
+        do {
+            try start()
+        } catch {
+            logger.error("a listener could not go on", metadata: ["error": "\(error)"])
+            isOpen = false
+            SystemCalls.close(descriptor)
+        }
+    }
+
+    private func took(_ connection: Int32, _ address: SocketAddress?) {
+        if isExhausted {
+            isExhausted = false
+            logger.notice("accepting connections again")
+        }
+        accepted(connection, address)
+    }
+
+    private func rest(_ code: Int32) {
+        if !isExhausted {
+            isExhausted = true
+            logger.error(
+                "no connection can be accepted; trying again every \(Self.pause)",
+                metadata: ["reason": "\(SocketError.text(of: code))"]
+            )
+        }
+        core.unwatch(descriptor)
+        resumeTimer = core.schedule(self, at: core.now.advanced(by: Self.pause))
+    }
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What a channel tells the one who uses it; all on the loop.
+package protocol ChannelHandler: AnyObject {
+    /// Bytes have arrived. They lie in the loop's buffer and are valid during the call only; they may be changed in place.
+    func received(_ bytes: inout MutableRawSpan)
+
+    /// The peer has finished writing; nothing more arrives.
+    func inputEnded()
+
+    /// Output that waited above the high-water mark has fallen to the low one.
+    func outputDrained()
+
+    /// The connection has failed, and the channel is closed.
+    func failed(_ error: SocketError)
+}
+
+/// One connected stream socket on its loop: receives into the loop's buffer, gathers output, sends it once in a turn.
+///
+/// Belongs to its loop's thread. TLS will go between ``received`` and the handler and between ``write`` and the socket.
+package final class Channel: DescriptorHandler, Flushable {
+    package let core: LoopCore
+    /// The descriptor; -1 once it is closed.
+    package private(set) var descriptor: Int32
+    /// Who is told. A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and
+    /// closes it on the way out.
+    package weak var handler: (any ChannelHandler)?
+    /// The most bytes that one receive takes.
+    package var receiveLimit = ReceiveBuffer.size
+    private var output: OutputBuffer
+
+    private var interest: Readiness = []
+    private var isWatched = false
+    private var isFlushPlanned = false
+    private var waitsForDrain = false
+    private var ending = Ending.none
+    private var hasInputEnded = false
+
+    /// Output waits above this many bytes: whoever writes should stop.
+    package static let highWaterMark = 64 * 1_024
+    /// Output that waited has fallen to this many bytes: whoever writes may go on.
+    package static let lowWaterMark = 16 * 1_024
+
+    /// What happens once all output is sent.
+    private enum Ending {
+        case none
+        case finishWriting
+        case finishedWriting
+        case close
+    }
+
+    /// Takes over a connected, non-blocking descriptor. Nothing is received before ``isReading`` is set.
+    package init(descriptor: Int32, core: LoopCore) {
+        self.descriptor = descriptor
+        self.core = core
+        output = OutputBuffer(pool: core.outputPool)
+    }
+
+    package var isOpen: Bool { descriptor >= 0 }
+
+    // MARK: Input
+
+    /// Whether what arrives is taken. Off, it stays in the system's buffer, which fills and slows the peer down.
+    ///
+    /// Turning it off costs nothing: the poller is told when something arrives that isn't wanted, so a reader that
+    /// pauses between messages makes no system calls for it.
+    package var isReading = false {
+        didSet { if isReading && !interest.contains(.readable) { updateInterest() } }
+    }
+
+    package func ready(_ readiness: Readiness) {
+        if readiness.contains(.writable) { flush() }
+        guard isOpen else { return }
+        if isReading && !hasInputEnded {
+            if readiness.contains(.readable) || readiness.contains(.failed) { receive() }
+        } else if readiness.contains(.failed) {
+            failedWhileNotReading()
+        } else if readiness.contains(.readable) {
+            updateInterest()
+        }
+    }
+
+    /// Takes what has arrived already, for a reader that doesn't wait for the poller.
+    ///
+    /// - Returns: whether there was something: bytes, the end of the stream or an error.
+    package func receiveNow() -> Bool {
+        guard isOpen, !hasInputEnded else { return false }
+        return receive() != .wouldBlock
+    }
+
+    @discardableResult
+    private func receive() -> TransferResult {
+        let result = core.receiveBuffer.receive(from: descriptor, limit: receiveLimit) { bytes in
+            handler?.received(&bytes)
+        }
+        switch result {
+        case .transferred(0): endInput()
+        case .transferred, .wouldBlock: break
+        case .failed(let code): fail("The connection was lost while receiving.", errno: code)
+        }
+        return result
+    }
+
+    private func endInput() {
+        hasInputEnded = true
+        updateInterest()
+        handler?.inputEnded()
+    }
+
+    /// Epoll reports a dead peer whether one asks or not. Bytes that came before it died may still wait to be read, so
+    /// as long as nobody writes, the channel only stops watching until reading goes on.
+    private func failedWhileNotReading() {
+        if output.count > 0 { flush() }
+        guard isOpen, isWatched else { return }
+        let code = hasInputEnded ? SystemCalls.pendingError(descriptor) : 0
+        if code != 0 {
+            fail("The connection was lost.", errno: code)
+        } else {
+            core.unwatch(descriptor)
+            isWatched = false
+            interest = []
+        }
+    }
+
+    // MARK: Output
+
+    /// Appends up to `capacity` bytes that `body` writes to what is sent at the end of the turn.
+    package func write(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
+        guard canWrite else { return }
+        output.append(capacity: capacity, body)
+        planFlush()
+    }
+
+    /// Appends a copy of the bytes to what is sent at the end of the turn.
+    package func write(_ bytes: RawSpan) {
+        guard canWrite else { return }
+        output.append(bytes)
+        planFlush()
+    }
+
+    /// Sends at once what waits and the bytes behind it, copying only what the socket doesn't take. For large payloads.
+    package func writeNow(_ bytes: RawSpan) {
+        guard canWrite else { return }
+        if interest.contains(.writable) {
+            output.append(bytes)
+            return
+        }
+        after(output.send(to: descriptor, then: bytes))
+    }
+
+    /// Whether what waits is above the high-water mark; when it was, the handler hears of `outputDrained` later.
+    package var isAboveHighWaterMark: Bool {
+        let isAbove = output.count > Self.highWaterMark
+        if isAbove { waitsForDrain = true }
+        return isAbove
+    }
+
+    private var canWrite: Bool {
+        isOpen && ending == .none
+    }
+
+    private func planFlush() {
+        guard !isFlushPlanned && !interest.contains(.writable) else { return }
+        isFlushPlanned = true
+        core.flushAtEndOfTurn(self)
+    }
+
+    package func flush() {
+        isFlushPlanned = false
+        guard isOpen else { return }
+        if output.count > 0 {
+            after(output.send(to: descriptor))
+        } else {
+            allSent()
+        }
+    }
+
+    private func after(_ result: TransferResult) {
+        if case .failed(let code) = result {
+            fail("The connection was lost while sending.", errno: code)
+            return
+        }
+        if output.count == 0 {
+            allSent()
+        } else {
+            updateInterest()
+        }
+        if waitsForDrain && output.count <= Self.lowWaterMark {
+            waitsForDrain = false
+            handler?.outputDrained()
+        }
+    }
+
+    private func allSent() {
+        switch ending {
+        case .none, .finishedWriting: break
+        case .finishWriting:
+            ending = .finishedWriting
+            SystemCalls.finishWriting(descriptor)
+        case .close:
+            close()
+            return
+        }
+        if interest.contains(.writable) { updateInterest() }
+    }
+
+    // MARK: Ending
+
+    /// Ends the outgoing stream once everything that waits is sent; receiving goes on.
+    package func finishWriting() {
+        guard canWrite else { return }
+        ending = .finishWriting
+        if output.count == 0 { allSent() }
+    }
+
+    /// Closes once everything that waits is sent; nothing is received any more.
+    package func closeWhenSent() {
+        guard isOpen else { return }
+        isReading = false
+        if ending != .finishedWriting { ending = .close }
+        if output.count == 0 { close() }
+    }
+
+    /// Closes at once; what waits is dropped.
+    package func close() {
+        guard isOpen else { return }
+        if isWatched { core.unwatch(descriptor) }
+        isWatched = false
+        SystemCalls.close(descriptor)
+        descriptor = -1
+        output.removeAll()
+        handler = nil
+    }
+
+    /// Closes at once with a reset, so that the peer learns that not everything arrived.
+    package func reset() {
+        guard isOpen else { return }
+        SystemCalls.setResetOnClose(descriptor)
+        close()
+    }
+
+    package func loopStopped() {
+        let error = SocketError(.loopStopped, message: "The event loop was stopped while the connection was open.")
+        let handler = handler
+        close()
+        handler?.failed(error)
+    }
+
+    private func fail(_ message: String, errno code: Int32) {
+        let kind: SocketError.Code = code == ETIMEDOUT ? .timedOut : .connectionReset
+        let handler = handler
+        close()
+        handler?.failed(SocketError(kind, message: message, errno: code))
+    }
+
+    // MARK: What the poller watches
+
+    private func updateInterest() {
+        guard isOpen else { return }
+        var wanted: Readiness = []
+        if isReading && !hasInputEnded { wanted.insert(.readable) }
+        if output.count > 0 { wanted.insert(.writable) }
+        guard !isWatched || wanted != interest else { return }
+        interest = wanted
+        if isWatched {
+            core.modify(descriptor, interest: wanted)
+        } else {
+            watch(for: wanted)
+        }
+    }
+
+    private func watch(for wanted: Readiness) {
+        do {
+            try core.watch(descriptor, for: wanted, handler: self)
+            isWatched = true
+        } catch {
+            let handler = handler
+            close()
+            handler?.failed(error)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+import Synchronization
+
+/// Hands connections from the loops that accepted them to the one task that waits for them.
+final class ConnectionInbox: Sendable {
+    private struct State {
+        var sockets: Deque<Socket> = []
+        var waiter: CheckedContinuation<Socket?, Never>?
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds a connection; one that comes after ``close()`` is dropped, which closes it.
+    func push(_ socket: Socket) {
+        let waiter = state.withLock { state -> CheckedContinuation<Socket?, Never>? in
+            if state.isClosed { return nil }
+            if let waiter = state.waiter {
+                state.waiter = nil
+                return waiter
+            }
+            state.sockets.append(socket)
+            return nil
+        }
+        waiter?.resume(returning: socket)
+    }
+
+    /// The next connection; `nil` once the task is cancelled or the inbox closed.
+    func next() async -> Socket? {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let (isDone, socket) = state.withLock { state -> (Bool, Socket?) in
+                    if state.isClosed || Task.isCancelled { return (true, nil) }
+                    if let socket = state.sockets.popFirst() { return (true, socket) }
+                    state.waiter = continuation
+                    return (false, nil)
+                }
+                if isDone { continuation.resume(returning: socket) }
+            }
+        } onCancel: {
+            close()
+        }
+    }
+
+    /// Drops, and so closes, what waits; ends the wait.
+    func close() {
+        let (waiter, sockets) = state.withLock { state in
+            state.isClosed = true
+            defer {
+                state.waiter = nil
+                state.sockets = []
+            }
+            return (state.waiter, state.sockets)
+        }
+        waiter?.resume(returning: nil)
+        _ = sockets
+    }
+}

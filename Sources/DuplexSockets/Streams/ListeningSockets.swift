@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Binds the listening descriptors of one listener: for each loop one for each address.
+struct ListeningSockets {
+    /// The descriptors, one list for each loop.
+    private(set) var perLoop: [[Int32]] = []
+    /// What the first one is bound to, with the port that the system chose where 0 was asked for.
+    private(set) var address: SocketAddress?
+
+    private let backlog: Int32
+
+    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``, and nothing stays open.
+    init(_ listenAddress: ListenAddress, loops: Int, backlog: Int32) throws(SocketError) {
+        self.backlog = backlog
+        perLoop = [[Int32]](repeating: [], count: loops)
+        do {
+            try bindAll(listenAddress)
+        } catch {
+            for descriptor in perLoop.joined() { SystemCalls.close(descriptor) }
+            throw error
+        }
+    }
+
+    private mutating func bindAll(_ listenAddress: ListenAddress) throws(SocketError) {
+        var failures: [SocketError] = []
+        for var wanted in try listenAddress.socketAddresses() {
+            if let address { wanted.port = address.port }
+            do {
+                try bind(wanted)
+            } catch {
+                failures.append(error)
+                // A machine without IPv6 still has localhost; a port that is taken is an error on either.
+                if error.errno != EADDRNOTAVAIL && error.errno != EAFNOSUPPORT { throw error }
+            }
+        }
+        if address == nil {
+            throw SocketError(.cannotBind, message: "\(listenAddress) is not an address of this machine.", causes: failures)
+        }
+    }
+
+    /// Binds one address for all loops.
+    ///
+    /// The first descriptor is bound without `SO_REUSEPORT`, which fails if anybody else has the port, and gets the
+    /// option afterwards: with it from the start, two servers on one port would silently share its connections.
+    private mutating func bind(_ wanted: SocketAddress) throws(SocketError) {
+        let first = try Self.bound(wanted, sharesPort: false)
+        perLoop[0].append(first)
+        guard let actual = SocketAddress.local(of: first) else {
+            throw SocketError(.cannotBind, message: "\(wanted) was bound but has no address.")
+        }
+        if perLoop.count > 1 { try Self.sharePort(first) }
+        for index in 1..<max(1, perLoop.count) {
+            perLoop[index].append(try Self.bound(actual, sharesPort: true))
+        }
+        for index in perLoop.indices {
+            if let descriptor = perLoop[index].last { try listen(descriptor, actual) }
+        }
+        if address == nil { address = actual }
+    }
+
+    private func listen(_ descriptor: Int32, _ address: SocketAddress) throws(SocketError) {
+        #if canImport(Glibc)
+        let code = Glibc.listen(descriptor, backlog)
+        #else
+        let code = Darwin.listen(descriptor, backlog)
+        #endif
+        if code != 0 {
+            throw SocketError(.cannotBind, message: "Nothing can listen on \(address).", errno: errno)
+        }
+    }
+
+    private static func bound(_ address: SocketAddress, sharesPort: Bool) throws(SocketError) -> Int32 {
+        let descriptor = try SystemCalls.streamSocket(address.family)
+        _ = SystemCalls.setOption(descriptor, level: SOL_SOCKET, name: SO_REUSEADDR, 1)
+        if address.isIPv6 { _ = SystemCalls.setOption(descriptor, level: Int32(IPPROTO_IPV6), name: IPV6_V6ONLY, 1) }
+        do throws(SocketError) {
+            if sharesPort { try sharePort(descriptor) }
+            let code = unsafe address.withSystemAddress { pointer, length in
+                #if canImport(Glibc)
+                return unsafe Glibc.bind(descriptor, pointer, length)
+                #else
+                return unsafe Darwin.bind(descriptor, pointer, length)
+                #endif
+            }
+            if code != 0 { throw SocketError(.cannotBind, message: "\(address) can't be bound.", errno: errno) }
+            return descriptor
+        } catch {
+            SystemCalls.close(descriptor)
+            throw error
+        }
+    }
+
+    private static func sharePort(_ descriptor: Int32) throws(SocketError) {
+        if !SystemCalls.setOption(descriptor, level: SOL_SOCKET, name: SO_REUSEPORT, 1) {
+            throw SocketError(.system, message: "SO_REUSEPORT was refused.", errno: errno)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Bytes that a connection has still to send, in one block borrowed from its loop's pool.
+@safe struct OutputBuffer: ~Copyable {
+    private let pool: OutputPool
+    private var block: UnsafeMutableRawBufferPointer?
+    private var start = 0
+    private var end = 0
+
+    init(pool: OutputPool) {
+        self.pool = pool
+    }
+
+    deinit {
+        if let block = unsafe block { unsafe pool.give(block) }
+    }
+
+    /// The number of bytes that wait.
+    var count: Int { end - start }
+
+    /// Appends up to `capacity` bytes that `body` writes.
+    mutating func append(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
+        let block = unsafe reserve(capacity)
+        let free = unsafe UnsafeMutableRawBufferPointer(rebasing: block[end..<block.count])
+        var output = unsafe OutputRawSpan(buffer: free, initializedCount: 0)
+        body(&output)
+        end += unsafe output.finalize(for: free)
+    }
+
+    /// Appends a copy of the bytes.
+    mutating func append(_ bytes: RawSpan) {
+        guard !bytes.isEmpty else { return }
+        let block = unsafe reserve(bytes.byteCount)
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: block[end..<block.count]).copyMemory(from: source)
+        }
+        end += bytes.byteCount
+    }
+
+    /// Sends what waits, as far as the socket takes it.
+    mutating func send(to descriptor: Int32) -> TransferResult {
+        guard let block = unsafe block else { return .transferred(0) }
+        let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
+        let result = unsafe SystemCalls.send(descriptor, waiting)
+        if case .transferred(let count) = result { drop(count) }
+        return result
+    }
+
+    /// Sends what waits and `bytes` behind it in one call, and keeps of `bytes` what the socket didn't take.
+    mutating func send(to descriptor: Int32, then bytes: RawSpan) -> TransferResult {
+        let result = unsafe bytes.withUnsafeBytes { tail -> TransferResult in
+            guard let block = unsafe block else { return unsafe SystemCalls.send(descriptor, tail) }
+            return unsafe SystemCalls.send(descriptor, UnsafeRawBufferPointer(rebasing: block[start..<end]), tail)
+        }
+        switch result {
+        case .transferred(let sent):
+            let ofTail = max(0, sent - count)
+            drop(sent - ofTail)
+            append(bytes.extracting(droppingFirst: ofTail))
+        case .wouldBlock: append(bytes)
+        case .failed: break
+        }
+        return result
+    }
+
+    /// Forgets what waits.
+    mutating func removeAll() {
+        drop(count)
+    }
+
+    private mutating func drop(_ sent: Int) {
+        start += sent
+        guard start == end else { return }
+        start = 0
+        end = 0
+        if let block = unsafe block { unsafe pool.give(block) }
+        unsafe block = nil
+    }
+
+    /// Makes room for that many bytes behind what waits.
+    private mutating func reserve(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
+        guard let block = unsafe block else {
+            let block = unsafe pool.take(atLeast: capacity)
+            unsafe self.block = block
+            return unsafe block
+        }
+        if block.count - end >= capacity { return unsafe block }
+        return unsafe moved(from: block, capacity: capacity)
+    }
+
+    private mutating func moved(
+        from old: UnsafeMutableRawBufferPointer,
+        capacity: Int
+    ) -> UnsafeMutableRawBufferPointer {
+        let waiting = count
+        // At least twice what waits, so that a buffer that grows byte by byte copies each byte a bounded number of times.
+        let new = unsafe pool.take(atLeast: max(waiting + capacity, 2 * waiting))
+        unsafe new.copyMemory(from: UnsafeRawBufferPointer(rebasing: old[start..<end]))
+        unsafe pool.give(old)
+        unsafe block = new
+        start = 0
+        end = waiting
+        return unsafe new
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What went wrong below the protocols: in the system, in the network, or in how a socket was used.
+public struct SocketError: Error, Sendable {
+    /// The kinds of error; more may come.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// The system refused something: descriptors, threads, memory or a permission.
+        public static let system = Code("system")
+        /// The address can't be bound: it is taken, not of this machine, or not allowed.
+        public static let cannotBind = Code("cannotBind")
+        /// A host name has no address, or the name service didn't answer.
+        public static let unknownHost = Code("unknownHost")
+        /// Nothing listens at the address, or it can't be reached.
+        public static let cannotConnect = Code("cannotConnect")
+        /// An operation took longer than it was given.
+        public static let timedOut = Code("timedOut")
+        /// The peer reset the connection, or the network lost it.
+        public static let connectionReset = Code("connectionReset")
+        /// The stream ended before what was asked for had come.
+        public static let endOfStream = Code("endOfStream")
+        /// This side has closed the socket.
+        public static let closed = Code("closed")
+        /// A second task reads while one is reading already.
+        public static let alreadyReading = Code("alreadyReading")
+        /// A text isn't an IP address.
+        public static let invalidAddress = Code("invalidAddress")
+        /// The event loop of the socket has been stopped.
+        public static let loopStopped = Code("loopStopped")
+    }
+
+    /// The kind of error, for programs.
+    public var code: Code
+    /// What happened, for people: one or two sentences.
+    public var message: String
+    /// The system's error number, where a system call failed.
+    public var errno: Int32?
+    /// The errors that led to this one: for a connection, one for each address that was tried.
+    public var causes: [SocketError]
+
+    /// Makes an error.
+    public init(_ code: Code, message: String, errno: Int32? = nil, causes: [SocketError] = []) {
+        self.code = code
+        self.message = message
+        self.errno = errno
+        self.causes = causes
+    }
+}
+
+extension SocketError: CustomStringConvertible {
+    /// The code, the message, what the system says of it, and the causes, each on a line of its own.
+    public var description: String {
+        var text = "SocketError.\(code): \(message)"
+        if let errno { text += " (\(Self.text(of: errno)))" }
+        for cause in causes {
+            text += "\n  " + cause.description.replacing("\n", with: "\n  ")
+        }
+        return text
+    }
+
+    /// The system's words for an error number.
+    package static func text(of errno: Int32) -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard unsafe strerror_r(errno, &buffer, buffer.count) == 0 else { return "errno \(errno)" }
+        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return bytes.isEmpty ? "errno \(errno)" : "\(String(decoding: bytes, as: UTF8.self)), errno \(errno)"
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import Logging
+import Synchronization
+
+/// Takes TCP connections, on every loop of a group side by side.
+///
+/// Each loop has a listening descriptor of its own (`SO_REUSEPORT`), so a connection is accepted on the loop that it
+/// lives on. Nothing is accepted before ``serve(_:)`` is called or the listener is iterated; until then connections wait
+/// in the system's backlog.
+public final class SocketListener: Sendable {
+    /// The address that is listened on; of two (`localhost`) the IPv4 one. Its port is the actual one.
+    public let localAddress: SocketAddress
+    private let loops: [EventLoop]
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    private struct State {
+        /// The descriptors of each loop that no acceptor has taken over yet.
+        var descriptors: [[Int32]]
+        var acceptors: [[LoopBound<Acceptor>]] = []
+        var isClosed = false
+    }
+
+    private init(_ sockets: ListeningSockets, _ address: SocketAddress, _ loops: [EventLoop], _ logger: Logger) {
+        localAddress = address
+        self.loops = loops
+        self.logger = logger
+        state = Mutex(State(descriptors: sockets.perLoop))
+    }
+
+    deinit {
+        for descriptor in state.withLock({ $0.descriptors.joined() }) { SystemCalls.close(descriptor) }
+    }
+
+    /// Binds an address and lets connections queue up.
+    ///
+    /// - Parameters:
+    ///   - address: where; with port 0 the system chooses, see ``localAddress``.
+    ///   - group: the loops that the connections are spread over.
+    ///   - backlog: how many connections may wait to be accepted; the system may cut it.
+    ///   - logger: gets what has no other way to be told, such as a lack of descriptors.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken, by whomever, or not allowed.
+    public static func bind(
+        _ address: ListenAddress,
+        on group: EventLoopGroup = .shared,
+        backlog: Int = 4_096,
+        logger: Logger = Logger(label: "duplex.listener")
+    ) throws(SocketError) -> SocketListener {
+        let sockets = try ListeningSockets(address, loops: group.loops.count, backlog: Int32(clamping: Swift.max(1, backlog)))
+        guard let bound = sockets.address else {
+            throw SocketError(.cannotBind, message: "\(address) could not be bound.")
+        }
+        return SocketListener(sockets, bound, group.loops, logger)
+    }
+
+    /// Starts to accept; each connection is given, on its loop, to `accepted`.
+    ///
+    /// - Returns: once every loop accepts.
+    package func start(_ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void) async throws {
+        for (index, loop) in loops.enumerated() {
+            let descriptors = try state.withLock { state -> [Int32] in
+                if state.isClosed { throw SocketError(.closed, message: "The listener is closed.") }
+                defer { state.descriptors[index] = [] }
+                return state.descriptors[index]
+            }
+            let acceptors = try await startAcceptors(descriptors, on: loop, accepted)
+            let isClosed = state.withLock { state -> Bool in
+                if !state.isClosed { state.acceptors.append(acceptors) }
+                return state.isClosed
+            }
+            if isClosed { await close(acceptors, on: loop) }
+        }
+    }
+
+    private func startAcceptors(
+        _ descriptors: [Int32],
+        on loop: EventLoop,
+        _ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void
+    ) async throws -> [LoopBound<Acceptor>] {
+        let logger = logger
+        return try await withCheckedThrowingContinuation { continuation in
+            loop.execute { core in
+                let acceptors = descriptors.map { descriptor in
+                    Acceptor(descriptor: descriptor, core: core, logger: logger) { connection, address in
+                        SystemCalls.setNoDelay(connection)
+                        accepted(loop, LoopBound(Channel(descriptor: connection, core: core), on: loop.thread), address)
+                    }
+                }
+                continuation.resume(
+                    with: Result {
+                        for acceptor in acceptors { try acceptor.start() }
+                        return acceptors.map { LoopBound($0, on: loop.thread) }
+                    }
+                )
+            }
+        }
+    }
+
+    /// Stops listening; connections that were accepted live on. Returns when every loop has stopped.
+    public func close() async {
+        let (descriptors, acceptors) = state.withLock { state in
+            state.isClosed = true
+            defer {
+                state.descriptors = []
+                state.acceptors = []
+            }
+            return (state.descriptors, state.acceptors)
+        }
+        for descriptor in descriptors.joined() { SystemCalls.close(descriptor) }
+        for (loop, acceptors) in zip(loops, acceptors) { await close(acceptors, on: loop) }
+    }
+
+    private func close(_ acceptors: [LoopBound<Acceptor>], on loop: EventLoop) async {
+        await withCheckedContinuation { continuation in
+            loop.execute { _ in
+                for acceptor in acceptors { acceptor.value.close() }
+                continuation.resume()
+            }
+        }
+    }
+
+    /// Accepts connections and runs `handler` for each of them on its loop, until the task is cancelled.
+    ///
+    /// A connection is closed when its handler returns or throws; an error is logged and ends nothing else. Cancelling
+    /// stops listening, cancels the handlers, and returns when the last of them has returned.
+    ///
+    /// - Parameter handler: isolated to its socket, so that it runs without a hop next to its socket's state.
+    /// - Throws: ``SocketError`` when the listener was closed before, else only `CancellationError`.
+    public func serve(_ handler: @escaping @Sendable (isolated Socket) async throws -> Void) async throws {
+        let inbox = ConnectionInbox()
+        try await start { loop, channel, address in
+            inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address))
+        }
+        let logger = logger
+        await withDiscardingTaskGroup { group in
+            while let socket = await inbox.next() {
+                group.addTask(executorPreference: socket.loop) { await Self.run(handler, socket, logger) }
+            }
+            await self.close()
+            inbox.close()
+            group.cancelAll()
+        }
+        throw CancellationError()
+    }
+
+    private static func run(
+        _ handler: @Sendable (isolated Socket) async throws -> Void,
+        _ socket: Socket,
+        _ logger: Logger
+    ) async {
+        do {
+            try await handler(socket)
+        } catch is CancellationError {
+            logger.debug("a connection was cancelled", metadata: ["peer": "\(socket.remoteAddress?.description ?? "?")"])
+        } catch {
+            logger.warning("a connection failed", metadata: ["error": "\(error)"])
+        }
+        await socket.close()
+    }
+}
+
+extension SocketListener: AsyncSequence {
+    public typealias Element = Socket
+
+    /// Accepts connections one after the other; see ``SocketListener/makeAsyncIterator()``.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        fileprivate let listener: SocketListener
+        fileprivate let inbox: ConnectionInbox
+        private var isStarted = false
+
+        fileprivate init(listener: SocketListener) {
+            self.listener = listener
+            inbox = ConnectionInbox()
+        }
+
+        /// The next connection; `nil` once the task is cancelled, which also stops listening.
+        public mutating func next() async throws -> Socket? {
+            if !isStarted {
+                isStarted = true
+                let inbox = inbox
+                try await listener.start { loop, channel, address in
+                    inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address))
+                }
+            }
+            if let socket = await inbox.next() { return socket }
+            await listener.close()
+            inbox.close()
+            return nil
+        }
+    }
+
+    /// Starts to accept. One iteration or one ``serve(_:)`` for each listener.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(listener: self)
+    }
+}

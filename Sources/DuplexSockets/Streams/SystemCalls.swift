@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import CDuplexSystem
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What a transfer over a non-blocking socket gave.
+package enum TransferResult: Sendable, Equatable {
+    /// That many bytes went over; 0 from a receive is the end of the stream.
+    case transferred(Int)
+    /// Nothing can go over now.
+    case wouldBlock
+    /// The error number of what failed.
+    case failed(Int32)
+}
+
+/// The system calls on stream sockets: retried when a signal interrupts them, never raising SIGPIPE, and with their
+/// results as values.
+package enum SystemCalls {
+    #if os(Linux)
+    private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #else
+    private static let sendFlags: Int32 = 0
+    #endif
+
+    package static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> TransferResult {
+        result { unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+    }
+
+    package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> TransferResult {
+        result { unsafe Self.systemSend(descriptor, bytes.baseAddress, bytes.count, sendFlags) }
+    }
+
+    /// Sends two pieces one after the other in one call.
+    package static func send(
+        _ descriptor: Int32,
+        _ first: UnsafeRawBufferPointer,
+        _ second: UnsafeRawBufferPointer
+    ) -> TransferResult {
+        var pieces = unsafe (
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
+            iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+        )
+        // A tuple of two C structs lies in memory as an array of two of them.
+        return unsafe withUnsafeMutableBytes(of: &pieces) { raw in
+            var message = unsafe msghdr()
+            unsafe message.msg_iov = raw.baseAddress?.assumingMemoryBound(to: iovec.self)
+            unsafe message.msg_iovlen = 2
+            return result { unsafe sendmsg(descriptor, &message, sendFlags) }
+        }
+    }
+
+    private static func result(_ call: () -> Int) -> TransferResult {
+        while true {
+            let count = call()
+            if count >= 0 { return .transferred(count) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK: return .wouldBlock
+            case let code: return .failed(code)
+            }
+        }
+    }
+
+    private static func systemSend(
+        _ descriptor: Int32,
+        _ base: UnsafeRawPointer?,
+        _ count: Int,
+        _ flags: Int32
+    ) -> Int {
+        #if canImport(Glibc)
+        unsafe Glibc.send(descriptor, base, count, flags)
+        #else
+        unsafe Darwin.send(descriptor, base, count, flags)
+        #endif
+    }
+
+    // MARK: Making and ending sockets
+
+    /// A new non-blocking stream socket that child processes don't inherit.
+    package static func streamSocket(_ family: AddressFamily) throws(SocketError) -> Int32 {
+        #if os(Linux)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(family.rawValue, kind, 0)
+        #else
+        let descriptor = socket(family.rawValue, SOCK_STREAM, 0)
+        #endif
+        guard descriptor >= 0 else {
+            throw SocketError(.system, message: "A socket could not be made.", errno: errno)
+        }
+        return descriptor
+    }
+
+    /// Starts connecting.
+    ///
+    /// - Returns: 0 when it is connected already, `EINPROGRESS`, or the error number.
+    package static func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
+        unsafe address.withSystemAddress { pointer, length in
+            #if canImport(Glibc)
+            let code = unsafe Glibc.connect(descriptor, pointer, length)
+            #else
+            let code = unsafe Darwin.connect(descriptor, pointer, length)
+            #endif
+            // Interrupted or not, the attempt goes on by itself (connect(2)).
+            return code == 0 ? 0 : (errno == EINTR ? EINPROGRESS : errno)
+        }
+    }
+
+    /// What taking a connection from a listening socket gave.
+    package enum AcceptResult: Sendable, Equatable {
+        case accepted(Int32, SocketAddress?)
+        /// There is no connection to take now.
+        case none
+        /// The connection was gone before it could be taken; there may be others.
+        case aborted
+        /// The process or the system has no descriptor or memory left.
+        case exhausted(Int32)
+        case failed(Int32)
+    }
+
+    package static func accept(_ descriptor: Int32) -> AcceptResult {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let accepted = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe cduplex_accept4(
+                    descriptor,
+                    address,
+                    &length,
+                    Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+                )
+            }
+        }
+        if accepted >= 0 { return .accepted(accepted, SocketAddress(storage)) }
+        switch errno {
+        case EAGAIN, EWOULDBLOCK: return .none
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(errno)
+        case EINTR, ECONNABORTED, EPROTO, ENETDOWN, EHOSTDOWN, EHOSTUNREACH, ENETUNREACH, ENONET, EOPNOTSUPP, ENOPROTOOPT:
+            // accept(2): errors of the new connection are handed over here; they say nothing about the listener.
+            return .aborted
+        case let code: return .failed(code)
+        }
+    }
+
+    package static func close(_ descriptor: Int32) {
+        #if canImport(Glibc)
+        _ = Glibc.close(descriptor)
+        #else
+        _ = Darwin.close(descriptor)
+        #endif
+    }
+
+    /// Says that nothing more will be written; the peer sees the end of the stream.
+    package static func finishWriting(_ descriptor: Int32) {
+        // It fails when the peer is gone, which the next receive reports.
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    // MARK: Options
+
+    package static func setOption(_ descriptor: Int32, level: Int32, name: Int32, _ value: Int32) -> Bool {
+        var value = value
+        return unsafe setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
+    }
+
+    package static func setNoDelay(_ descriptor: Int32) {
+        // A socket that isn't TCP has no such option and no such delay.
+        _ = setOption(descriptor, level: Int32(IPPROTO_TCP), name: TCP_NODELAY, 1)
+    }
+
+    /// Has the next close send a reset and drop what is queued.
+    package static func setResetOnClose(_ descriptor: Int32) {
+        var value = linger(l_onoff: 1, l_linger: 0)
+        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// The error that is pending on a socket; 0 when there is none.
+    package static func pendingError(_ descriptor: Int32) -> Int32 {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        let code = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &length)
+        return code == 0 ? value : errno
+    }
+}
