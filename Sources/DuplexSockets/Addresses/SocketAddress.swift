@@ -17,16 +17,35 @@ package struct AddressFamily: Sendable, Hashable {
 
 /// The address of one end of a connection: an IP address and a port.
 public struct SocketAddress: Sendable, Hashable {
-    /// The bytes of the address in network order: 4 for IPv4, 16 for IPv6.
-    public let bytes: [UInt8]
-    /// The port, 0 to 65,535.
-    public var port: Int
+    /// The address as a number: 128 bits for IPv6, the low 32 for IPv4. Held in place because every connection has one.
+    private let high: UInt64
+    private let low: UInt64
     /// The interface that a link-local IPv6 address belongs to; 0 where there is none (RFC 4007).
     public let scope: UInt32
+    private var systemPort: UInt16
+    /// Whether this is an IPv6 address.
+    public let isIPv6: Bool
+
+    /// The port, 0 to 65,535; other numbers are cut to that range.
+    public var port: Int {
+        get { Int(systemPort) }
+        set { systemPort = UInt16(clamping: newValue) }
+    }
+
+    /// The bytes of the address in network order: 4 for IPv4, 16 for IPv6.
+    public var bytes: [UInt8] {
+        let words = isIPv6 ? [(high, 8), (low, 8)] : [(low, 4)]
+        return words.flatMap { word, count in
+            (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * (count - 1 - $0))) }
+        }
+    }
 
     private init(bytes: [UInt8], port: Int, scope: UInt32) {
-        self.bytes = bytes
-        self.port = port
+        let number = { (part: ArraySlice<UInt8>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+        isIPv6 = bytes.count == 16
+        high = isIPv6 ? number(bytes[..<8]) : 0
+        low = number(bytes.suffix(8))
+        systemPort = UInt16(clamping: port)
         self.scope = scope
     }
 
@@ -51,9 +70,6 @@ public struct SocketAddress: Sendable, Hashable {
             throw SocketError(.invalidAddress, message: "“\(literal)” is not an IPv4 or IPv6 address.")
         }
     }
-
-    /// Whether this is an IPv6 address.
-    public var isIPv6: Bool { bytes.count == 16 }
 
     /// The literal address without the port, such as `::1`.
     public var host: String {

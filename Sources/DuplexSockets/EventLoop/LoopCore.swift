@@ -24,6 +24,8 @@ package final class LoopCore {
     package private(set) var now: MonotonicInstant
     package let receiveBuffer = ReceiveBuffer()
     let outputPool = OutputPool()
+    /// Random numbers for masking keys and the like.
+    package let entropy = EntropyPool()
 
     private let poller: any Poller
     private var watched: [Watched] = []

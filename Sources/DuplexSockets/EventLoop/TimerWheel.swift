@@ -30,7 +30,8 @@ package struct DueTimer {
 ///
 /// A hierarchical wheel (Varghese and Lauck): four levels of 64 slots. A slot of the lowest level spans one tick of
 /// 2^22 ns (4.2 ms), a slot of each further level 64 times as much; the four reach 19 hours, and a timer further away
-/// waits in the last level and is placed anew when it comes round. A timer fires on the first turn after its tick has
+/// waits in the last level and is placed anew when it comes round. A target is not kept alive: what is gone needs no
+/// waking. A timer fires on the first turn after its tick has
 /// passed, never early and at most one tick late. The wheel reads no clock.
 package struct TimerWheel {
     private static let tickShift: Int64 = 22
@@ -40,7 +41,7 @@ package struct TimerWheel {
     private static let none: Int32 = -1
 
     private struct Entry {
-        var target: (any TimerTarget)?
+        weak var target: (any TimerTarget)?
         var deadline: Int64
         var next: Int32
         var previous: Int32
@@ -77,7 +78,7 @@ package struct TimerWheel {
     /// Takes a timer back; one that has fired or was cancelled before is left alone.
     package mutating func cancel(_ timer: TimerID) {
         let index = Int(timer.index)
-        guard entries[index].generation == timer.generation, entries[index].target != nil else { return }
+        guard entries[index].generation == timer.generation, entries[index].slot != Self.none else { return }
         unlink(timer.index)
         free(timer.index)
     }
@@ -205,6 +206,7 @@ package struct TimerWheel {
 
     private mutating func free(_ index: Int32) {
         entries[Int(index)].target = nil
+        entries[Int(index)].slot = Self.none
         entries[Int(index)].generation &+= 1
         entries[Int(index)].next = firstFree
         firstFree = index

@@ -25,7 +25,7 @@ package protocol ChannelHandler: AnyObject {
 /// One connected stream socket on its loop: receives into the loop's buffer, gathers output, sends it once in a turn.
 ///
 /// Belongs to its loop's thread. TLS will go between ``received`` and the handler and between ``write`` and the socket.
-package final class Channel: DescriptorHandler, Flushable {
+package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package let core: LoopCore
     /// The descriptor; -1 once it is closed.
     package private(set) var descriptor: Int32
@@ -42,6 +42,7 @@ package final class Channel: DescriptorHandler, Flushable {
     private var waitsForDrain = false
     private var ending = Ending.none
     private var hasInputEnded = false
+    private var closeTimer: TimerID?
 
     /// Output waits above this many bytes: whoever writes should stop.
     package static let highWaterMark = 64 * 1_024
@@ -172,6 +173,9 @@ package final class Channel: DescriptorHandler, Flushable {
         core.flushAtEndOfTurn(self)
     }
 
+    /// The bytes that wait to be sent.
+    package var queuedBytes: Int { output.count }
+
     package func flush() {
         isFlushPlanned = false
         guard isOpen else { return }
@@ -221,11 +225,23 @@ package final class Channel: DescriptorHandler, Flushable {
     }
 
     /// Closes once everything that waits is sent; nothing is received any more.
-    package func closeWhenSent() {
+    ///
+    /// - Parameter timeout: after which the connection is reset, whatever still waits. Needs no owner: the loop keeps
+    ///   the channel until then.
+    package func closeWhenSent(within timeout: Duration) {
         guard isOpen else { return }
         isReading = false
         if ending != .finishedWriting { ending = .close }
-        if output.count == 0 { close() }
+        if output.count == 0 {
+            close()
+        } else {
+            closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
+            flush()
+        }
+    }
+
+    package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        if timer == closeTimer { reset() }
     }
 
     /// Closes at once; what waits is dropped.
@@ -236,6 +252,7 @@ package final class Channel: DescriptorHandler, Flushable {
         SystemCalls.close(descriptor)
         descriptor = -1
         output.removeAll()
+        if let closeTimer { core.cancel(closeTimer) }
         handler = nil
     }
 

@@ -23,7 +23,6 @@ public actor Socket {
     private var hasEnded = false
     private var hasFinishedWriting = false
     private var failure: SocketError?
-    private var closeTimer: TimerID?
 
     /// How long ``close()`` lets what was written go out before it resets the connection: 10 seconds.
     static let closeTimeout = Duration.seconds(10)
@@ -50,6 +49,7 @@ public actor Socket {
     }
 
     deinit {
+        guard failure == nil else { return }
         let channel = channel
         loop.execute { _ in channel.value.reset() }
     }
@@ -179,15 +179,7 @@ public actor Socket {
     public func close() {
         guard failure == nil else { return }
         end(SocketError(.closed, message: "The socket was closed on this side."))
-        channel.value.closeWhenSent()
-        if channel.value.isOpen { lingerUntilSent() }
-    }
-
-    /// The channel and this object stay until all is sent: the timer holds them.
-    private func lingerUntilSent() {
-        let core = channel.value.core
-        let reset = DelayedReset(channel: channel.value)
-        _ = core.schedule(reset, at: core.now.advanced(by: Self.closeTimeout))
+        channel.value.closeWhenSent(within: Self.closeTimeout)
     }
 
     /// Closes the socket at once with a reset; what was written and not sent yet is dropped.
@@ -240,26 +232,5 @@ extension Socket: TimerTarget {
             if socket.reader?.timer == timer { socket.endRead(nil, .failure(error)) }
             socket.endWrite({ $0.timer == timer }, .failure(error))
         }
-    }
-}
-
-/// Resets a channel that could not send what it had in time; keeps it until then.
-private final class DelayedReset: TimerTarget {
-    private let channel: Channel
-
-    init(channel: Channel) {
-        self.channel = channel
-    }
-
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        channel.reset()
-    }
-}
-
-extension Array where Element == UInt8 {
-    /// The bytes of the span in an array of their own.
-    package init(copying bytes: RawSpan) {
-        // The closure neither keeps the pointer nor reads past the span.
-        self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
 }

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+
+/// One connection while it speaks HTTP: parses requests, has them answered one at a time in their order, and hands
+/// itself over to a WebSocket when a request asks for one (RFC 9112).
+///
+/// Belongs to its loop's thread. A handler runs as a task of the loop and comes back with ``respond(_:)``.
+final class HTTPConnection {
+    let channel: Channel
+    let remoteAddress: SocketAddress?
+    private let server: ServerLoop
+    private var stage = Stage.head
+    private var parser: RequestHeadParser
+    private var head: RequestHead?
+    private var body: [UInt8] = []
+    private var decoder: BodyDecoder?
+    /// Bytes that came while a request was being answered: the next ones, pipelined.
+    private var pending: [UInt8] = []
+    private var timer: TimerID?
+    private var hasInputEnded = false
+    private var mustClose = false
+
+    private enum Stage {
+        /// Waiting for a request, or in the middle of its head.
+        case head
+        case body
+        /// A handler is at work; nothing is read.
+        case answering
+        /// Responses wait to be sent; the next request is taken when they are.
+        case draining
+        /// The last response is on its way; what arrives is thrown away until the peer ends the stream.
+        case lingering
+        /// Handed over to a WebSocket, or closed.
+        case over
+    }
+
+    /// How long a client may go on sending after the response that ends the connection.
+    private static let lingerTime = Duration.seconds(2)
+    /// Read at once while the protocol is HTTP; what is pipelined behind a request waits here meanwhile.
+    private static let receiveLimit = 64 * 1_024
+
+    init(server: ServerLoop, channel: Channel, remoteAddress: SocketAddress?) {
+        self.server = server
+        self.channel = channel
+        self.remoteAddress = remoteAddress
+        parser = RequestHeadParser(limits: server.server.limits)
+    }
+
+    func start() {
+        channel.handler = self
+        channel.receiveLimit = Self.receiveLimit
+        channel.isReading = true
+        // A client that connects and says nothing has as long as one that is slow.
+        arm(server.server.limits.headTime)
+    }
+
+    /// The server ends: a connection without a request is closed, one with a request is after its response.
+    func stop() {
+        mustClose = true
+        if stage == .head && !parser.isMidHead { finish() }
+    }
+
+    // MARK: Requests
+
+    private func take(_ bytes: Span<UInt8>) {
+        var position = 0
+        while position < bytes.count && (stage == .head || stage == .body) {
+            do throws(HTTPError) {
+                try step(bytes, &position)
+            } catch {
+                refuse(error)
+                return
+            }
+        }
+        if (stage == .answering || stage == .draining) && position < bytes.count { keep(bytes, from: position) }
+    }
+
+    private func keep(_ bytes: Span<UInt8>, from position: Int) {
+        pending.reserveCapacity(bytes.count - position)
+        for index in position..<bytes.count { pending.append(bytes[index]) }
+        channel.isReading = false
+    }
+
+    private func step(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) {
+        if stage == .head {
+            let wasIdle = !parser.isMidHead
+            guard let head = try parser.parse(bytes, from: &position) else {
+                if wasIdle && parser.isMidHead { arm(server.server.limits.headTime) }
+                return
+            }
+            try begin(head, bytes, &position)
+        } else {
+            try decodeBody(bytes, &position)
+        }
+    }
+
+    private func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) {
+        self.head = head
+        if case .none = head.framing {
+            dispatch(head, bytes, &position)
+            return
+        }
+        decoder = try BodyDecoder(head.framing, limit: server.server.limits.bodySize)
+        stage = .body
+        arm(server.server.limits.headTime)
+        if head.expectsContinue && position == bytes.count { writeContinue() }
+        try decodeBody(bytes, &position)
+    }
+
+    private func decodeBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) {
+        let before = position
+        let isComplete = try decoder?.decode(bytes, from: &position, into: &body) ?? true
+        if isComplete, let head {
+            decoder = nil
+            dispatch(head, bytes, &position)
+        } else if position > before {
+            arm(server.server.limits.headTime)
+        }
+    }
+
+    private func dispatch(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) {
+        disarm()
+        switch server.server.routes.decide(head, isUpgrade: ServerHandshake.isUpgrade(head)) {
+        case .refuse(let response):
+            stage = .answering
+            respond(response)
+        case .upgrade(let route, _):
+            upgrade(head, route, bytes, &position)
+        case .respond(let handler, let parameters):
+            answer(head, parameters, handler)
+        }
+    }
+
+    private func answer(_ head: RequestHead, _ parameters: [String: String], _ handler: @escaping Routes.Handler) {
+        stage = .answering
+        let request = Request(head: head, parameters: parameters, body: body, remoteAddress: remoteAddress)
+        body = []
+        let connection = LoopBound(self, on: server.loop.thread)
+        let logger = server.server.logger
+        server.spawn {
+            do {
+                let response = try await handler(request)
+                connection.value.respond(response)
+            } catch {
+                logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
+                connection.value.respond(.problem(.internalServerError, "The server failed to answer this request."))
+            }
+        }
+    }
+
+    // MARK: Responses
+
+    /// Sends the response to the request that is being answered, and goes on to the next one.
+    private func respond(_ response: Response) {
+        guard stage == .answering, let head else { return }
+        let isLast = mustClose || !head.keepsAlive || server.isStopping
+        write(response, to: head.method, isLast: isLast)
+        self.head = nil
+        body = []
+        if isLast {
+            linger()
+        } else if channel.isAboveHighWaterMark {
+            // A client that sends requests and doesn't read the responses gets no more of them.
+            stage = .draining
+            arm(server.server.idleTimeout)
+        } else {
+            next()
+        }
+    }
+
+    /// Goes on with what was pipelined, or waits for the next request.
+    private func next() {
+        stage = .head
+        let bytes = pending
+        pending = []
+        take(bytes.span)
+        guard stage == .head || stage == .body else { return }
+        if stage == .head && !parser.isMidHead {
+            if hasInputEnded {
+                finish()
+                return
+            }
+            arm(server.server.idleTimeout)
+        }
+        channel.isReading = true
+    }
+
+    private func refuse(_ error: HTTPError) {
+        write(.problem(error.status, error.message), to: head?.method ?? .get, isLast: true)
+        linger()
+    }
+
+    private func write(_ response: Response, to method: HTTPRequest.Method, isLast: Bool) {
+        var head = ResponseHead(status: response.status, fields: response.fields)
+        head.fields[.date] = HTTPDate.now()
+        if isLast { head.fields[.connection] = "close" }
+        let hasBody = response.status.code >= 200 && response.status != .noContent && response.status != .notModified
+        if hasBody { head.fields[.contentLength] = String(response.body.count) }
+        var bytes: [UInt8] = []
+        HeadWriter.write(head, into: &bytes)
+        if hasBody && method != .head { bytes += response.body }
+        channel.write(bytes.span.bytes)
+    }
+
+    private func writeContinue() {
+        var bytes: [UInt8] = []
+        HeadWriter.write(ResponseHead(status: .continue), into: &bytes)
+        channel.write(bytes.span.bytes)
+    }
+
+    // MARK: WebSockets
+
+    private func upgrade(
+        _ head: RequestHead,
+        _ route: Routes.WebSocketRoute,
+        _ bytes: Span<UInt8>,
+        _ position: inout Int
+    ) {
+        stage = .answering
+        switch ServerHandshake.evaluate(head, options: server.handshakeOptions, sha1: SHA1.digest) {
+        case .refuse(let refusal):
+            respond(.problem(refusal.status, refusal.message, fields: refusal.fields))
+        case .accept(let acceptance):
+            var output: [UInt8] = []
+            HeadWriter.write(acceptance.responseHead, into: &output)
+            channel.write(output.span.bytes)
+            stage = .over
+            let leftover = [UInt8](copying: bytes.bytes.extracting(position..<bytes.count))
+            position = bytes.count
+            server.upgrade(self, route, subprotocol: acceptance.subprotocol, leftover: leftover)
+        }
+    }
+
+    // MARK: Time and the end
+
+    private func arm(_ duration: Duration) {
+        disarm()
+        timer = channel.core.schedule(self, at: channel.core.now.advanced(by: duration))
+    }
+
+    private func disarm() {
+        if let timer { channel.core.cancel(timer) }
+        timer = nil
+    }
+
+    /// Ends the outgoing stream behind the last response, and gives the client a moment to read it: closing with bytes
+    /// unread would reset the connection and might take the response with it.
+    private func linger() {
+        stage = .lingering
+        pending = []
+        channel.finishWriting()
+        if hasInputEnded {
+            finish()
+            return
+        }
+        channel.isReading = true
+        arm(Self.lingerTime)
+    }
+
+    private func finish() {
+        guard stage != .over else { return }
+        stage = .over
+        disarm()
+        channel.closeWhenSent(within: server.server.closeTimeout)
+        server.remove(self)
+    }
+}
+
+extension HTTPConnection: ChannelHandler {
+    func received(_ bytes: inout MutableRawSpan) {
+        guard stage != .lingering else { return }
+        take(bytes.bytes.octets)
+    }
+
+    func inputEnded() {
+        hasInputEnded = true
+        // A request that is being answered is answered: the client may have ended its side only.
+        if stage != .answering && stage != .draining { finish() }
+    }
+
+    func outputDrained() {
+        guard stage == .draining else { return }
+        disarm()
+        next()
+    }
+
+    func failed(_ error: SocketError) {
+        guard stage != .over else { return }
+        stage = .over
+        disarm()
+        server.remove(self)
+    }
+}
+
+extension HTTPConnection: TimerTarget {
+    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        guard timer == self.timer else { return }
+        self.timer = nil
+        switch stage {
+        case .head where parser.isMidHead, .body:
+            refuse(HTTPError(.timeout, "The request did not arrive in time."))
+        case .draining:
+            channel.reset()
+            finish()
+        case .head, .lingering: finish()
+        case .answering, .over: break
+        }
+    }
+}

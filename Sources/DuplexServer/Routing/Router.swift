@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+/// Finds what a path leads to: a tree of path segments.
+///
+/// A segment is a text, a parameter (`:name`, any one segment), or `*` at the end (all that is left, even nothing). A
+/// text is preferred to a parameter and a parameter to a `*`, segment by segment, and what doesn't lead to the end is
+/// taken back. Matching takes time linear in the path unless routes differ only behind parameters.
+struct Router<Value: Sendable>: Sendable {
+    /// A value and what the parameters stood for.
+    struct Match {
+        var value: Value
+        var parameters: [String: String]
+    }
+
+    private var root = Node()
+
+    private struct Node: Sendable {
+        var texts: [String: Node] = [:]
+        var parameter: [Node] = []
+        var value: Value?
+        /// The names of the parameters on the way to ``value``, in order.
+        var names: [String] = []
+        var rest: Value?
+        var restNames: [String] = []
+    }
+
+    var isEmpty: Bool {
+        root.texts.isEmpty && root.parameter.isEmpty && root.value == nil && root.rest == nil
+    }
+
+    /// Makes `path` lead to what `change` makes of the value that it leads to now.
+    ///
+    /// - Parameter path: begins with a slash, or is `*`.
+    mutating func update(_ path: String, _ change: (inout Value?) -> Void) {
+        let segments = Self.segments(of: path)
+        Self.update(&root, segments[...], names: [], path: path, change)
+    }
+
+    private static func update(
+        _ node: inout Node,
+        _ segments: ArraySlice<Substring>,
+        names: [String],
+        path: String,
+        _ change: (inout Value?) -> Void
+    ) {
+        guard let segment = segments.first else {
+            node.names = names
+            change(&node.value)
+            return
+        }
+        let next = segments.dropFirst()
+        if segment == "*" {
+            precondition(next.isEmpty, "A * stands at the end of a path: \(path)")
+            node.restNames = names
+            change(&node.rest)
+        } else if segment.hasPrefix(":") {
+            if node.parameter.isEmpty { node.parameter = [Node()] }
+            update(&node.parameter[0], next, names: names + [String(segment.dropFirst())], path: path, change)
+        } else {
+            update(&node.texts[String(segment), default: Node()], next, names: names, path: path, change)
+        }
+    }
+
+    /// What `path` leads to.
+    ///
+    /// - Parameter path: as it was sent; its segments are percent-decoded one by one, so that an encoded slash stays
+    ///   within its segment.
+    func match(_ path: String) -> Match? {
+        var segments: [String] = []
+        for segment in Self.segments(of: path) {
+            guard let decoded = PercentDecoding.decode(segment) else { return nil }
+            segments.append(decoded)
+        }
+        var values: [String] = []
+        return Self.find(root, segments[...], &values)
+    }
+
+    private static func find(_ node: Node, _ segments: ArraySlice<String>, _ values: inout [String]) -> Match? {
+        if let segment = segments.first {
+            let next = segments.dropFirst()
+            if let child = node.texts[segment], let match = find(child, next, &values) { return match }
+            if let child = node.parameter.first, !segment.isEmpty {
+                values.append(segment)
+                if let match = find(child, next, &values) { return match }
+                values.removeLast()
+            }
+        } else if let value = node.value {
+            return Match(value: value, parameters: dictionary(node.names, values))
+        }
+        return node.rest.map { Match(value: $0, parameters: dictionary(node.restNames, values)) }
+    }
+
+    private static func dictionary(_ names: [String], _ values: [String]) -> [String: String] {
+        Dictionary(zip(names, values)) { first, _ in first }
+    }
+
+    private static func segments(of path: String) -> [Substring] {
+        precondition(path.hasPrefix("/") || path == "*", "A path begins with a slash: \(path)")
+        if path == "*" { return ["*"] }
+        return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+import DuplexWire
+public import HTTPTypes
+
+/// What a server does with a request: a handler for each method of a path, and one for WebSockets.
+struct Routes: Sendable {
+    typealias Handler = @Sendable (Request) async throws -> Response
+
+    /// How a WebSocket route handles its connections.
+    enum WebSocketRoute: Sendable {
+        case task(@Sendable (isolated WebSocket) async throws -> Void)
+        case handler(any WebSocketHandler)
+    }
+
+    /// All that one path leads to.
+    struct Resource: Sendable {
+        var handlers: [HTTPRequest.Method: Handler] = [:]
+        var webSocket: WebSocketRoute?
+
+        /// The methods that the path answers, in the order of their names, for `Allow` (RFC 9110 section 10.2.1).
+        var allowed: String {
+            var names = Set(handlers.keys.map(\.rawValue))
+            if names.contains("GET") { names.insert("HEAD") }
+            if webSocket != nil { names.insert("GET") }
+            return names.sorted().joined(separator: ", ")
+        }
+    }
+
+    /// What a request leads to.
+    enum Decision {
+        case respond(Handler, parameters: [String: String])
+        case upgrade(WebSocketRoute, parameters: [String: String])
+        case refuse(Response)
+    }
+
+    /// The methods that the server knows; others are answered with 501 (RFC 9110 section 9.1).
+    static let knownMethods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .delete, .connect, .options, .trace, .patch]
+
+    private var router = Router<Resource>()
+    private var webSockets = Router<WebSocketRoute>()
+
+    mutating func add(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
+        router.update(path) { resource in
+            resource = resource ?? Resource()
+            resource?.handlers[method] = handler
+        }
+    }
+
+    mutating func addWebSocket(_ path: String, _ route: WebSocketRoute) {
+        webSockets.update(path) { $0 = route }
+    }
+
+    func decide(_ head: RequestHead, isUpgrade: Bool) -> Decision {
+        guard Self.knownMethods.contains(head.method) else {
+            return .refuse(.problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
+        }
+        if isUpgrade, let match = webSockets.match(head.path) {
+            return .upgrade(match.value, parameters: match.parameters)
+        }
+        if let match = router.match(head.path) {
+            return decide(head, match)
+        }
+        if webSockets.match(head.path) != nil { return .refuse(Self.upgradeRequired(head)) }
+        return .refuse(.problem(.notFound, "There is nothing at this path."))
+    }
+
+    private func decide(_ head: RequestHead, _ match: Router<Resource>.Match) -> Decision {
+        let resource = match.value
+        let handler = resource.handlers[head.method] ?? (head.method == .head ? resource.handlers[.get] : nil)
+        if let handler { return .respond(handler, parameters: match.parameters) }
+        var fields = HTTPFields()
+        fields[.allow] = resource.allowed
+        return .refuse(
+            .problem(.methodNotAllowed, "This path answers \(resource.allowed), not \(head.method.rawValue).", fields: fields)
+        )
+    }
+
+    /// The path is a WebSocket's and the request isn't an upgrade (RFC 9110 section 15.5.22).
+    private static func upgradeRequired(_ head: RequestHead) -> Response {
+        var fields = HTTPFields()
+        fields[.upgrade] = "websocket"
+        fields[.connection] = "Upgrade"
+        return .problem(.upgradeRequired, "This path is a WebSocket: connect to it with a WebSocket client.", fields: fields)
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+public import DuplexWebSockets
+public import DuplexWire
+public import HTTPTypes
+public import Logging
+
+/// An HTTP/1.1 server with WebSockets on the same port, for embedding in an app.
+///
+/// A value: set it up, then call ``run()``. HTTP requests are answered in order, several on one connection; a WebSocket may
+/// begin on any of them.
+public struct WebServer: Sendable {
+    /// Which interfaces to listen on; this machine only unless told otherwise.
+    public var host: ListenAddress.Host
+    /// The port; 0 has the system choose.
+    public var port: Int
+    /// What a client may make the server hold or wait for.
+    public var limits = Limits.internet
+    /// When to ping WebSocket clients, and how long to wait for the pong; every 20 seconds for 20 seconds.
+    public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
+    /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections; 10 seconds.
+    public var closeTimeout = Duration.seconds(10)
+    /// How long a connection may stay without a request; 60 seconds.
+    public var idleTimeout = Duration.seconds(60)
+    /// The subprotocols that WebSocket routes speak, the preferred one first.
+    public var subprotocols: [String] = []
+    /// Which pages may open WebSockets; those of the same host unless told otherwise.
+    public var origins = OriginPolicy.sameHost
+    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors.
+    public var logger = Logger(label: "duplex.server")
+    /// The loops that connections are spread over; one for each core of the machine unless told otherwise.
+    public var group: EventLoopGroup?
+
+    var routes = Routes()
+
+    /// Makes a server without routes.
+    ///
+    /// - Parameters:
+    ///   - host: which interfaces to listen on; this machine only unless told otherwise.
+    ///   - port: the port; 0 has the system choose, see ``run(onListening:)``.
+    public init(host: ListenAddress.Host = .loopback, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    // MARK: Routes
+
+    /// Answers GET, and HEAD without the body.
+    ///
+    /// - Parameters:
+    ///   - path: exact segments, parameters (`/hello/:name`), or `*` at the end for all that is left.
+    ///   - handler: runs on the connection's loop and must not block it; what it throws is logged and answered with 500.
+    public mutating func get(
+        _ path: String,
+        _ handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        on(.get, path, handler)
+    }
+
+    /// Answers one method; see ``get(_:_:)``.
+    public mutating func on(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        _ handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
+    ) {
+        routes.add(method, path) { request in try await handler(request).response }
+    }
+
+    /// Opens WebSockets, each handled by a task on its connection's loop.
+    ///
+    /// Returning closes with 1000; throwing closes with 1011 and logs why; being cancelled closes with 1001.
+    ///
+    /// - Parameters:
+    ///   - path: as in ``get(_:_:)``; `*` takes every path that no other WebSocket has.
+    ///   - handler: isolated to its socket, so that it runs without a hop next to its state.
+    public mutating func webSocket(
+        _ path: String,
+        _ handler: @escaping @Sendable (isolated WebSocket) async throws -> Void
+    ) {
+        routes.addWebSocket(path, .task(handler))
+    }
+
+    /// Opens WebSockets, handled synchronously on their loops, without a task and without copies.
+    ///
+    /// - Parameters:
+    ///   - path: as in ``get(_:_:)``; `*` takes every path that no other WebSocket has.
+    ///   - handler: serves all connections of the path.
+    public mutating func webSocket(_ path: String, handler: some WebSocketHandler) {
+        routes.addWebSocket(path, .handler(handler))
+    }
+
+    // MARK: Running
+
+    /// Serves until the task is cancelled, and then ends in order.
+    ///
+    /// On cancellation no further connection is accepted, WebSockets are closed with 1001, requests that were begun are
+    /// answered, and after ``closeTimeout`` at most everything is closed.
+    ///
+    /// - Throws: ``SocketError`` when the port can't be had. Being cancelled is the normal end and throws nothing.
+    public func run() async throws {
+        try await run { _ in }
+    }
+
+    /// Serves as ``run()`` does, and tells the address once it is listened on and before the first request is taken.
+    ///
+    /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
+    public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
+        let group = group ?? .shared
+        let listener = try SocketListener.bind(.tcp(host: host, port: port), on: group, logger: logger)
+        let loops = group.loops.map { ServerLoop(server: self, loop: $0) }
+        try await withThrowingTaskGroup { tasks in
+            for loop in loops { tasks.addTask(executorPreference: loop.loop) { await loop.run() } }
+            do {
+                try await onListening(listener.localAddress)
+                let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.loop), $0) })
+                try await listener.start { loop, channel, address in
+                    byLoop[ObjectIdentifier(loop)]?.accept(channel, address)
+                }
+                try await Self.untilCancelled()
+            } catch is CancellationError {
+            } catch {
+                tasks.cancelAll()
+                await listener.close()
+                throw error
+            }
+            await listener.close()
+            tasks.cancelAll()
+        }
+    }
+
+    /// Runs `body` beside the server and stops the server when it returns.
+    ///
+    /// - Parameter body: gets the address that is listened on.
+    /// - Returns: what `body` returned.
+    /// - Throws: what `body` threw, or ``SocketError`` when the port can't be had.
+    public func withRunning<Result: Sendable>(
+        _ body: @escaping @Sendable (SocketAddress) async throws -> Result
+    ) async throws -> Result {
+        let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
+        return try await withThrowingTaskGroup(of: Result?.self) { tasks in
+            tasks.addTask {
+                defer { continuation.finish() }
+                try await run { continuation.yield($0) }
+                return nil
+            }
+            tasks.addTask {
+                for await address in addresses { return try await body(address) }
+                return nil
+            }
+            while let result = try await tasks.next() {
+                guard let result else { continue }
+                tasks.cancelAll()
+                try await tasks.waitForAll()
+                return result
+            }
+            throw CancellationError()
+        }
+    }
+
+    private static func untilCancelled() async throws {
+        let (never, continuation) = AsyncStream<Never>.makeStream()
+        defer { continuation.finish() }
+        for await _ in never {}
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+/// The client's opening handshake over a connected channel, up to the open WebSocket (RFC 6455 section 4.1).
+actor HandshakeDriver {
+    private nonisolated let loop: EventLoop
+    private nonisolated let channel: LoopBound<Channel>
+    private let url: WebSocketURL
+    private let options: WebSocketOptions
+    private let handler: (any WebSocketHandler)?
+    private var handshake: ClientHandshake
+    private var waiter: Waiter<WebSocket>?
+    private var timer: TimerID?
+    /// The end, if it came before anybody waited for it.
+    private var early: Result<WebSocket, any Error>?
+    private var isOver = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    init(
+        _ url: WebSocketURL,
+        _ options: WebSocketOptions,
+        loop: EventLoop,
+        channel: LoopBound<Channel>,
+        handler: (any WebSocketHandler)?
+    ) {
+        self.url = url
+        self.options = options
+        self.loop = loop
+        self.channel = channel
+        self.handler = handler
+        handshake = ClientHandshake(
+            url: url,
+            subprotocols: options.subprotocols,
+            fields: options.headers,
+            key: channel.value.core.entropy.bytes(16),
+            sha1: SHA1.digest,
+            limits: options.limits
+        )
+    }
+
+    deinit {
+        if isOver { return }
+        let channel = channel
+        loop.execute { _ in channel.value.reset() }
+    }
+
+    /// Sends the request and waits for the answer.
+    func run(until deadline: MonotonicInstant) async throws -> WebSocket {
+        let channel = channel.value
+        timer = channel.core.schedule(self, at: deadline)
+        channel.handler = self
+        channel.isReading = true
+        channel.write(handshake.requestBytes.span.bytes)
+        return try await waitOnLoop(loop) { continuation in
+            let waiter = Waiter<WebSocket>(id: 0, continuation)
+            if let early { waiter.resume(with: early) } else { self.waiter = waiter }
+        } cancel: { [weak self] in
+            self?.assumeIsolated { $0.fail(CancellationError()) }
+        }
+    }
+
+    private func take(_ bytes: Span<UInt8>) {
+        guard !isOver else { return }
+        var position = 0
+        do throws(HandshakeError) {
+            guard let result = try handshake.receive(bytes, from: &position) else { return }
+            open(result, leftover: [UInt8](copying: bytes.bytes.extracting(position..<bytes.count)))
+        } catch {
+            refused(error)
+        }
+    }
+
+    private func open(_ result: ClientHandshake.Result, leftover: [UInt8]) {
+        let setup = WebSocketSetup(
+            role: .client,
+            limits: options.limits,
+            keepalive: options.keepalive,
+            closeTimeout: options.closeTimeout,
+            subprotocol: result.subprotocol,
+            handler: handler
+        )
+        let socket = WebSocket(loop: loop, channel: channel, setup: setup)
+        socket.assumeIsolated { $0.start(leftover: leftover) }
+        end(.success(socket))
+    }
+
+    private func refused(_ error: HandshakeError) {
+        fail(WebSocketError(.handshakeRefused, message: "\(url) didn't open a WebSocket.", cause: error))
+    }
+
+    private func streamEnded() {
+        guard !isOver else { return }
+        refused(handshake.finish())
+    }
+
+    private func fail(_ error: any Error) {
+        guard !isOver else { return }
+        channel.value.reset()
+        end(.failure(error))
+    }
+
+    private func end(_ result: Result<WebSocket, any Error>) {
+        isOver = true
+        if let timer { channel.value.core.cancel(timer) }
+        timer = nil
+        if let waiter {
+            self.waiter = nil
+            waiter.resume(with: result)
+        } else {
+            early = result
+        }
+    }
+}
+
+extension HandshakeDriver: ChannelHandler {
+    nonisolated func received(_ bytes: inout MutableRawSpan) {
+        assumeIsolated { $0.take(bytes.bytes.octets) }
+    }
+
+    nonisolated func inputEnded() {
+        assumeIsolated { $0.streamEnded() }
+    }
+
+    nonisolated func outputDrained() {}
+
+    nonisolated func failed(_ error: SocketError) {
+        assumeIsolated { driver in
+            let message = "\(driver.url) ended the connection during the handshake."
+            driver.fail(WebSocketError(.cannotConnect, message: message, cause: error))
+        }
+    }
+}
+
+extension HandshakeDriver: TimerTarget {
+    nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        assumeIsolated { driver in
+            guard timer == driver.timer else { return }
+            driver.timer = nil
+            let message = "\(driver.url) didn't answer the handshake within \(driver.options.connectTimeout)."
+            driver.fail(WebSocketError(.timedOut, message: message))
+        }
+    }
+}

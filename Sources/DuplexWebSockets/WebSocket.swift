@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+public import DuplexSockets
+public import DuplexWire
+
+/// One WebSocket connection, client or server, on the event loop that it lives on (RFC 6455).
+///
+/// An actor whose executor is its loop: a handler that is isolated to its socket receives and sends without a hop. Any
+/// number of tasks may send, and messages stay whole and in order; one task receives. Pings are answered and the peer's
+/// close is seen whether or not the app receives. A socket that is dropped without ``close(code:reason:)`` resets its
+/// connection.
+public actor WebSocket {
+    /// The loop that the connection lives on.
+    public nonisolated let loop: EventLoop
+    /// The subprotocol that both sides agreed on; `nil` when there is none.
+    public nonisolated let subprotocol: String?
+    /// The address of the peer; `nil` when the connection was gone before it could be asked.
+    public nonisolated let remoteAddress: SocketAddress?
+    nonisolated let channel: LoopBound<Channel>
+    nonisolated let handler: (any WebSocketHandler)?
+
+    var session: Session
+    let limits: Limits
+    var stage = Stage.open
+    /// Why nothing more is received, once that is so: the app still gets what came before it.
+    var ending: Ending?
+
+    /// Messages that wait for the app, and what they hold.
+    var inbox: Deque<Message> = []
+    var inboxBytes = 0
+    /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
+    var hasStreamEnded = false
+    /// Bytes that were received when the inbox was full, still to be parsed.
+    var carry: [UInt8] = []
+    var receiver: Waiter<Message?>?
+    /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
+    var isAnswering = false
+
+    var senders: Deque<Waiter<Void>> = []
+    var pings: [PingWaiter] = []
+    var closers: [Waiter<Void>] = []
+    var nextWaiterID: UInt64 = 0
+
+    var sessionTimer: ArmedTimer?
+    var graceTimer: TimerID?
+    var ended: (@Sendable (isolated WebSocket) -> Void)?
+
+    /// What the transport is in.
+    enum Stage: Equatable {
+        /// Frames go both ways.
+        case open
+        /// The close frame is on its way and this side writes nothing more; what still arrives is thrown away, so that
+        /// the system doesn't answer it with a reset that overtakes the close frame.
+        case lingering
+        /// The descriptor is closed.
+        case closed
+    }
+
+    /// Why nothing more is received.
+    enum Ending {
+        case peerClosed
+        case violation(ProtocolError)
+        case streamEnded
+        case lost(SocketError)
+    }
+
+    struct PingWaiter {
+        var id: UInt64
+        var timer: TimerID
+        var waiter: Waiter<Duration>
+    }
+
+    struct ArmedTimer {
+        var id: TimerID
+        var instant: Instant
+    }
+
+    /// The most bytes that one receive takes when messages are queued for a task; it bounds ``carry`` as well.
+    static let queuedReceiveLimit = 128 * 1_024
+    /// Payloads from this size on are sent without being copied, where they aren't masked.
+    static let directSendSize = 16 * 1_024
+    /// How long an app that isn't receiving may take to answer the last message before the connection ends.
+    static let answerGrace = Duration.seconds(1)
+
+    /// Takes over a channel after the opening handshake; called on its loop, and followed by ``start(leftover:)``.
+    package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {
+        self.loop = loop
+        self.channel = channel
+        self.handler = setup.handler
+        self.subprotocol = setup.subprotocol
+        self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
+        self.limits = setup.limits
+        let core = channel.value.core
+        session = Session(
+            role: setup.role,
+            limits: setup.limits,
+            keepalive: setup.keepalive,
+            closeTimeout: setup.closeTimeout,
+            maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
+            now: Instant(core.now)
+        )
+    }
+
+    deinit {
+        let channel = channel
+        let timers = [sessionTimer?.id, graceTimer].compactMap(\.self)
+        loop.execute { core in
+            for timer in timers { core.cancel(timer) }
+            channel.value.reset()
+        }
+    }
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    /// The address of this side; `nil` once the connection is closed.
+    public var localAddress: SocketAddress? {
+        SocketAddress.local(of: channel.value.descriptor)
+    }
+
+    /// Where the connection stands: open, closing or closed.
+    public var state: Session.State {
+        stage == .closed ? .closed : session.state
+    }
+
+    /// What each side sent and received to close the connection, who began, and whether it was clean. Complete once
+    /// ``state`` is closed.
+    public var closeReport: CloseReport {
+        session.report
+    }
+
+    /// The bytes that are written and not sent yet.
+    public var queuedBytes: Int {
+        channel.value.queuedBytes
+    }
+
+    private static func maskingKeys(_ core: LoopCore, _ loop: EventLoop) -> MaskingKeys {
+        let entropy = LoopBound(core.entropy, on: loop.thread)
+        return MaskingKeys { entropy.value.next() }
+    }
+
+    /// Begins: takes what came together with the handshake, then what arrives.
+    package func start(leftover: [UInt8]) {
+        let channel = channel.value
+        channel.handler = self
+        channel.receiveLimit = handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size
+        handler?.opened(self)
+        armSessionTimer()
+        carry = leftover
+        takeCarry()
+        if stage == .open && ending == nil && carry.isEmpty { channel.isReading = true }
+    }
+}
+
+/// What a connection is made with.
+package struct WebSocketSetup: Sendable {
+    package var role: Session.Role
+    package var limits: Limits
+    package var keepalive: Keepalive
+    package var closeTimeout: Duration
+    package var subprotocol: String?
+    package var remoteAddress: SocketAddress?
+    package var handler: (any WebSocketHandler)?
+
+    package init(
+        role: Session.Role,
+        limits: Limits,
+        keepalive: Keepalive,
+        closeTimeout: Duration,
+        subprotocol: String? = nil,
+        remoteAddress: SocketAddress? = nil,
+        handler: (any WebSocketHandler)? = nil
+    ) {
+        self.role = role
+        self.limits = limits
+        self.keepalive = keepalive
+        self.closeTimeout = closeTimeout
+        self.subprotocol = subprotocol
+        self.remoteAddress = remoteAddress
+        self.handler = handler
+    }
+}
+
+extension Instant {
+    package init(_ instant: MonotonicInstant) {
+        self.init(nanoseconds: instant.nanoseconds)
+    }
+}
+
+extension MonotonicInstant {
+    package init(_ instant: Instant) {
+        self.init(nanoseconds: instant.nanoseconds)
+    }
+}

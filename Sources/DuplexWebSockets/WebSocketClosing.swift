@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+
+// How a connection ends: by this side, by the peer, by a violation, by a lost transport, by time. Every way leads to
+// `finish`, once.
+
+extension WebSocket {
+    /// Closes the connection in order and waits until it is closed (RFC 6455 section 7).
+    ///
+    /// Always ends: a peer that doesn't answer in time (``WebSocketOptions/closeTimeout``, 10 seconds) is reset.
+    /// Cancelling the task doesn't shorten that. Closing twice is the same as once.
+    ///
+    /// - Parameters:
+    ///   - code: the reason for programs; one that may go on the wire (``CloseCode/isSendable``), else 1000 is sent.
+    ///   - reason: the reason for people; cut at 123 bytes of UTF-8, between two characters' scalars.
+    /// - Returns: how the connection ended.
+    @discardableResult
+    public func close(code: CloseCode = .normalClosure, reason: String = "") async -> CloseReport {
+        beginClose(code, reason: reason)
+        if stage != .closed {
+            nextWaiterID += 1
+            let id = nextWaiterID
+            // Not cancellable: what it waits for has a deadline of its own.
+            try? await waitOnLoop(loop) { continuation in
+                closers.append(Waiter<Void>(id: id, continuation))
+            } cancel: {
+            }
+        }
+        return session.report
+    }
+
+    /// Begins to close, or does what an ending that was put off for the app's sake still asks for.
+    package func beginClose(_ code: CloseCode, reason: String = "") {
+        if ending != nil { conclude() }
+        guard stage == .open else { return }
+        session.close(code.isSendable ? code : .normalClosure, reason: reason, now: now)
+        afterCloseFrame()
+    }
+
+    private var now: Instant {
+        Instant(MonotonicInstant.now())
+    }
+
+    // MARK: What ends it
+
+    /// Nothing more is received. The app first gets the messages that came before, and its answers are written.
+    func end(_ ending: Ending) {
+        self.ending = ending
+        channel.value.isReading = false
+        if receiver != nil || handler != nil || !session.canSend || (inbox.isEmpty && !isAnswering) {
+            conclude()
+        } else {
+            startGrace()
+        }
+    }
+
+    func streamEnded() {
+        if stage == .lingering {
+            finish()
+        } else if stage == .open && ending == nil {
+            // Bytes that the inbox had no room for come first; they may hold the peer's close frame.
+            hasStreamEnded = true
+            if carry.isEmpty { end(.streamEnded) }
+        }
+    }
+
+    func transportFailed(_ error: SocketError) {
+        guard stage != .closed else { return }
+        if stage == .open && session.state == .open { ending = .lost(error) }
+        session.endOfStream()
+        finish()
+    }
+
+    /// Does what the ending asks for, once the app has had its turn.
+    func conclude() {
+        guard let ending, stage == .open else { return }
+        stopGrace()
+        switch ending {
+        case .peerClosed:
+            session.answerClose(now: now)
+            afterCloseFrame()
+        case .violation(let error):
+            session.fail(error, now: now)
+            afterCloseFrame()
+        case .streamEnded, .lost:
+            session.endOfStream()
+            finish()
+        }
+    }
+
+    /// Sends the close frame that the session has ready, and then waits for what must follow it.
+    private func afterCloseFrame() {
+        if session.hasControlOutput { writeControlOutput() }
+        guard session.state != .closed && ending == nil else {
+            // Both close frames are exchanged, or the peer is no longer listened to.
+            linger()
+            return
+        }
+        if !channel.value.isReading {
+            takeCarry()
+            channel.value.isReading = true
+        }
+        armSessionTimer()
+    }
+
+    // MARK: Grace for the app
+
+    private func startGrace() {
+        let core = channel.value.core
+        graceTimer = core.schedule(self, at: core.now.advanced(by: Self.answerGrace))
+    }
+
+    private func stopGrace() {
+        if let graceTimer { channel.value.core.cancel(graceTimer) }
+        graceTimer = nil
+    }
+
+    // MARK: The end of the transport
+
+    /// Ends the outgoing stream behind the close frame, and throws away what arrives until the peer has ended its own.
+    private func linger() {
+        guard stage == .open else { return }
+        stage = .lingering
+        channel.value.finishWriting()
+        channel.value.isReading = true
+        let core = channel.value.core
+        stopSessionTimer()
+        graceTimer = core.schedule(self, at: core.now.advanced(by: session.closeTimeout))
+        failWaiters()
+    }
+
+    /// The descriptor is closed; everybody who waits is told.
+    private func finish() {
+        guard stage != .closed else { return }
+        stage = .closed
+        channel.value.close()
+        stopSessionTimer()
+        stopGrace()
+        carry = []
+        failWaiters()
+        while let closer = closers.popLast() { closer.resume(with: .success(())) }
+        handler?.closed(self, session.report)
+        let ended = ended
+        self.ended = nil
+        ended?(self)
+    }
+
+    /// Ends the waits of senders, pings and the receiver.
+    private func failWaiters() {
+        let error = endError()
+        while let sender = senders.popFirst() { sender.resume(with: .failure(error)) }
+        while !pings.isEmpty { endPing({ _ in true }, .failure(error)) }
+        if inbox.isEmpty, let receiver {
+            self.receiver = nil
+            receiver.resume(with: hasEndedInOrder ? .success(nil) : .failure(error))
+        }
+    }
+
+    // MARK: What the receiver is told
+
+    func endOfMessages() throws -> Message? {
+        if hasEndedInOrder { return nil }
+        throw endError()
+    }
+
+    private var hasEndedInOrder: Bool {
+        let report = session.report
+        guard report.error == nil, report.isClean else { return false }
+        guard let code = (report.initiator == .local ? report.sent : report.received)?.code else { return true }
+        return [.normalClosure, .goingAway, .noStatusReceived].contains(code)
+    }
+
+    private func endError() -> WebSocketError {
+        let report = session.report
+        if case .lost(let error) = ending { return lost(error) }
+        if let error = report.error {
+            return WebSocketError(.protocolViolation, message: error.message, cause: error, closeReport: report)
+        }
+        if !report.isClean {
+            let message = "The connection ended without a closing handshake: \(report)."
+            return WebSocketError(.connectionLost, message: message, closeReport: report)
+        }
+        return WebSocketError(.closed, message: "The connection is closed: \(report).", closeReport: report)
+    }
+
+    func lost(_ error: SocketError) -> WebSocketError {
+        WebSocketError(.connectionLost, message: "The connection was lost.", cause: error, closeReport: session.report)
+    }
+}
+
+// MARK: Time
+
+extension WebSocket: TimerTarget {
+    package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        assumeIsolated { $0.fired(timer, now) }
+    }
+
+    private func fired(_ timer: TimerID, _ now: MonotonicInstant) {
+        if timer == sessionTimer?.id {
+            sessionTimer = nil
+            sessionDeadlinePassed(Instant(now))
+        } else if timer == graceTimer {
+            graceTimer = nil
+            if stage == .lingering { finish() } else { conclude() }
+        } else {
+            let error = WebSocketError(.timedOut, message: "The pong didn't come in time.")
+            endPing({ $0.timer == timer }, .failure(error))
+        }
+    }
+
+    private func sessionDeadlinePassed(_ now: Instant) {
+        guard stage == .open else { return }
+        // As long as this side doesn't read, a pong may wait unread: then the slow one is us.
+        if !channel.value.isReading && ending == nil && session.state == .open { session.peerIsAlive(now: now) }
+        switch session.deadlinePassed(now: now) {
+        case .none, .wrote: break
+        case .keepaliveTimedOut(let error): end(.violation(error))
+        case .closeTimedOut:
+            session.endOfStream()
+            channel.value.reset()
+            finish()
+            return
+        }
+        if session.hasControlOutput { writeControlOutput() }
+        armSessionTimer()
+    }
+
+    /// Arms the timer for the session's next deadline; one that is armed for an earlier instant is left and looks again.
+    func armSessionTimer() {
+        guard stage == .open, let deadline = session.deadline else { return }
+        if let armed = sessionTimer, armed.instant <= deadline { return }
+        stopSessionTimer()
+        let id = channel.value.core.schedule(self, at: MonotonicInstant(deadline))
+        sessionTimer = ArmedTimer(id: id, instant: deadline)
+    }
+
+    private func stopSessionTimer() {
+        if let sessionTimer { channel.value.core.cancel(sessionTimer.id) }
+        sessionTimer = nil
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+public import DuplexWire
+
+extension WebSocket {
+    /// Connects to a server and opens a WebSocket.
+    ///
+    /// Cancelling ends the attempt at once. What the server sends together with its answer is the first to be received.
+    ///
+    /// - Parameters:
+    ///   - url: `ws://host[:port]/path?query`.
+    ///   - options: headers, subprotocols, limits and times.
+    ///   - group: the loops of which one becomes the connection's.
+    /// - Returns: the open connection. Close it, or use ``withConnection(to:options:on:_:)``, which does.
+    /// - Throws: ``WebSocketError`` that says what stage failed and why; `CancellationError`.
+    public static func connect(
+        to url: String,
+        options: WebSocketOptions = WebSocketOptions(),
+        on group: EventLoopGroup = .shared
+    ) async throws -> WebSocket {
+        try await connect(to: url, options: options, on: group, handler: nil)
+    }
+
+    /// Connects as ``connect(to:options:on:)`` does, with a synchronous handler, which misses nothing: it is told of the
+    /// opening before anything is received.
+    public static func connect(
+        to url: String,
+        options: WebSocketOptions = WebSocketOptions(),
+        on group: EventLoopGroup = .shared,
+        handler: (any WebSocketHandler)?
+    ) async throws -> WebSocket {
+        let target = try parse(url)
+        let loop = group.next()
+        let deadline = MonotonicInstant.now().advanced(by: options.connectTimeout)
+        let driver = try await makeDriver(target, options, loop, handler)
+        return try await driver.run(until: deadline)
+    }
+
+    /// Opens a WebSocket for the length of a closure, which is isolated to it.
+    ///
+    /// Closed in every case on the way out: with 1000 when `body` returns, 1001 when it was cancelled, 1011 when it
+    /// throws.
+    ///
+    /// - Parameters:
+    ///   - url: `ws://host[:port]/path?query`.
+    ///   - options: headers, subprotocols, limits and times.
+    ///   - group: the loops of which one becomes the connection's.
+    ///   - body: what to do with the connection.
+    /// - Returns: what `body` returned, once the connection is closed.
+    /// - Throws: as ``connect(to:options:on:)``; what `body` threw.
+    public static func withConnection<Result: Sendable>(
+        to url: String,
+        options: WebSocketOptions = WebSocketOptions(),
+        on group: EventLoopGroup = .shared,
+        _ body: @escaping @Sendable (isolated WebSocket) async throws -> Result
+    ) async throws -> Result {
+        let socket = try await connect(to: url, options: options, on: group)
+        do {
+            let result = try await body(socket)
+            await socket.close()
+            return result
+        } catch {
+            await socket.close(code: error is CancellationError ? .goingAway : .internalError)
+            throw error
+        }
+    }
+
+    private static func parse(_ url: String) throws -> WebSocketURL {
+        let target: WebSocketURL
+        do {
+            target = try WebSocketURL(url)
+        } catch {
+            throw WebSocketError(.invalidURL, message: "“\(url)” can't be connected to.", cause: error)
+        }
+        if target.isSecure {
+            throw WebSocketError(.invalidURL, message: "“\(url)” needs TLS, which this version doesn't have: use ws://.")
+        }
+        return target
+    }
+
+    private static func makeDriver(
+        _ target: WebSocketURL,
+        _ options: WebSocketOptions,
+        _ loop: EventLoop,
+        _ handler: (any WebSocketHandler)?
+    ) async throws -> HandshakeDriver {
+        do {
+            return try await Connector.connect(
+                to: .host(target.host, port: target.port),
+                on: loop,
+                timeout: options.connectTimeout
+            ) { channel in
+                HandshakeDriver(target, options, loop: loop, channel: channel, handler: handler)
+            }
+        } catch let error as SocketError {
+            let code: WebSocketError.Code = error.code == .timedOut ? .timedOut : .cannotConnect
+            throw WebSocketError(code, message: "\(target) can't be reached.", cause: error)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+public import DuplexWire
+
+/// Why a connection could not be made, or why it ended.
+public struct WebSocketError: Error, Sendable {
+    /// The kinds of error; more may come.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        public let description: String
+
+        private init(_ description: String) {
+            self.description = description
+        }
+
+        /// The text isn't a URL of a WebSocket, or of a kind that isn't supported.
+        public static let invalidURL = Code("invalidURL")
+        /// The server couldn't be reached; ``WebSocketError/cause`` says why.
+        public static let cannotConnect = Code("cannotConnect")
+        /// The server answered, but not with a WebSocket; ``WebSocketError/handshake`` has its answer.
+        public static let handshakeRefused = Code("handshakeRefused")
+        /// The attempt took longer than it was given.
+        public static let timedOut = Code("timedOut")
+        /// The connection is closed, or being closed; ``WebSocketError/closeReport`` says how.
+        public static let closed = Code("closed")
+        /// The connection was lost: reset, or ended without a closing handshake.
+        public static let connectionLost = Code("connectionLost")
+        /// One side broke the protocol or a limit; ``WebSocketError/closeReport`` says which.
+        public static let protocolViolation = Code("protocolViolation")
+        /// A second task receives while one is receiving already.
+        public static let alreadyReceiving = Code("alreadyReceiving")
+    }
+
+    /// The kind of error, for programs.
+    public var code: Code
+    /// What happened, for people.
+    public var message: String
+    /// The error below this one.
+    public var cause: (any Error)?
+    /// How the connection ended, where there was one.
+    public var closeReport: CloseReport?
+    /// The server's answer, where it refused the handshake.
+    public var handshake: HandshakeError? { cause as? HandshakeError }
+
+    /// Makes an error.
+    public init(_ code: Code, message: String, cause: (any Error)? = nil, closeReport: CloseReport? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+        self.closeReport = closeReport
+    }
+}
+
+extension WebSocketError: CustomStringConvertible {
+    /// The code and the message, then the cause on lines of its own.
+    public var description: String {
+        var text = "WebSocketError.\(code): \(message)"
+        if let cause { text += "\n  " + String(describing: cause).replacing("\n", with: "\n  ") }
+        return text
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWire
+
+extension WebSocket {
+    /// The messages as they arrive, whole.
+    ///
+    /// Ends when the connection is closed in order (1000, 1001 or without a code), and throws when it isn't. When the app
+    /// is slow, the inbox fills (``Limits/inboxMessages``), reading stops, and the peer is slowed down.
+    public nonisolated var messages: Messages {
+        Messages(socket: self)
+    }
+
+    /// The messages of a connection; iterated by one task at a time.
+    public struct Messages: AsyncSequence, Sendable {
+        let socket: WebSocket
+
+        /// Waits for one message after the other.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            let socket: WebSocket
+
+            public mutating func next() async throws -> Message? {
+                try await socket.next()
+            }
+
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
+                try await socket.next()
+            }
+        }
+
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(socket: socket)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+
+// From bytes to the app: what the channel gives goes through the session, and each event to whom it concerns.
+
+extension WebSocket: ChannelHandler {
+    package nonisolated func received(_ bytes: inout MutableRawSpan) {
+        assumeIsolated { $0.take(&bytes) }
+    }
+
+    package nonisolated func inputEnded() {
+        assumeIsolated { $0.streamEnded() }
+    }
+
+    package nonisolated func outputDrained() {
+        assumeIsolated { $0.resumeSenders() }
+    }
+
+    package nonisolated func failed(_ error: SocketError) {
+        assumeIsolated { $0.transportFailed(error) }
+    }
+}
+
+extension WebSocket {
+    /// Parses what has arrived; keeps what the inbox has no room for.
+    private func take(_ bytes: inout MutableRawSpan) {
+        guard stage == .open, ending == nil else { return }
+        let position = parse(&bytes)
+        // A synchronous handler answers from within: a peer that doesn't take the answers isn't listened to. A task is
+        // held back in `send` instead, and goes on receiving, or two peers that both write would wait for each other.
+        if handler != nil && channel.value.isAboveHighWaterMark { channel.value.isReading = false }
+        if position < bytes.byteCount && stage == .open && ending == nil {
+            carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
+            channel.value.isReading = false
+        }
+    }
+
+    /// Parses what was kept when the inbox was full, as far as there is room for it now.
+    func takeCarry() {
+        guard !carry.isEmpty, stage == .open, ending == nil else { return }
+        var bytes = carry
+        carry = []
+        var span = bytes.mutableSpan
+        var raw = unsafe span.mutableBytes
+        let position = parse(&raw)
+        guard stage == .open, ending == nil else { return }
+        if position < bytes.count {
+            carry = Array(bytes[position...])
+        } else if hasStreamEnded {
+            end(.streamEnded)
+        }
+    }
+
+    /// Runs the session over the bytes until they are used up, the inbox is full, or nothing more may be received.
+    ///
+    /// - Returns: how far it came.
+    private func parse(_ bytes: inout MutableRawSpan) -> Int {
+        let now = Instant(channel.value.core.now)
+        var position = 0
+        while ending == nil, stage == .open, isInboxOpen, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
+            switch event {
+            case .message(let kind, let payload): deliver(kind, payload, bytes.bytes)
+            case .ping: break
+            case .pong(let id, let roundTrip): answerPing(id, roundTrip)
+            case .peerClose: end(.peerClosed)
+            case .violation(let error): end(.violation(error))
+            }
+            if session.hasControlOutput { writeControlOutput() }
+        }
+        if !isInboxOpen { channel.value.isReading = false }
+        return position
+    }
+
+    private func deliver(_ kind: Message.Kind, _ payload: Session.Payload, _ bytes: RawSpan) {
+        if let handler {
+            switch payload {
+            case .input(let range): handler.received(bytes.extracting(range), kind, on: self)
+            case .assembled(let buffer): handler.received(buffer.span.bytes, kind, on: self)
+            }
+            return
+        }
+        let message: Message
+        switch payload {
+        case .input(let range): message = Message(kind, copying: bytes.extracting(range))
+        case .assembled(let buffer): message = Message(kind, buffer)
+        }
+        if let receiver {
+            self.receiver = nil
+            isAnswering = true
+            receiver.resume(with: .success(message))
+        } else if session.state == .open || hasRoom {
+            inbox.append(message)
+            inboxBytes += message.byteCount
+        }
+    }
+
+    /// Whether the inbox takes another message. After this side's close it always does, and drops what it can't hold:
+    /// the peer's close frame may be behind it.
+    private var isInboxOpen: Bool {
+        handler != nil || session.state != .open || hasRoom
+    }
+
+    private var hasRoom: Bool {
+        inbox.count < limits.inboxMessages && inboxBytes < limits.inboxBytes.bytes
+    }
+
+    // MARK: The app's side
+
+    /// Waits for the next message.
+    ///
+    /// Cancelling ends the wait at once; the connection lives on and no message is lost.
+    ///
+    /// - Throws: ``WebSocketError``: with code ``WebSocketError/Code/closed`` once the connection has ended in order,
+    ///   and with what went wrong when it hasn't; ``WebSocketError/Code/alreadyReceiving``; `CancellationError`.
+    public func receive() async throws -> Message {
+        if let message = try await next() { return message }
+        throw WebSocketError(.closed, message: "The connection is closed: \(session.report).", closeReport: session.report)
+    }
+
+    /// The next message; `nil` once the connection has ended in order.
+    func next() async throws -> Message? {
+        if let message = inbox.popFirst() {
+            inboxBytes -= message.byteCount
+            isAnswering = true
+            if !channel.value.isReading { refill() }
+            return message
+        }
+        return try await waitForMessage()
+    }
+
+    private func waitForMessage() async throws -> Message? {
+        if receiver != nil {
+            throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
+        }
+        isAnswering = false
+        if ending != nil { conclude() }
+        if stage != .open { return try await endOfMessages() }
+        try Task.checkCancellation()
+        nextWaiterID += 1
+        let id = nextWaiterID
+        return try await waitOnLoop(loop) { continuation in
+            receiver = Waiter(id: id, continuation)
+        } cancel: { [weak self] in
+            self?.assumeIsolated { $0.cancelReceiver(id) }
+        }
+    }
+
+    private func cancelReceiver(_ id: UInt64) {
+        guard let receiver, receiver.id == id else { return }
+        self.receiver = nil
+        receiver.resume(with: .failure(CancellationError()))
+    }
+
+    /// Goes on receiving once the inbox has room again.
+    private func refill() {
+        takeCarry()
+        if carry.isEmpty && isInboxOpen && ending == nil && stage == .open { channel.value.isReading = true }
+    }
+}
+
+extension Message {
+    /// A message with a copy of the payload. Of a text, the session has checked the UTF-8.
+    init(_ kind: Kind, copying bytes: RawSpan) {
+        switch kind {
+        case .text: self = .text(String(copyingValidUTF8: bytes))
+        case .binary: self = .binary([UInt8](copying: bytes))
+        }
+    }
+
+    /// A message with that payload. Of a text, the session has checked the UTF-8.
+    init(_ kind: Kind, _ bytes: [UInt8]) {
+        switch kind {
+        case .text: self = .text(String(decoding: bytes, as: UTF8.self))
+        case .binary: self = .binary(bytes)
+        }
+    }
+}
+
+extension String {
+    fileprivate init(copyingValidUTF8 bytes: RawSpan) {
+        // The closure neither keeps the pointer nor reads past the span.
+        self = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+
+// From the app to bytes: whole messages and pings, framed by the session into the channel's output.
+
+extension WebSocket {
+    /// Sends a message.
+    ///
+    /// Returns once the message is sent or waits behind less than the high-water mark (64 KiB): a slow peer slows the
+    /// sender down. Messages of several tasks stay whole and go out in the order of the calls. Cancelling ends the wait;
+    /// the message was taken over by then and still goes out.
+    ///
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once either side has begun to close, or with what
+    ///   ended the connection; `CancellationError`.
+    public func send(_ message: Message) async throws {
+        try checkOpen()
+        switch message {
+        case .text(let text): write(.text, text)
+        case .binary(let bytes): write(.binary, bytes.span.bytes)
+        }
+        if channel.value.isAboveHighWaterMark { try await waitForDrain() }
+    }
+
+    /// Sends a text message; see ``send(_:)-(Message)``.
+    public func send(_ text: String) async throws {
+        try await send(.text(text))
+    }
+
+    /// Sends a binary message; see ``send(_:)-(Message)``.
+    public func send(_ bytes: [UInt8]) async throws {
+        try await send(.binary(bytes))
+    }
+
+    /// Queues a message to be sent at the end of the loop's turn; for synchronous handlers.
+    ///
+    /// Nothing holds the caller back: watch ``queuedBytes``, and hold back until ``WebSocketHandler/drained(_:)`` when
+    /// the result is false. Once either side has begun to close, the message is dropped.
+    ///
+    /// - Parameters:
+    ///   - bytes: the payload, copied before the call returns; of a text it must be UTF-8, which isn't checked again.
+    ///   - kind: text or binary.
+    /// - Returns: whether what waits is below the high-water mark (64 KiB).
+    @discardableResult
+    public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind) -> Bool {
+        guard session.canSend, stage == .open else { return false }
+        write(kind, bytes)
+        return !channel.value.isAboveHighWaterMark
+    }
+
+    func checkOpen() throws {
+        guard stage != .open || !session.canSend else { return }
+        if case .lost(let error) = ending { throw lost(error) }
+        throw WebSocketError(
+            .closed,
+            message: "The connection is closed or closing: \(session.report).",
+            closeReport: session.report
+        )
+    }
+
+    private func write(_ kind: Message.Kind, _ text: String) {
+        var text = text
+        // Contiguous UTF-8 is what native strings have; only a bridged one is copied.
+        text.makeContiguousUTF8()
+        write(kind, text.utf8.span.bytes)
+    }
+
+    private func write(_ kind: Message.Kind, _ payload: RawSpan) {
+        let channel = channel.value
+        if payload.byteCount >= Self.directSendSize && !session.masksFrames {
+            channel.write(capacity: session.encodedSize(payload: payload.byteCount) - payload.byteCount) { output in
+                session.encodeHeader(kind, payload: payload.byteCount, into: &output)
+            }
+            channel.writeNow(payload)
+        } else {
+            channel.write(capacity: session.encodedSize(payload: payload.byteCount)) { output in
+                session.encode(kind, payload, into: &output)
+            }
+        }
+    }
+
+    /// Writes the pongs, pings and close frames that the session has ready.
+    ///
+    /// A pong waits while the output is above the high-water mark, and the session keeps the latest only: a peer that
+    /// pings and doesn't read makes nothing grow.
+    func writeControlOutput() {
+        guard session.hasControlOutput, !session.canSend || !channel.value.isAboveHighWaterMark else { return }
+        channel.value.write(capacity: session.controlOutputSize) { output in
+            session.writeControlOutput(into: &output)
+        }
+    }
+
+    // MARK: Backpressure
+
+    private func waitForDrain() async throws {
+        nextWaiterID += 1
+        let id = nextWaiterID
+        try await waitOnLoop(loop) { continuation in
+            senders.append(Waiter<Void>(id: id, continuation))
+        } cancel: { [weak self] in
+            self?.assumeIsolated { $0.cancelSender(id) }
+        }
+    }
+
+    private func cancelSender(_ id: UInt64) {
+        guard let index = senders.firstIndex(where: { $0.id == id }) else { return }
+        senders.remove(at: index).resume(with: .failure(CancellationError()))
+    }
+
+    func resumeSenders() {
+        while let sender = senders.popFirst() { sender.resume(with: .success(())) }
+        writeControlOutput()
+        guard let handler else { return }
+        if stage == .open && ending == nil { channel.value.isReading = true }
+        handler.drained(self)
+    }
+
+    // MARK: Pings
+
+    /// Sends a ping and waits for its pong (RFC 6455 section 5.5.2).
+    ///
+    /// - Parameter timeout: how long to wait; 20 seconds unless told otherwise. The connection lives on after it.
+    /// - Returns: the time between the two.
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/timedOut``, or with what ended the connection;
+    ///   `CancellationError`.
+    public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
+        try checkOpen()
+        let core = channel.value.core
+        let now = MonotonicInstant.now()
+        let id = session.ping(now: Instant(now))
+        writeControlOutput()
+        let timer = core.schedule(self, at: now.advanced(by: timeout))
+        return try await waitOnLoop(loop) { continuation in
+            pings.append(PingWaiter(id: id, timer: timer, waiter: Waiter(id: id, continuation)))
+        } cancel: { [weak self] in
+            self?.assumeIsolated { $0.endPing({ $0.id == id }, .failure(CancellationError())) }
+        }
+    }
+
+    func answerPing(_ id: UInt64, _ roundTrip: Duration) {
+        endPing({ $0.id == id }, .success(roundTrip))
+    }
+
+    func endPing(_ isMeant: (PingWaiter) -> Bool, _ result: Result<Duration, any Error>) {
+        guard let index = pings.firstIndex(where: isMeant) else { return }
+        let ping = pings.remove(at: index)
+        channel.value.core.cancel(ping.timer)
+        ping.waiter.resume(with: result)
+    }
+}
