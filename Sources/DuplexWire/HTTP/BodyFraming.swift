@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import HTTPTypes
+
+/// How the end of a message's body is found (RFC 9112 section 6).
+public enum BodyFraming: Sendable, Hashable {
+    /// There is no body.
+    case none
+    /// The body has that many bytes.
+    case length(Int)
+    /// The body comes in chunks, the last of which is empty.
+    case chunked
+    /// The body of a response ends where the connection does.
+    case untilClose
+}
+
+extension BodyFraming {
+    /// The framing of a request's body (RFC 9112 section 6.3).
+    ///
+    /// - Throws: What makes the length doubtful. Two recipients that read it differently can be made to see two different
+    ///   requests, so nothing is mended here (RFC 9112 section 11.2).
+    init(requestFields fields: HTTPFields, version: HTTPVersion) throws(HTTPError) {
+        if fields.contains(.transferEncoding) {
+            try Self.checkChunked(fields, version: version)
+            self = .chunked
+        } else if let length = try Self.contentLength(fields) {
+            self = length == 0 ? .none : .length(length)
+        } else {
+            self = .none
+        }
+    }
+
+    /// The framing of a response's body, which also hangs on the request that it answers (RFC 9112 section 6.3).
+    init(
+        responseFields fields: HTTPFields,
+        status: HTTPResponse.Status,
+        version: HTTPVersion,
+        answering method: HTTPRequest.Method
+    ) throws(HTTPError) {
+        let isBodiless = status.kind == .informational || status == .noContent || status == .notModified
+        if isBodiless || method == .head || (method == .connect && status.kind == .successful) {
+            self = .none
+        } else if fields.contains(.transferEncoding) {
+            try Self.checkChunked(fields, version: version)
+            self = .chunked
+        } else if let length = try Self.contentLength(fields) {
+            self = length == 0 ? .none : .length(length)
+        } else {
+            self = .untilClose
+        }
+    }
+
+    private static func checkChunked(_ fields: HTTPFields, version: HTTPVersion) throws(HTTPError) {
+        // RFC 9112 section 6.1: whoever sends both may be smuggling, and HTTP/1.0 has no transfer codings.
+        if fields.contains(.contentLength) {
+            throw HTTPError(.conflictingContentLength, "both Content-Length and Transfer-Encoding are given")
+        }
+        let value = fields[values: .transferEncoding].joined(separator: ",")
+        if version < .http11 {
+            throw HTTPError(
+                .unsupportedTransferCoding,
+                "Transfer-Encoding in an \(version) message",
+                status: .badRequest
+            )
+        }
+        let codings = Grammar.list(value)
+        if codings.count == 1, Grammar.matches(codings[0], "chunked") { return }
+        // RFC 9112 section 6.3: a request in which chunked isn't last, or comes twice, has no length that can be relied on.
+        let misplaced = codings.isEmpty || codings.dropLast().contains { Grammar.matches($0, "chunked") }
+        throw HTTPError(
+            .unsupportedTransferCoding,
+            "Transfer-Encoding is \(Quotation.of(value)); only chunked is understood",
+            status: misplaced ? .badRequest : .notImplemented
+        )
+    }
+
+    private static func contentLength(_ fields: HTTPFields) throws(HTTPError) -> Int? {
+        guard fields.contains(.contentLength) else { return nil }
+        let values = fields[values: .contentLength]
+        guard values.count == 1 else {
+            throw HTTPError(.conflictingContentLength, "Content-Length is given \(values.count) times")
+        }
+        guard let length = Grammar.decimal(values[0].utf8) else {
+            throw HTTPError(
+                .conflictingContentLength,
+                "Content-Length is \(Quotation.of(values[0])), not a number of bytes"
+            )
+        }
+        return length
+    }
+}

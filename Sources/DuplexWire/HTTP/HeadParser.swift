@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import HTTPTypes
+
+/// What tells a request's head from a response's: its first line, and what follows from the two parts.
+protocol HeadGrammar {
+    associatedtype StartLine: Sendable
+    associatedtype Head
+
+    /// Whether an empty line before the first one is passed over.
+    static var skipsEmptyLine: Bool { get }
+    /// The code for a first line that has a byte that no first line has.
+    static var malformedStartLine: HTTPError.Code { get }
+    static func startLine(_ line: Span<UInt8>) throws(HTTPError) -> StartLine
+    static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPError) -> Head
+}
+
+/// Puts an HTTP head together from input in pieces of any size: a first line, fields, and an empty line.
+///
+/// Lines are judged when they are complete and lengths at each byte, so the result is the same for every cut. Until the
+/// head is complete the parser owns its fields and the unfinished line; a fresh one owns no memory.
+struct HeadParser<Grammar: HeadGrammar>: Sendable {
+    private enum State {
+        case atStart(hasSkipped: Bool)
+        case inFields(Grammar.StartLine)
+        case failed(HTTPError)
+    }
+
+    private var state = State.atStart(hasSkipped: false)
+    private var lines = LineReader()
+    private var fields = HTTPFields()
+    private var finishedLines = 0
+    private let headBound: Int
+    private let startLineBound: Int
+    private let fieldBound: Int
+
+    init(limits: Limits) {
+        headBound = limits.headSize.bytes
+        // 8,000 bytes are what RFC 9112 section 3 recommends to support at least.
+        startLineBound = min(8_192, limits.headSize.bytes)
+        // The collection of fields itself has room for fewer than 65,535.
+        fieldBound = min(limits.headFields, 65_000)
+    }
+
+    /// Whether a head has begun and isn't complete.
+    var isMidHead: Bool {
+        switch state {
+        case .atStart: lines.hasText
+        case .inFields: true
+        case .failed: false
+        }
+    }
+
+    /// Takes input up to the end of the head; an error comes again at each further call.
+    mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> Grammar.Head? {
+        if case .failed(let error) = state { throw error }
+        do throws(HTTPError) {
+            while let line = try nextLine(input, from: &position) {
+                if let head = try take(line, of: input) {
+                    reset()
+                    return head
+                }
+            }
+            return nil
+        } catch {
+            reset()
+            state = .failed(error)
+            throw error
+        }
+    }
+
+    private mutating func reset() {
+        state = .atStart(hasSkipped: false)
+        lines = LineReader()
+        fields = HTTPFields()
+        finishedLines = 0
+    }
+
+    private mutating func nextLine(
+        _ input: Span<UInt8>,
+        from position: inout Int
+    ) throws(HTTPError) -> LineReader.Line? {
+        let rest = headBound - finishedLines
+        do throws(LineReader.Fault) {
+            let line = try lines.read(input, from: &position, atMost: isAtStart ? min(startLineBound, rest) : rest)
+            guard let line else { return nil }
+            finishedLines += line.count + 2
+            return line
+        } catch {
+            throw describe(error)
+        }
+    }
+
+    private var isAtStart: Bool {
+        if case .atStart = state { true } else { false }
+    }
+
+    private func describe(_ fault: LineReader.Fault) -> HTTPError {
+        switch fault {
+        case .bareLineBreak:
+            HTTPError(.bareLineBreak, "a carriage return or line feed stands alone in the head")
+        case .control(let byte):
+            HTTPError(
+                isAtStart ? Grammar.malformedStartLine : .invalidFieldValue,
+                "the \(isAtStart ? "first line" : "fields") of the head has the control \(Quotation.of(byte))"
+            )
+        case .tooLong where isAtStart:
+            HTTPError(.uriTooLong, "the first line is longer than \(startLineBound) bytes")
+        case .tooLong:
+            HTTPError(.headTooLarge, "the head is longer than \(headBound) bytes")
+        }
+    }
+
+    private mutating func take(_ line: LineReader.Line, of input: Span<UInt8>) throws(HTTPError) -> Grammar.Head? {
+        switch line {
+        case .inInput(let range): try take(input.extracting(range))
+        case .assembled(let bytes): try take(bytes.span)
+        }
+    }
+
+    private mutating func take(_ line: Span<UInt8>) throws(HTTPError) -> Grammar.Head? {
+        switch state {
+        case .atStart(hasSkipped: false) where Grammar.skipsEmptyLine && line.isEmpty:
+            state = .atStart(hasSkipped: true)
+        case .atStart:
+            state = .inFields(try Grammar.startLine(line))
+        case .inFields(let start):
+            if line.isEmpty { return try Grammar.head(start, fields) }
+            try append(line)
+        case .failed(let error):
+            throw error
+        }
+        return nil
+    }
+
+    private mutating func append(_ line: Span<UInt8>) throws(HTTPError) {
+        if fields.count >= fieldBound {
+            throw HTTPError(.tooManyFields, "the head has more than \(fieldBound) fields")
+        }
+        fields.append(try FieldLine.field(line))
+    }
+}
+
+extension LineReader.Line {
+    /// The bytes of the line without its line end.
+    var count: Int {
+        switch self {
+        case .inInput(let range): range.count
+        case .assembled(let bytes): bytes.count
+        }
+    }
+}

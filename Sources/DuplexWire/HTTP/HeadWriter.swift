@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import HTTPTypes
+
+extension RequestHead {
+    /// Appends the head as it goes on the wire, with the empty line that ends it (RFC 9112 section 3).
+    ///
+    /// A control character in a field's value would be written as a space, so that no value can begin a line of its own.
+    /// The parts of a Cookie are joined into one line, as HTTP/1.1 has it (RFC 6265 section 5.4).
+    ///
+    /// - Parameter bytes: What the head is appended to.
+    public func write(to bytes: inout [UInt8]) {
+        HeadWriter.append(method.rawValue, to: &bytes)
+        bytes.append(Grammar.space)
+        HeadWriter.append(target, to: &bytes)
+        bytes.append(Grammar.space)
+        HeadWriter.append(version.description, to: &bytes)
+        HeadWriter.appendLineEnd(to: &bytes)
+        HeadWriter.append(fields, to: &bytes)
+        HeadWriter.appendLineEnd(to: &bytes)
+    }
+}
+
+extension ResponseHead {
+    /// Appends the head as it goes on the wire, with the empty line that ends it (RFC 9112 section 4).
+    ///
+    /// A control character in a field's value would be written as a space, so that no value can begin a line of its own.
+    ///
+    /// - Parameters:
+    ///   - bytes: What the head is appended to.
+    ///   - date: The value of Date, unless the fields have one; nil for none. Nothing here reads a clock.
+    public func write(to bytes: inout [UInt8], date: String? = nil) {
+        HeadWriter.append(version.description, to: &bytes)
+        bytes.append(Grammar.space)
+        HeadWriter.append(status, to: &bytes)
+        HeadWriter.appendLineEnd(to: &bytes)
+        if let date, !fields.contains(.date) { HeadWriter.append("Date", date, to: &bytes) }
+        HeadWriter.append(fields, to: &bytes)
+        HeadWriter.appendLineEnd(to: &bytes)
+    }
+}
+
+/// The pieces of a head on the wire.
+enum HeadWriter {
+    static func appendLineEnd(to bytes: inout [UInt8]) {
+        bytes.append(Grammar.carriageReturn)
+        bytes.append(Grammar.lineFeed)
+    }
+
+    /// Appends text that can't leave its line: controls other than the tab become spaces.
+    static func append(_ text: some StringProtocol, to bytes: inout [UInt8]) {
+        for byte in text.utf8 { bytes.append(Grammar.isControl(byte) ? Grammar.space : byte) }
+    }
+
+    static func append(_ name: String, _ value: some StringProtocol, to bytes: inout [UInt8]) {
+        append(name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        bytes.append(Grammar.space)
+        append(value, to: &bytes)
+        appendLineEnd(to: &bytes)
+    }
+
+    static func append(_ fields: HTTPFields, to bytes: inout [UInt8]) {
+        for field in fields where field.name != .cookie { append(field.name.rawName, field.value, to: &bytes) }
+        if let cookie = fields[.cookie] { append("Cookie", cookie, to: &bytes) }
+    }
+
+    /// Appends the status in three digits, and its reason in the one encoding that reasons have.
+    static func append(_ status: HTTPResponse.Status, to bytes: inout [UInt8]) {
+        for divisor in [100, 10, 1] { bytes.append(0x30 + UInt8(status.code / divisor % 10)) }
+        bytes.append(Grammar.space)
+        for scalar in status.reasonPhrase.unicodeScalars {
+            let byte = UInt8(exactly: scalar.value) ?? UInt8(ascii: "?")
+            bytes.append(Grammar.isControl(byte) ? Grammar.space : byte)
+        }
+    }
+}

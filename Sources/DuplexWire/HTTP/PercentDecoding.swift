@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Reads percent-encoded text (RFC 3986 section 2.1) strictly.
+///
+/// What isn't well formed is refused rather than passed on as it stands: a path that one reader decodes and another doesn't
+/// names two different things.
+public enum PercentDecoding {
+    /// The text with each `%` and its two hexadecimal digits replaced by the byte that they stand for.
+    ///
+    /// - Parameters:
+    ///   - text: The encoded text.
+    ///   - plusIsSpace: Whether `+` stands for a space, as in forms and queries; not so by default.
+    /// - Returns: The decoded text, or nil if two hexadecimal digits don't follow a `%`, if a NUL comes out, or if the bytes
+    ///   aren't UTF-8.
+    public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+        decode(bytes: text.utf8, plusIsSpace: plusIsSpace)
+    }
+
+    /// The segments of an absolute path, each decoded by itself.
+    ///
+    /// The path is cut before it's decoded, so an encoded slash stays within its segment. A segment may therefore hold `/`,
+    /// and may be `..` or empty: whoever makes a file's name of it has to check.
+    ///
+    /// - Parameter path: The path as it was sent, such as ``RequestHead/path``.
+    /// - Returns: The segments behind the first slash, one of them empty for `/`; nil if the path doesn't begin with a slash
+    ///   or a segment can't be decoded.
+    public static func segments(ofPath path: some StringProtocol) -> [String]? {
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        var segments: [String] = []
+        for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let segment = decode(bytes: part, plusIsSpace: false) else { return nil }
+            segments.append(segment)
+        }
+        return segments
+    }
+
+    /// The same for text that is at hand in bytes.
+    static func decode(bytes text: some Sequence<UInt8>, plusIsSpace: Bool) -> String? {
+        var bytes: [UInt8] = []
+        var iterator = text.makeIterator()
+        while let byte = iterator.next() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard let high = iterator.next().flatMap(Grammar.hexadecimalValue),
+                    let low = iterator.next().flatMap(Grammar.hexadecimalValue)
+                else { return nil }
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+") where plusIsSpace: bytes.append(Grammar.space)
+            default: bytes.append(byte)
+            }
+        }
+        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// The head of a request: its first line and its fields (RFC 9112 section 3).
+public struct RequestHead: Sendable, Hashable {
+    /// The method; any token is accepted, so a server that doesn't know it answers 501.
+    public let method: HTTPRequest.Method
+    /// The request target as it was sent.
+    public let target: String
+    /// The target's path as it was sent, up to the question mark and not percent-decoded.
+    ///
+    /// `*` for the server as a whole, and empty for CONNECT.
+    public let path: String
+    /// What follows the target's first question mark, not percent-decoded; nil without one.
+    public let query: String?
+    /// The version that the client speaks; its major number is 1.
+    public let version: HTTPVersion
+    /// The fields in the order in which they were sent.
+    public let fields: HTTPFields
+    /// How the end of the body is found.
+    public let framing: BodyFraming
+    /// The host and port that the request is for, in lower case, such as `example.com:8080`.
+    ///
+    /// Taken from the target if that names one, and from Host otherwise (RFC 9112 section 3.3). Empty if an HTTP/1.0
+    /// client names none.
+    public let host: String
+}
+
+extension RequestHead {
+    /// Makes a head from its parts and checks it as one that was received.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - target: The request target: a path with its query, a URL, `*`, or `host:port` for CONNECT.
+    ///   - version: The version; HTTP/1.1 by default.
+    ///   - fields: The fields, with the one Host that HTTP/1.1 asks for.
+    /// - Throws: ``HTTPError`` saying which rule of RFC 9112 the parts break.
+    public init(
+        method: HTTPRequest.Method,
+        target: String,
+        version: HTTPVersion = .http11,
+        fields: HTTPFields
+    ) throws(HTTPError) {
+        let parsed = try RequestTarget(target, method: method)
+        self.host = try Self.host(fields, target: parsed, version: version)
+        self.framing = try BodyFraming(requestFields: fields, version: version)
+        self.method = method
+        self.target = target
+        self.path = parsed.path
+        self.query = parsed.query
+        self.version = version
+        self.fields = fields
+    }
+
+    /// Whether the connection may serve another request after this one (RFC 9112 section 9.3).
+    public var keepsAlive: Bool { fields.keepsAlive(version: version) }
+
+    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
+    public var expectsContinue: Bool {
+        // An HTTP/1.0 client can't understand the answer, so its expectation is ignored.
+        version >= .http11 && fields.hasToken("100-continue", in: .expect)
+    }
+
+    private static func host(
+        _ fields: HTTPFields,
+        target: RequestTarget,
+        version: HTTPVersion
+    ) throws(HTTPError) -> String {
+        let values = fields.hosts
+        // RFC 9112 section 3.2: 400 for a request without Host, with more than one, or with an invalid one.
+        if values.count > 1 { throw HTTPError(.badHost, "Host is given \(values.count) times") }
+        guard let value = values.first else {
+            if version >= .http11 { throw HTTPError(.badHost, "Host is missing") }
+            return target.authority?.text ?? ""
+        }
+        guard let host = Authority(value) else {
+            throw HTTPError(.badHost, "Host is \(Quotation.of(value)), not host or host:port")
+        }
+        return target.authority?.text ?? host.text
+    }
+}
+
+extension Authority {
+    /// The authority as a Host field has it: without the zone, which means nothing to another machine.
+    var text: String { port.map { "\(host):\($0)" } ?? host }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// The head of a response: its first line and its fields (RFC 9112 section 4).
+public struct ResponseHead: Sendable, Hashable {
+    /// The status, with the reason phrase as it was sent.
+    public var status: HTTPResponse.Status
+    /// The version that the server speaks; its major number is 1.
+    public var version: HTTPVersion
+    /// The fields in the order in which they were sent.
+    public var fields: HTTPFields
+
+    /// Makes a head from its parts.
+    ///
+    /// - Parameters:
+    ///   - status: The status.
+    ///   - version: The version; HTTP/1.1 by default.
+    ///   - fields: The fields; none by default.
+    public init(status: HTTPResponse.Status, version: HTTPVersion = .http11, fields: HTTPFields = [:]) {
+        self.status = status
+        self.version = version
+        self.fields = fields
+    }
+
+    /// How the end of the body is found, which also hangs on the request (RFC 9112 section 6.3).
+    ///
+    /// - Parameter method: The method of the request that this answers; a response to HEAD never has a body.
+    /// - Returns: The framing of this response's body.
+    /// - Throws: ``HTTPError`` if Content-Length or Transfer-Encoding leave the length in doubt.
+    public func framing(answering method: HTTPRequest.Method) throws(HTTPError) -> BodyFraming {
+        try BodyFraming(responseFields: fields, status: status, version: version, answering: method)
+    }
+
+    /// Whether the connection may carry another request after this response (RFC 9112 section 9.3).
+    ///
+    /// A body that lasts until the connection closes ends it too, whatever the fields say.
+    public var keepsAlive: Bool { fields.keepsAlive(version: version) }
+}
