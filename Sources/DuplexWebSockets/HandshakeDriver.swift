@@ -120,7 +120,7 @@ actor HandshakeDriver {
 
 extension HandshakeDriver: ChannelHandler {
     nonisolated func received(_ bytes: inout MutableRawSpan) {
-        assumeIsolated { $0.take(bytes.bytes.octets) }
+        assumeIsolated { driver in bytes.bytes.withOctets { driver.take($0) } }
     }
 
     nonisolated func inputEnded() {

@@ -10,6 +10,7 @@
 #if defined(__linux__)
 
 #include <stdint.h>
+#include <sys/random.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>

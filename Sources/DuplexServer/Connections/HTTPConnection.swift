@@ -274,7 +274,7 @@ final class HTTPConnection {
 extension HTTPConnection: ChannelHandler {
     func received(_ bytes: inout MutableRawSpan) {
         guard stage != .lingering else { return }
-        take(bytes.bytes.octets)
+        bytes.bytes.withOctets { take($0) }
     }
 
     func inputEnded() {

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if canImport(Glibc)
+import CDuplexSystem
 import Glibc
 #else
 import Darwin
@@ -30,7 +31,7 @@ package final class EntropyPool {
     package func bytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
-            withUnsafeBytes(of: next()) { unsafe bytes.append(contentsOf: $0.prefix(count - bytes.count)) }
+            unsafe withUnsafeBytes(of: next()) { unsafe bytes.append(contentsOf: $0.prefix(count - bytes.count)) }
         }
         return bytes
     }

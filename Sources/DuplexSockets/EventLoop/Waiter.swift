@@ -34,11 +34,14 @@ package func waitOnLoop<Value>(
     install: (UnsafeContinuation<Value, any Error>) -> Void,
     cancel: @escaping @Sendable () -> Void
 ) async throws -> Value {
-    try await withTaskCancellationHandler {
-        try unsafe await withUnsafeThrowingContinuation { continuation in
-            unsafe install(continuation)
-        }
-    } onCancel: {
-        loop.execute { _ in cancel() }
-    }
+    // The isolation is named each time: a closure has that of an isolated parameter only if it captures it.
+    try await withTaskCancellationHandler(
+        operation: {
+            try unsafe await withUnsafeThrowingContinuation(isolation: isolation) { continuation in
+                unsafe install(continuation)
+            }
+        },
+        onCancel: { loop.execute { _ in cancel() } },
+        isolation: isolation
+    )
 }

@@ -2,13 +2,10 @@
 // Copyright (c) the Duplex authors
 
 extension RawSpan {
-    /// The bytes as a span of numbers, which is what parsers take.
-    package var octets: Span<UInt8> {
-        @_lifetime(copy self)
-        get {
-            // Every byte is a valid number, and bytes need no alignment.
-            unsafe Span(_unsafeBytes: self)
-        }
+    /// Lends the bytes as a span of numbers, which is what parsers take.
+    package func withOctets<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        // Every byte is a valid number, bytes need no alignment, and the span ends with the call.
+        unsafe withUnsafeBytes { unsafe body(Span(_unsafeBytes: $0)) }
     }
 }
 

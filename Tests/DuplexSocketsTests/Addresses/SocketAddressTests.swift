@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import Testing
+
+@Suite struct SocketAddressTests {
+    @Test("A literal is read and written back in its shortest form", arguments: [
+        ("127.0.0.1", 80, "127.0.0.1:80"),
+        ("0.0.0.0", 0, "0.0.0.0:0"),
+        ("255.254.253.252", 65_535, "255.254.253.252:65535"),
+        ("::1", 443, "[::1]:443"),
+        ("::", 1, "[::]:1"),
+        ("2001:db8:0:0:0:0:0:1", 8_080, "[2001:db8::1]:8080"),
+        ("fe80::1%7", 9, "[fe80::1%7]:9"),
+    ])
+    func literals(literal: String, port: Int, text: String) throws {
+        let address = try SocketAddress(literal, port: port)
+        #expect(address.description == text)
+        #expect(address.port == port)
+        #expect(address.isIPv6 == literal.contains(":"))
+        #expect(address.bytes.count == (address.isIPv6 ? 16 : 4))
+    }
+
+    @Test("The bytes are those of the address in network order")
+    func bytes() throws {
+        #expect(try SocketAddress("1.2.3.4", port: 0).bytes == [1, 2, 3, 4])
+        let expected: [UInt8] = [0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x2A]
+        #expect(try SocketAddress("2001:db8::2a", port: 0).bytes == expected)
+    }
+
+    @Test("What isn't an address is refused", arguments: [
+        "", "localhost", "1.2.3", "1.2.3.4.5", "256.1.1.1", "::1::", "[::1]", "1.2.3.4%1", "fe80::1%no-such-interface",
+    ])
+    func notAnAddress(literal: String) {
+        #expect { try SocketAddress(literal, port: 1) } throws: { ($0 as? SocketError)?.code == .invalidAddress }
+    }
+
+    @Test("A port out of range is refused", arguments: [-1, 65_536])
+    func notAPort(port: Int) {
+        #expect { try SocketAddress("::1", port: port) } throws: { ($0 as? SocketError)?.code == .invalidAddress }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// Two connected sockets, on loops of their own, closed on the way out.
+func withPair(_ body: (Socket, Socket) async throws -> Void) async throws {
+    let group = try EventLoopGroup(loops: 2)
+    let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0), on: group)
+    var iterator = listener.makeAsyncIterator()
+    async let accepted = iterator.next()
+    let near = try await Socket.connect(to: .address(listener.localAddress), on: group)
+    guard let far = try await accepted else { throw CancellationError() }
+    do {
+        try await body(near, far)
+    } catch {
+        await end(near, far, listener, group)
+        throw error
+    }
+    await end(near, far, listener, group)
+}
+
+private func end(_ near: Socket, _ far: Socket, _ listener: SocketListener, _ group: EventLoopGroup) async {
+    await near.reset()
+    await far.reset()
+    await listener.close()
+    await group.stop()
+}
