@@ -71,6 +71,11 @@ struct Authority: Sendable, Hashable {
         isUnreserved(byte) || "!$&'()*+;=".utf8.contains(byte)
     }
 
+    /// Whether the byte may stand in user information (RFC 3986 section 3.2.1).
+    static func isUserInfoByte(_ byte: UInt8) -> Bool {
+        isNameByte(byte) || "%:,".utf8.contains(byte)
+    }
+
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         Grammar.isLetter(byte) || Grammar.isDigit(byte) || "-._~".utf8.contains(byte)
     }
@@ -83,7 +88,8 @@ struct Authority: Sendable, Hashable {
         guard IPv6Grammar.isAddress(address) else { return nil }
         guard let percent else { return (Grammar.lowercased(address), nil) }
         var zone = inside[(percent + 1)...]
-        // RFC 6874 section 2 spells the separator `%25`; people paste the bare `%` of RFC 4007 (section 3 allows for it).
+        // RFC 6874 section 2 spells the separator `%25`; people paste the bare `%` of RFC 4007 (section 3 allows for
+        // it).
         if zone.starts(with: "25".utf8), zone.count > 2 { zone = zone.dropFirst(2) }
         guard !zone.isEmpty, zone.allSatisfy(isUnreserved) else { return nil }
         return (Grammar.lowercased(address), String(decoding: zone, as: UTF8.self))

@@ -19,8 +19,8 @@ public struct BodyDecoder: Sendable {
     /// - Parameters:
     ///   - framing: How the body's end is found.
     ///   - limits: Of these, `bodySize` bounds the body, and `headSize` and `headFields` what frames its chunks.
-    /// - Throws: ``HTTPError`` with the status 413 if the body is announced to be longer than the limit. Nothing has been
-    ///   read then, so a server needn't answer `100 Continue`.
+    /// - Throws: ``HTTPError`` with the status 413 if the body is announced to be longer than the limit. Nothing has
+    ///   been read then, so a server needn't answer `100 Continue`.
     public init(_ framing: BodyFraming, limits: Limits = .internet) throws(HTTPError) {
         bound = limits.bodySize.bytes
         switch framing {
@@ -107,7 +107,8 @@ extension HTTPError {
 }
 
 extension Span<UInt8> {
-    /// Appends at most that many of the bytes from the position on, moves the position, and returns how many there were.
+    /// Appends at most that many of the bytes from the position on, moves the position, and returns how many there
+    /// were.
     func copy(upTo bound: Int, from position: inout Int, to copy: inout [UInt8]) -> Int {
         let taken = Swift.min(bound, count - position)
         Grammar.append(extracting(position..<(position + taken)), to: &copy)

@@ -18,8 +18,8 @@ public enum BodyFraming: Sendable, Hashable {
 extension BodyFraming {
     /// The framing of a request's body (RFC 9112 section 6.3).
     ///
-    /// - Throws: What makes the length doubtful. Two recipients that read it differently can be made to see two different
-    ///   requests, so nothing is mended here (RFC 9112 section 11.2).
+    /// - Throws: What makes the length doubtful. Two recipients that read it differently can be made to see two
+    ///   different requests, so nothing is mended here (RFC 9112 section 11.2).
     init(requestFields fields: HTTPFields, version: HTTPVersion) throws(HTTPError) {
         if fields.contains(.transferEncoding) {
             try Self.checkChunked(fields, version: version)
@@ -66,7 +66,8 @@ extension BodyFraming {
         }
         let codings = Grammar.list(value)
         if codings.count == 1, Grammar.matches(codings[0], "chunked") { return }
-        // RFC 9112 section 6.3: a request in which chunked isn't last, or comes twice, has no length that can be relied on.
+        // RFC 9112 section 6.3: a request in which chunked isn't last, or comes twice, has no length that can be relied
+        // on.
         let misplaced = codings.isEmpty || codings.dropLast().contains { Grammar.matches($0, "chunked") }
         throw HTTPError(
             .unsupportedTransferCoding,

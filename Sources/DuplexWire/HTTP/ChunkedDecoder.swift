@@ -5,8 +5,8 @@ import HTTPTypes
 
 /// Takes the chunked coding off a body (RFC 9112 section 7.1).
 ///
-/// Sizes are hexadecimal digits and nothing else, and every line ends in CR LF: lenience here is how one recipient's body
-/// becomes another's request. Extensions and trailers are read past, within bounds, and dropped.
+/// Sizes are hexadecimal digits and nothing else, and every line ends in CR LF: lenience here is how one recipient's
+/// body becomes another's request. Extensions and trailers are read past, within bounds, and dropped.
 struct ChunkedDecoder: Sendable {
     private enum State {
         case size
@@ -22,8 +22,8 @@ struct ChunkedDecoder: Sendable {
     private var lines = LineReader()
     private var received = 0
     private var trailerCount = 0
-    /// What is left of the bytes for extensions and trailers: without a bound on their sum, tiny chunks with long extensions
-    /// would have the peer's bytes read forever for a body that hardly grows.
+    /// What is left of the bytes for extensions and trailers: without a bound on their sum, tiny chunks with long
+    /// extensions would have the peer's bytes read forever for a body that hardly grows.
     private var overhead: Int
     private let bodyBound: Int
     private let trailerBound: Int

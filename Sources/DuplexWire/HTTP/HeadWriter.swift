@@ -6,8 +6,8 @@ import HTTPTypes
 extension RequestHead {
     /// Appends the head as it goes on the wire, with the empty line that ends it (RFC 9112 section 3).
     ///
-    /// A control character in a field's value would be written as a space, so that no value can begin a line of its own.
-    /// The parts of a Cookie are joined into one line, as HTTP/1.1 has it (RFC 6265 section 5.4).
+    /// A control character in a field's value would be written as a space, so that no value can begin a line of its
+    /// own. The parts of a Cookie are joined into one line, as HTTP/1.1 has it (RFC 6265 section 5.4).
     ///
     /// - Parameter bytes: What the head is appended to.
     public func write(to bytes: inout [UInt8]) {
@@ -25,7 +25,8 @@ extension RequestHead {
 extension ResponseHead {
     /// Appends the head as it goes on the wire, with the empty line that ends it (RFC 9112 section 4).
     ///
-    /// A control character in a field's value would be written as a space, so that no value can begin a line of its own.
+    /// A control character in a field's value would be written as a space, so that no value can begin a line of its
+    /// own.
     ///
     /// - Parameters:
     ///   - bytes: What the head is appended to.

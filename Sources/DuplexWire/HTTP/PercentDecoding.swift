@@ -3,28 +3,28 @@
 
 /// Reads percent-encoded text (RFC 3986 section 2.1) strictly.
 ///
-/// What isn't well formed is refused rather than passed on as it stands: a path that one reader decodes and another doesn't
-/// names two different things.
+/// What isn't well formed is refused rather than passed on as it stands: a path that one reader decodes and another
+/// doesn't names two different things.
 public enum PercentDecoding {
     /// The text with each `%` and its two hexadecimal digits replaced by the byte that they stand for.
     ///
     /// - Parameters:
     ///   - text: The encoded text.
     ///   - plusIsSpace: Whether `+` stands for a space, as in forms and queries; not so by default.
-    /// - Returns: The decoded text, or nil if two hexadecimal digits don't follow a `%`, if a NUL comes out, or if the bytes
-    ///   aren't UTF-8.
+    /// - Returns: The decoded text, or nil if two hexadecimal digits don't follow a `%`, if a NUL comes out, or if the
+    ///   bytes aren't UTF-8.
     public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
         decode(bytes: text.utf8, plusIsSpace: plusIsSpace)
     }
 
     /// The segments of an absolute path, each decoded by itself.
     ///
-    /// The path is cut before it's decoded, so an encoded slash stays within its segment. A segment may therefore hold `/`,
-    /// and may be `..` or empty: whoever makes a file's name of it has to check.
+    /// The path is cut before it's decoded, so an encoded slash stays within its segment. A segment may therefore hold
+    /// `/`, and may be `..` or empty: whoever makes a file's name of it has to check.
     ///
     /// - Parameter path: The path as it was sent, such as ``RequestHead/path``.
-    /// - Returns: The segments behind the first slash, one of them empty for `/`; nil if the path doesn't begin with a slash
-    ///   or a segment can't be decoded.
+    /// - Returns: The segments behind the first slash, one of them empty for `/`; nil if the path doesn't begin with a
+    ///   slash or a segment can't be decoded.
     public static func segments(ofPath path: some StringProtocol) -> [String]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         var segments: [String] = []

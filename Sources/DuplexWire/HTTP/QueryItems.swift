@@ -19,8 +19,8 @@ public struct QueryItems: Sendable, Hashable, RandomAccessCollection {
 
     private var items: [Item] = []
 
-    /// Reads a query as browsers write it (`application/x-www-form-urlencoded` in the WHATWG's URL standard), in which `+`
-    /// is a space.
+    /// Reads a query as browsers write it (`application/x-www-form-urlencoded` in the WHATWG's URL standard), in which
+    /// `+` is a space.
     ///
     /// It is nil if an item can't be decoded, or if there are more items than the bound.
     ///

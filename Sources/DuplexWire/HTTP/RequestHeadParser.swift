@@ -12,7 +12,8 @@ public struct RequestHeadParser: Sendable {
 
     /// Makes a parser within these limits.
     ///
-    /// - Parameter limits: Of these, `headSize` and `headFields` count; the request line has at most 8 KiB of the former.
+    /// - Parameter limits: Of these, `headSize` and `headFields` count; the request line has at most 8 KiB of the
+    ///   former.
     public init(limits: Limits = .internet) {
         parser = HeadParser(limits: limits)
     }
@@ -22,8 +23,8 @@ public struct RequestHeadParser: Sendable {
 
     /// Takes input up to the end of a head, and returns the head, or nil if its end hasn't arrived.
     ///
-    /// What follows the head stays untouched: a body, the next request, or frames. The parser is then ready for the next
-    /// head. After an error it isn't: each further call throws it again.
+    /// What follows the head stays untouched: a body, the next request, or frames. The parser is then ready for the
+    /// next head. After an error it isn't: each further call throws it again.
     ///
     /// - Parameters:
     ///   - input: The piece at hand.

@@ -11,7 +11,8 @@ public struct ResponseHeadParser: Sendable {
 
     /// Makes a parser within these limits.
     ///
-    /// - Parameter limits: Of these, `headSize` and `headFields` count; the status line has at most 8 KiB of the former.
+    /// - Parameter limits: Of these, `headSize` and `headFields` count; the status line has at most 8 KiB of the
+    ///   former.
     public init(limits: Limits = .internet) {
         parser = HeadParser(limits: limits)
     }
@@ -21,8 +22,8 @@ public struct ResponseHeadParser: Sendable {
 
     /// Takes input up to the end of a head, and returns the head, or nil if its end hasn't arrived.
     ///
-    /// What follows the head stays untouched: a body, the next response, or frames. The parser is then ready for the next
-    /// head. After an error it isn't: each further call throws it again.
+    /// What follows the head stays untouched: a body, the next response, or frames. The parser is then ready for the
+    /// next head. After an error it isn't: each further call throws it again.
     ///
     /// - Parameters:
     ///   - input: The piece at hand.

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// The server's part of the handshake that makes a WebSocket of an HTTP/1.1 request (RFC 6455 section 4.2).
+public enum ServerHandshake {
+    /// What comes of a request.
+    public enum Outcome: Sendable, Hashable {
+        /// The connection becomes a WebSocket as soon as the response head is on its way.
+        case accept(Acceptance)
+        /// The request is answered with an error, and the connection stays with HTTP.
+        case refuse(Refusal)
+    }
+
+    /// An agreement.
+    public struct Acceptance: Sendable, Hashable {
+        /// The 101 to send; the caller may add fields of its own, such as cookies.
+        public var responseHead: ResponseHead
+        /// The subprotocol agreed on; nil for none.
+        public let subprotocol: String?
+        /// The extensions agreed on, as they are answered.
+        public let extensions: [ExtensionOffer]
+    }
+
+    /// A refusal.
+    public struct Refusal: Error, Sendable, Hashable {
+        /// The status to answer.
+        public let status: HTTPResponse.Status
+        /// The fields that belong to the status, such as Sec-WebSocket-Version with a 426.
+        public let fields: HTTPFields
+        /// Why, in plain words; fit to be sent as the body.
+        public let message: String
+    }
+
+    /// Whether the request asks for a WebSocket at all, well or badly.
+    ///
+    /// - Parameter head: The head of the request.
+    /// - Returns: Whether Upgrade names `websocket`.
+    public static func isUpgrade(_ head: RequestHead) -> Bool { head.fields.hasToken("websocket", in: .upgrade) }
+
+    /// Judges a request by every rule of RFC 6455 section 4.2.1, and answers it by section 4.2.2.
+    ///
+    /// - Parameters:
+    ///   - head: The head of the request.
+    ///   - options: What the server agrees to.
+    ///   - digest: SHA-1.
+    /// - Returns: The 101 to send, or what is wrong with the request and the status to refuse it with.
+    public static func evaluate(
+        _ head: RequestHead,
+        options: ServerHandshakeOptions = ServerHandshakeOptions(),
+        digest: AcceptKey.Digest
+    ) -> Outcome {
+        do throws(Refusal) {
+            try checkRequest(head)
+            try checkVersion(head.fields)
+            let key = try key(head.fields)
+            let offers = try offers(head.fields)
+            try checkOrigin(head, policy: options.origin)
+            let subprotocol = try subprotocol(head.fields, options: options)
+            let extensions = options.chooseExtensions(offers).filter { answer in
+                offers.contains { $0.name == answer.name }
+            }
+            let accept = AcceptKey.acceptValue(for: key, digest: digest)
+            return .accept(Acceptance(accept: accept, subprotocol: subprotocol, extensions: extensions))
+        } catch {
+            return .refuse(error)
+        }
+    }
+
+    /// The parts that are HTTP's own: method, version, Upgrade and Connection (items 1, 3 and 4), and no body.
+    private static func checkRequest(_ head: RequestHead) throws(Refusal) {
+        guard head.method == .get else {
+            throw Refusal(.methodNotAllowed, "a WebSocket begins with GET", fields: [.allow: "GET"])
+        }
+        guard head.version >= .http11 else { throw Refusal(.badRequest, "a WebSocket needs HTTP/1.1 or later") }
+        guard isUpgrade(head) else {
+            throw Refusal(
+                .upgradeRequired,
+                "only a WebSocket is served here: Upgrade isn't websocket",
+                fields: upgradeFields
+            )
+        }
+        guard head.fields.hasToken("upgrade", in: .connection) else {
+            throw Refusal(.badRequest, "Connection doesn't name Upgrade, so a proxy may have swallowed it")
+        }
+        // What looks like a body to one side and like frames to the other is how requests are smuggled.
+        guard head.framing == .none else { throw Refusal(.badRequest, "the request for a WebSocket has a body") }
+    }
+
+    /// Item 6; the answer names the one version there is (RFC 6455 section 4.4).
+    private static func checkVersion(_ fields: HTTPFields) throws(Refusal) {
+        let versions = fields[values: .secWebSocketVersion]
+        guard versions == ["13"] else {
+            let seen = versions.isEmpty ? "missing" : Quotation.of(versions.joined(separator: ", "))
+            throw Refusal(.upgradeRequired, "Sec-WebSocket-Version is \(seen), not 13", fields: upgradeFields)
+        }
+    }
+
+    /// Item 5.
+    private static func key(_ fields: HTTPFields) throws(Refusal) -> String {
+        let keys = fields[values: .secWebSocketKey]
+        guard keys.count == 1 else {
+            throw Refusal(.badRequest, "Sec-WebSocket-Key is given \(keys.count) times, not once")
+        }
+        guard AcceptKey.isKey(keys[0]) else {
+            throw Refusal(.badRequest, "Sec-WebSocket-Key is \(Quotation.of(keys[0])), not 16 bytes in base64")
+        }
+        return keys[0]
+    }
+
+    /// Item 9; a malformed field is an error even for a server that declines every extension.
+    private static func offers(_ fields: HTTPFields) throws(Refusal) -> [ExtensionOffer] {
+        guard let offers = ExtensionHeader.parse(fields) else {
+            throw Refusal(.badRequest, "Sec-WebSocket-Extensions is malformed")
+        }
+        return offers
+    }
+
+    /// Item 7, and RFC 6455 section 10.2.
+    private static func checkOrigin(_ head: RequestHead, policy: OriginPolicy) throws(Refusal) {
+        let origins = head.fields[values: .origin]
+        if origins.count > 1 { throw Refusal(.badRequest, "Origin is given \(origins.count) times") }
+        guard policy.allows(origin: origins.first, host: head.host) else {
+            let seen = Quotation.of(origins.first ?? "")
+            throw Refusal(.forbidden, "pages from the origin \(seen) may not connect to \(Quotation.of(head.host))")
+        }
+    }
+
+    /// Item 8, and the choice of section 4.2.2: the first that the server prefers and the client asks for.
+    private static func subprotocol(
+        _ fields: HTTPFields,
+        options: ServerHandshakeOptions
+    ) throws(Refusal) -> String? {
+        guard let asked = SubprotocolHeader.parse(fields) else {
+            throw Refusal(.badRequest, "Sec-WebSocket-Protocol isn't a list of different tokens")
+        }
+        if let chosen = options.subprotocols.first(where: asked.contains) { return chosen }
+        guard !options.requiresSubprotocol else {
+            let known = options.subprotocols.joined(separator: ", ")
+            throw Refusal(.badRequest, "none of the subprotocols that are spoken here (\(known)) is asked for")
+        }
+        return nil
+    }
+
+    // RFC 9110 section 7.8: whoever sends Upgrade also names it in Connection.
+    private static var upgradeFields: HTTPFields {
+        [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketVersion: "13"]
+    }
+}
+
+extension ServerHandshake.Acceptance {
+    fileprivate init(accept: String, subprotocol: String?, extensions: [ExtensionOffer]) {
+        var fields: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: accept]
+        if let subprotocol { fields[.secWebSocketProtocol] = subprotocol }
+        if !extensions.isEmpty { fields[.secWebSocketExtensions] = ExtensionHeader.serialize(extensions) }
+        self.responseHead = ResponseHead(status: .switchingProtocols, fields: fields)
+        self.subprotocol = subprotocol
+        self.extensions = extensions
+    }
+}
+
+extension ServerHandshake.Refusal {
+    fileprivate init(_ status: HTTPResponse.Status, _ message: String, fields: HTTPFields = [:]) {
+        self.status = status
+        self.fields = fields
+        self.message = message
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Where a WebSocket server is reached: `ws://host[:port]/path?query`, or `wss:` for a connection with TLS
+/// (RFC 6455 section 3).
+public struct WebSocketURL: Sendable, Hashable {
+    /// Whether the connection is secured with TLS.
+    public let isSecure: Bool
+    /// The host in lower case: a name, an IPv4 address, or an IPv6 address without brackets and zone.
+    public let host: String
+    /// The zone of an IPv6 address, such as `eth0`, which says on which link a link-local address is meant (RFC 6874).
+    public let zone: String?
+    /// The port; 80 for `ws` and 443 for `wss` where none is written.
+    public let port: Int
+    /// The path and the query as they go into the request line; at least `/`.
+    public let requestTarget: String
+    /// What stands before the `@`, as it was written; nil without one.
+    ///
+    /// It isn't part of the request target, the Host field or the ``description``, so that a password isn't logged.
+    public let userInfo: String?
+
+    private let authorityHost: String
+
+    /// Reads a URL.
+    ///
+    /// The schemes `http` and `https` are read as `ws` and `wss`. What may not stand in a URL (spaces, controls,
+    /// characters beyond ASCII) has to be percent-encoded before.
+    ///
+    /// - Parameter text: The URL.
+    /// - Throws: ``WebSocketURLError`` saying what is wrong with it.
+    public init(_ text: String) throws(WebSocketURLError) {
+        try Self.checkCharacters(text)
+        let (isSecure, rest) = try Self.scheme(text)
+        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let (userInfo, hostAndPort) = try Self.separateUserInfo(rest[..<authorityEnd])
+        let authority = try Self.authority(hostAndPort)
+        self.isSecure = isSecure
+        self.userInfo = userInfo
+        self.authorityHost = authority.host
+        self.host = authority.address
+        self.zone = authority.zone
+        self.port = authority.port ?? (isSecure ? 443 : 80)
+        let target = String(rest[authorityEnd...])
+        self.requestTarget = target.hasPrefix("/") ? target : "/" + target
+    }
+
+    /// The value of the Host field: the host, and the port unless it's the scheme's own (RFC 6455 section 4.1, item 4).
+    public var hostField: String {
+        port == (isSecure ? 443 : 80) ? authorityHost : "\(authorityHost):\(port)"
+    }
+
+    /// The origin of a page that the server would serve from the same host and port, such as `https://example.com`.
+    public var origin: String { (isSecure ? "https://" : "http://") + hostField }
+
+    private static func checkCharacters(_ text: String) throws(WebSocketURLError) {
+        for byte in text.utf8 where !Grammar.isVisible(byte) {
+            throw WebSocketURLError(
+                .invalidCharacter,
+                "the URL has \(Quotation.of(byte)), which must be percent-encoded"
+            )
+        }
+        // RFC 6455 section 3: fragments mean nothing here, and a `#` in a path is written `%23`.
+        if text.utf8.contains(UInt8(ascii: "#")) {
+            throw WebSocketURLError(.fragment, "the URL has a fragment (#), which a WebSocket URL can't have")
+        }
+    }
+
+    private static func scheme(_ text: String) throws(WebSocketURLError) -> (isSecure: Bool, rest: Substring) {
+        let schemes = [("ws://", false), ("wss://", true), ("http://", false), ("https://", true)]
+        for (scheme, isSecure) in schemes where Grammar.matches(text.prefix(scheme.count), scheme) {
+            return (isSecure, text.dropFirst(scheme.count))
+        }
+        // Nothing is quoted that may hold a password.
+        throw WebSocketURLError(.scheme, "the URL doesn't begin with ws:// or wss://")
+    }
+
+    private static func separateUserInfo(_ authority: Substring) throws(WebSocketURLError) -> (String?, Substring) {
+        guard let at = authority.lastIndex(of: "@") else { return (nil, authority) }
+        let userInfo = authority[..<at]
+        // Readers disagree on where `a@b@c` or `a\\@b` has its host, so both are refused (RFC 3986 section 3.2.1).
+        guard userInfo.utf8.allSatisfy(Authority.isUserInfoByte) else {
+            throw WebSocketURLError(
+                .userInfo,
+                "the part before the last @ has a character that must be percent-encoded"
+            )
+        }
+        return (String(userInfo), authority[authority.index(after: at)...])
+    }
+
+    private static func authority(_ text: Substring) throws(WebSocketURLError) -> Authority {
+        if text.isEmpty || text.first == ":" { throw WebSocketURLError(.host, "the URL has no host") }
+        guard let authority = Authority(text), authority.port != 0 else {
+            throw WebSocketURLError(.host, "\(Quotation.of(text)) is no host with an optional port from 1 to 65535")
+        }
+        return authority
+    }
+}
+
+extension WebSocketURL: CustomStringConvertible {
+    /// The URL without user information, with the zone if there is one, and with the port unless it's the scheme's own.
+    public var description: String {
+        let scheme = isSecure ? "wss://" : "ws://"
+        guard let zone else { return scheme + hostField + requestTarget }
+        // The zone stands within the brackets, as the address's last part (RFC 6874 section 2).
+        return scheme + "[\(host)%25\(zone)]" + hostField.dropFirst(authorityHost.count) + requestTarget
+    }
+}
+
+extension Authority {
+    /// The host without the brackets of an IPv6 address, as it is connected to.
+    var address: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+}
+
+/// What is wrong with a URL.
+public struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of fault; an open set, to which later versions may add.
+    public struct Code: RawRepresentable, Sendable, Hashable {
+        /// The code's name, such as `scheme`.
+        public let rawValue: String
+
+        /// Makes a code of that name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The scheme is none of ws, wss, http and https.
+        public static let scheme = Code(rawValue: "scheme")
+        /// The host is missing, or the host or the port is malformed.
+        public static let host = Code(rawValue: "host")
+        /// What stands before the `@` has a character that it can't have (RFC 3986 section 3.2.1).
+        public static let userInfo = Code(rawValue: "userInfo")
+        /// The URL has a fragment (RFC 6455 section 3).
+        public static let fragment = Code(rawValue: "fragment")
+        /// The URL has a character that no URL has (RFC 3986 section 2).
+        public static let invalidCharacter = Code(rawValue: "invalidCharacter")
+    }
+
+    /// The kind of fault.
+    public let code: Code
+    /// What was seen, in plain words.
+    public let message: String
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The code and the message in one line.
+    public var description: String { "WebSocketURLError.\(code.rawValue): \(message)" }
+}
