@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+// The one file of this module that says `unsafe`: loads, copies and masking over whole words. Each function checks its
+// bound before it touches memory, so that everything above is safe by construction.
+
+extension RawSpan {
+    /// The byte at an offset; traps outside the span.
+    @inline(__always)
+    func byte(at offset: Int) -> UInt8 {
+        // `unsafeLoad` checks the bound itself; a byte is valid whatever it holds.
+        unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    }
+
+    /// The eight bytes from an offset on as a big-endian number; traps outside the span.
+    @inline(__always)
+    func bigEndianWord(at offset: Int) -> UInt64 {
+        // Bound checked by the load, which needs no alignment; any eight bytes are a number.
+        unsafe UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// The four bytes from an offset on in the order in which they lie in memory; traps outside the span.
+    @inline(__always)
+    func key(at offset: Int) -> UInt32 {
+        // Bound checked by the load, which needs no alignment; any four bytes are a number.
+        unsafe UInt32(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    }
+
+    /// How many of the bytes from `offset` on are ASCII, before the first that isn't.
+    func asciiPrefix(from offset: Int) -> Int {
+        precondition(offset >= 0 && offset <= byteCount, "An offset lies outside its span.")
+        // Every load below lies before `byteCount`: the loops stop a whole step before it.
+        return unsafe withUnsafeBytes { bytes in
+            var index = offset
+            while index + 32 <= bytes.count {
+                let block = unsafe bytes.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
+                if (block[0] | block[1] | block[2] | block[3]) & 0x8080_8080_8080_8080 != 0 { break }
+                index += 32
+            }
+            while unsafe index < bytes.count && bytes[index] < 0x80 { index += 1 }
+            return index - offset
+        }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// The same bytes as a raw span.
+    package var raw: RawSpan {
+        @_lifetime(copy self)
+        get {
+            // Bytes have no padding, so none of them is uninitialised, which is what makes `bytes` unsafe in general.
+            unsafe bytes
+        }
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Appends a copy of the bytes.
+    mutating func append(_ bytes: RawSpan) {
+        // The pointer is used within the closure and only as far as the span goes.
+        unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    }
+}
+
+extension OutputRawSpan {
+    /// Appends a copy of the bytes; traps when there is no room for them.
+    mutating func append(_ bytes: RawSpan) {
+        precondition(bytes.byteCount <= freeCapacity, "An output span is too small for what is written to it.")
+        unsafe withUnsafeMutableBytes { target, count in
+            unsafe bytes.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[count...]).copyMemory(from: source)
+            }
+            count += bytes.byteCount
+        }
+    }
+
+    /// Masks the last `count` bytes that were written (RFC 6455 section 5.3); traps when there are fewer.
+    mutating func maskLast(_ count: Int, with key: UInt32) {
+        precondition(count >= 0 && count <= byteCount, "There are fewer bytes than are to be masked.")
+        unsafe withUnsafeMutableBytes { target, written in
+            unsafe Masking.apply(key, to: UnsafeMutableRawBufferPointer(rebasing: target[(written - count)..<written]))
+        }
+    }
+}
+
+extension MutableRawSpan {
+    /// Masks or unmasks a range in place (RFC 6455 section 5.3); traps when it lies outside the span.
+    mutating func mask(_ range: Range<Int>, with key: UInt32) {
+        precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "A range lies outside its span.")
+        unsafe withUnsafeMutableBytes { unsafe Masking.apply(key, to: UnsafeMutableRawBufferPointer(rebasing: $0[range])) }
+    }
+}
+
+/// The masking transformation (RFC 6455 section 5.3): each byte is combined with one of the key's four, in turn.
+enum Masking {
+    /// The key as it stands after that many bytes.
+    static func rotated(_ key: UInt32, by count: Int) -> UInt32 {
+        let shift = UInt32(truncatingIfNeeded: (count & 3) * 8)
+        return shift == 0 ? key : (key >> shift) | (key << (32 - shift))
+    }
+
+    /// Applies the key, its lowest byte to the first byte. Doing it twice is doing nothing.
+    fileprivate static func apply(_ key: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
+        guard let base = bytes.baseAddress else { return }
+        let count = bytes.count
+        let word = (UInt64(key) << 32 | UInt64(key)).littleEndian
+        var index = 0
+        if count >= 64 {
+            let block = SIMD8<UInt64>(repeating: word)
+            // Each step touches 64 bytes and begins at most at `count - 64`.
+            while index <= count - 64 {
+                let masked = unsafe (base + index).loadUnaligned(as: SIMD8<UInt64>.self) ^ block
+                unsafe (base + index).storeBytes(of: masked, as: SIMD8<UInt64>.self)
+                index += 64
+            }
+        }
+        // Steps of eight bytes; they begin at most at `count - 8`.
+        while index <= count - 8 {
+            let masked = unsafe (base + index).loadUnaligned(as: UInt64.self) ^ word
+            unsafe (base + index).storeBytes(of: masked, as: UInt64.self)
+            index += 8
+        }
+        var rest = key
+        while index < count {
+            unsafe bytes[index] ^= UInt8(truncatingIfNeeded: rest)
+            rest >>= 8
+            if (index + 1) & 3 == 0 { rest = key }
+            index += 1
+        }
+    }
+}

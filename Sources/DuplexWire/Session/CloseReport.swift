@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// How a connection ended, or how far its end has come.
+public struct CloseReport: Sendable, Equatable {
+    /// One end of the connection.
+    public enum Side: Sendable, Hashable {
+        /// This one.
+        case local
+        /// The peer.
+        case remote
+    }
+
+    /// The close frame that this side sent.
+    public internal(set) var sent: CloseFrame?
+    /// The close frame that the peer sent.
+    public internal(set) var received: CloseFrame?
+    /// Who began to close; `nil` while nobody has.
+    public internal(set) var initiator: Side?
+    /// What made this side fail the connection (RFC 6455 section 7.1.7).
+    public internal(set) var error: ProtocolError?
+
+    /// Whether both close frames were exchanged (RFC 6455 section 7.1.4).
+    public var isClean: Bool { sent != nil && received != nil }
+
+    /// The code that describes the end: the one of whoever began; 1005 when it had none, 1006 when the connection ended
+    /// without the peer's close frame (RFC 6455 section 7.1.5).
+    public var code: CloseCode {
+        guard isClean else { return .abnormalClosure }
+        return (initiator == .local ? sent : received)?.code ?? .noStatusReceived
+    }
+}
+
+extension CloseReport: CustomStringConvertible {
+    public var description: String {
+        if let error { return "failed by \(error.blame == .remote ? "the peer's fault" : "this side"): \(error.message)" }
+        switch initiator {
+        case .local: return "closed by this side with \(Self.text(sent)); the peer answered \(Self.text(received))"
+        case .remote: return "closed by the peer with \(Self.text(received))"
+        case nil: return "no closing handshake (1006)"
+        }
+    }
+
+    private static func text(_ frame: CloseFrame?) -> String {
+        frame?.description ?? "nothing"
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+// From bytes to events.
+
+extension Session {
+    /// Parses the input from `position` on, up to the next event, and moves `position` behind what it took.
+    ///
+    /// Payload is unmasked in place. The same bytes give the same events in whichever pieces they come.
+    ///
+    /// - Parameters:
+    ///   - input: what has arrived; may be changed up to `position`.
+    ///   - position: where to begin; moved.
+    ///   - now: the time.
+    /// - Returns: the next event; `nil` once all of the input is taken.
+    public mutating func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
+        liveness.heard(now)
+        do throws(ProtocolError) {
+            while !isDeaf {
+                if frame == nil {
+                    guard let header = try headers.parse(input.bytes, from: &position) else { return nil }
+                    try check(header)
+                    if let event = try wholeMessage(header, &input, &position) { return event }
+                    try begin(header)
+                }
+                if let event = try takePayload(&input, &position, now) { return event }
+                if frame != nil { return nil }
+            }
+        } catch {
+            isDeaf = true
+            return .violation(error)
+        }
+        position = input.byteCount
+        return nil
+    }
+
+    /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
+    @inline(__always)
+    private mutating func wholeMessage(
+        _ header: FrameHeader,
+        _ input: inout MutableRawSpan,
+        _ position: inout Int
+    ) throws(ProtocolError) -> Event? {
+        guard header.isFinal, message == nil, !header.opcode.isControl,
+            header.payloadLength <= UInt64(input.byteCount - position)
+        else { return nil }
+        try MessageAssembler.check(header.payloadLength, held: 0, limits)
+        let range = position..<(position + Int(header.payloadLength))
+        if let key = header.maskingKey { input.mask(range, with: key) }
+        position = range.upperBound
+        if header.opcode == .binary { return .message(.binary, .input(range)) }
+        var validator = UTF8Validator()
+        guard validator.validate(input.bytes.extracting(range)), validator.isComplete else { throw .invalidUTF8 }
+        return .message(.text, .input(range))
+    }
+
+    /// Checks what a header may say at this point (RFC 6455 sections 5.1 to 5.5).
+    private func check(_ header: FrameHeader) throws(ProtocolError) {
+        // Without an extension that gives them a meaning, all three must be 0. permessage-deflate will allow RSV1 here,
+        // on the first frame of a message (RFC 7692 section 6).
+        if header.reservedBits != 0 { throw ProtocolError(.reservedBits, "A reserved bit is set.") }
+        if header.opcode.isReserved { throw ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
+        if (header.maskingKey != nil) != (role == .server) {
+            let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
+            throw ProtocolError(.wrongMasking, message)
+        }
+        if header.opcode.isControl {
+            try checkControl(header)
+        } else if (header.opcode == .continuation) != (message != nil) {
+            let isContinuation = header.opcode == .continuation
+            throw ProtocolError(
+                .wrongFragmentation,
+                isContinuation ? "A continuation has no beginning." : "A message begins within another."
+            )
+        }
+    }
+
+    private func checkControl(_ header: FrameHeader) throws(ProtocolError) {
+        if !header.isFinal { throw ProtocolError(.malformedControl, "A \(header.opcode) frame is fragmented.") }
+        if header.payloadLength > UInt64(FrameHeader.maximumControlPayload) {
+            throw ProtocolError(.malformedControl, "A \(header.opcode) frame has \(header.payloadLength) bytes.")
+        }
+    }
+
+    private mutating func begin(_ header: FrameHeader) throws(ProtocolError) {
+        if !header.opcode.isControl {
+            if message == nil { message = MessageAssembler(header.opcode == .text ? .text : .binary) }
+            try message?.beginFragment(length: header.payloadLength, limits: limits)
+        }
+        frame = IncomingFrame(
+            opcode: header.opcode,
+            isFinal: header.isFinal,
+            key: header.maskingKey ?? 0,
+            remaining: header.payloadLength
+        )
+    }
+
+    /// Takes what there is of the frame's payload.
+    ///
+    /// - Returns: an event, if the frame is complete and makes one.
+    private mutating func takePayload(
+        _ input: inout MutableRawSpan,
+        _ position: inout Int,
+        _ now: Instant
+    ) throws(ProtocolError) -> Event? {
+        guard var frame else { return nil }
+        let count = Int(min(frame.remaining, UInt64(input.byteCount - position)))
+        let range = position..<(position + count)
+        if frame.key != 0 {
+            input.mask(range, with: frame.key)
+            frame.key = Masking.rotated(frame.key, by: count)
+        }
+        position = range.upperBound
+        frame.remaining -= UInt64(count)
+        let bytes = input.bytes.extracting(range)
+        if frame.opcode.isControl {
+            frame.control.append(bytes)
+            try checkClosePrefix(frame)
+        } else {
+            try message?.append(bytes, expected: frame.remaining)
+        }
+        self.frame = frame.remaining == 0 ? nil : frame
+        return frame.remaining == 0 ? try complete(frame, now) : nil
+    }
+
+    /// A reason that can't be UTF-8 is a violation before its frame has come whole, as it is in a text.
+    private func checkClosePrefix(_ frame: IncomingFrame) throws(ProtocolError) {
+        guard frame.opcode == .close, frame.remaining > 0, frame.control.count > 2 else { return }
+        var validator = UTF8Validator()
+        if !validator.validate(frame.control.span.raw.extracting(droppingFirst: 2)) { throw .invalidUTF8 }
+    }
+
+    private mutating func complete(_ frame: IncomingFrame, _ now: Instant) throws(ProtocolError) -> Event? {
+        switch frame.opcode {
+        case .ping:
+            if canSend { control.pong(frame.control) }
+            return .ping
+        case .pong:
+            return liveness.pong(frame.control, now: now).map { .pong($0.id, roundTrip: $0.roundTrip) }
+        case .close:
+            return try peerClose(frame.control)
+        default:
+            guard frame.isFinal, let message else { return nil }
+            self.message = nil
+            return .message(message.kind, .assembled(try message.finish()))
+        }
+    }
+
+    private mutating func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
+        report.received = try CloseFrame(payload: payload)
+        // RFC 6455 section 5.5.1: nothing follows a close frame.
+        isDeaf = true
+        message = nil
+        if report.initiator == nil { report.initiator = .remote }
+        state = report.sent == nil ? .closing : .closed
+        return .peerClose
+    }
+}

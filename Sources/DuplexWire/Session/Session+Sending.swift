@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+// From commands to bytes.
+
+extension Session {
+    /// The number of bytes that a message with a payload of that length takes on the wire, in one frame.
+    public func encodedSize(payload count: Int) -> Int {
+        FrameHeader.size(payload: count, isMasked: masksFrames) + count
+    }
+
+    /// Writes a whole message as one frame.
+    ///
+    /// - Parameters:
+    ///   - kind: text or binary.
+    ///   - payload: of a text, valid UTF-8, which isn't checked again.
+    ///   - output: must have room for ``encodedSize(payload:)``.
+    public func encode(_ kind: Message.Kind, _ payload: RawSpan, into output: inout OutputRawSpan) {
+        precondition(canSend, "Nothing is sent after a close frame (RFC 6455 section 5.5.1).")
+        let key = maskingKeys?.next()
+        write(kind.opcode, payload: payload.byteCount, key, into: &output)
+        output.append(payload)
+        if let key { output.maskLast(payload.byteCount, with: key) }
+    }
+
+    /// Writes the header of a message whose payload the owner sends itself, behind it and unchanged; for servers, whose
+    /// payload isn't masked.
+    public func encodeHeader(_ kind: Message.Kind, payload count: Int, into output: inout OutputRawSpan) {
+        precondition(canSend, "Nothing is sent after a close frame (RFC 6455 section 5.5.1).")
+        precondition(!masksFrames, "A client's payload must be masked.")
+        write(kind.opcode, payload: count, nil, into: &output)
+    }
+
+    private func write(_ opcode: Opcode, payload count: Int, _ key: UInt32?, into output: inout OutputRawSpan) {
+        FrameHeader(opcode: opcode, maskingKey: key, payloadLength: UInt64(count)).write(into: &output)
+    }
+
+    // MARK: Control frames
+
+    /// Whether pongs, pings or a close frame wait to be sent.
+    public var hasControlOutput: Bool { !control.isEmpty }
+
+    /// The room that ``writeControlOutput(into:)`` needs, in bytes.
+    public var controlOutputSize: Int { control.frames.count * (FrameHeader.maximumSize + FrameHeader.maximumControlPayload) }
+
+    /// Writes the pongs, pings and the close frame that wait.
+    ///
+    /// - Parameter output: must have room for ``controlOutputSize``.
+    public mutating func writeControlOutput(into output: inout OutputRawSpan) {
+        for frame in control.takeAll() {
+            let key = maskingKeys?.next()
+            write(frame.opcode, payload: frame.payload.count, key, into: &output)
+            output.append(frame.payload.span.raw)
+            if let key { output.maskLast(frame.payload.count, with: key) }
+        }
+    }
+
+    /// Queues a ping (RFC 6455 section 5.5.2).
+    ///
+    /// - Returns: an identity, which comes back with its pong.
+    public mutating func ping(now: Instant) -> UInt64 {
+        let id = liveness.nextPing(now: now)
+        if canSend { control.ping(Liveness.payload(id)) }
+        return id
+    }
+
+    // MARK: Closing
+
+    /// Begins to close: queues a close frame, unless one was sent before (RFC 6455 section 7.1.2).
+    ///
+    /// Messages of the peer still arrive until its own close frame.
+    ///
+    /// - Parameters:
+    ///   - code: why, for programs; must be sendable.
+    ///   - reason: why, for people; cut at 123 bytes between scalars.
+    ///   - now: the time; the peer's close frame must come within ``closeTimeout`` of it.
+    public mutating func close(_ code: CloseCode, reason: String = "", now: Instant) {
+        precondition(code.isSendable, "The code \(code) may not go on the wire.")
+        sendClose(CloseFrame(code: code, reason: reason), initiator: .local, now)
+    }
+
+    /// Answers the peer's close frame with its own code (RFC 6455 section 5.5.1).
+    public mutating func answerClose(now: Instant) {
+        guard let received = report.received else { return }
+        sendClose(CloseFrame(code: received.code), initiator: .remote, now)
+    }
+
+    /// Fails the connection: queues a close frame that says why, and throws away what arrives from here on (RFC 6455
+    /// section 7.1.7).
+    public mutating func fail(_ error: ProtocolError, now: Instant) {
+        isDeaf = true
+        if report.error == nil { report.error = error }
+        sendClose(CloseFrame(code: error.closeCode, reason: error.message), initiator: .local, now)
+    }
+
+    private mutating func sendClose(_ frame: CloseFrame, initiator: CloseReport.Side, _ now: Instant) {
+        guard canSend else { return }
+        report.sent = frame
+        if report.initiator == nil { report.initiator = initiator }
+        control.close(frame.payload)
+        liveness.stop()
+        state = report.received == nil ? .closing : .closed
+        closeDeadline = now.advanced(by: closeTimeout)
+    }
+
+    /// The transport has ended; with both close frames exchanged that is in order, else it is abnormal (1006).
+    public mutating func endOfStream() {
+        state = .closed
+        isDeaf = true
+        liveness.stop()
+    }
+}

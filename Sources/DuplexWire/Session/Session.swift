@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// One side of a WebSocket connection after the handshake, without its socket (RFC 6455 sections 5 to 7).
+///
+/// Bytes go in and events come out; commands go in and bytes come out; instants are handed in. The owner moves bytes
+/// between the session and a transport, and does what the events ask for:
+///
+/// - messages and pongs are for the app; pings are answered by the session;
+/// - after ``Event/peerClose`` the owner lets the app answer what came before and calls ``answerClose(now:)``;
+/// - after ``Event/violation(_:)`` likewise, and calls ``fail(_:now:)``;
+/// - whenever ``hasControlOutput`` is true, ``writeControlOutput(into:)`` has something to send;
+/// - when ``deadline`` has come, ``deadlinePassed(now:)`` says what to do.
+public struct Session: Sendable {
+    /// Which side of the connection this is.
+    public enum Role: Sendable, Hashable {
+        /// The side that connected; its frames are masked.
+        case client
+        /// The side that accepted; its frames aren't masked.
+        case server
+    }
+
+    /// How far the connection is (RFC 6455 section 7.1).
+    public enum State: Sendable, Hashable {
+        /// Messages go both ways.
+        case open
+        /// One side has sent a close frame.
+        case closing
+        /// Both have, or the transport has ended.
+        case closed
+    }
+
+    /// What arrived.
+    public enum Event: Sendable {
+        /// A whole message; of a text, the payload is valid UTF-8.
+        case message(Message.Kind, Payload)
+        /// A ping; its pong is in the control output.
+        case ping
+        /// The pong for the ping with that identity, or for a later one.
+        case pong(UInt64, roundTrip: Duration)
+        /// The peer's close frame; nothing that follows it is parsed.
+        case peerClose
+        /// A rule was broken; nothing that follows is parsed.
+        case violation(ProtocolError)
+    }
+
+    /// Where the payload of a message lies.
+    public enum Payload: Sendable {
+        /// Unmasked in the input, at that range.
+        case input(Range<Int>)
+        /// In a buffer of its own, because it arrived in pieces.
+        case assembled([UInt8])
+    }
+
+    let role: Role
+    let limits: Limits
+    /// How long a closing handshake may take.
+    public let closeTimeout: Duration
+    let maskingKeys: MaskingKeys?
+
+    /// How the connection ended, or how far its end has come.
+    public internal(set) var report = CloseReport()
+    /// How far the connection is.
+    public internal(set) var state = State.open
+
+    // What arrives.
+    var headers = FrameHeaderParser()
+    var frame: IncomingFrame?
+    var message: MessageAssembler?
+    /// Whether what arrives is thrown away: after the peer's close frame and after a violation.
+    var isDeaf = false
+
+    // What is to be sent, and when.
+    var control = ControlOutput()
+    var liveness: Liveness
+    var closeDeadline: Instant?
+
+    /// A frame whose payload hasn't arrived whole.
+    struct IncomingFrame: Sendable {
+        var opcode: Opcode
+        var isFinal: Bool
+        /// The key for the next byte.
+        var key: UInt32
+        var remaining: UInt64
+        /// The payload so far, of a control frame.
+        var control: [UInt8] = []
+    }
+
+    /// Makes the session of a connection whose handshake is done.
+    ///
+    /// - Parameters:
+    ///   - role: which side this is.
+    ///   - limits: what the peer may make this side hold.
+    ///   - keepalive: when to ping; every 20 seconds for 20 seconds unless told otherwise.
+    ///   - closeTimeout: how long a closing handshake may take; 10 seconds unless told otherwise.
+    ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
+    ///   - now: the time.
+    public init(
+        role: Role,
+        limits: Limits = .internet,
+        keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
+        closeTimeout: Duration = .seconds(10),
+        maskingKeys: MaskingKeys? = nil,
+        now: Instant
+    ) {
+        precondition(role == .server || maskingKeys != nil, "A client masks its frames, and needs keys for it.")
+        self.role = role
+        self.limits = limits
+        self.closeTimeout = closeTimeout
+        self.maskingKeys = maskingKeys
+        liveness = Liveness(keepalive, now: now)
+    }
+
+    /// Whether messages may be sent: neither side has sent a close frame, as far as this side has answered it.
+    public var canSend: Bool { report.sent == nil && state != .closed }
+
+    /// Whether this side's frames are masked (RFC 6455 section 5.1).
+    public var masksFrames: Bool { role == .client }
+}
