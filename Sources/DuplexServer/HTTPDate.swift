@@ -14,7 +14,7 @@ enum HTTPDate {
 
     /// The date now, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
     static func now() -> String {
-        unsafe string(secondsSince1970: Int(time(nil)))
+        string(secondsSince1970: Int(time(nil)))
     }
 
     /// A date given in seconds since the beginning of 1970 in UTC.

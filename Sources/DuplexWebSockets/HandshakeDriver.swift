@@ -25,6 +25,7 @@ actor HandshakeDriver {
     init(
         _ url: WebSocketURL,
         _ options: WebSocketOptions,
+        _ handshake: ClientHandshake,
         loop: EventLoop,
         channel: LoopBound<Channel>,
         handler: (any WebSocketHandler)?
@@ -34,14 +35,7 @@ actor HandshakeDriver {
         self.loop = loop
         self.channel = channel
         self.handler = handler
-        handshake = ClientHandshake(
-            url: url,
-            subprotocols: options.subprotocols,
-            fields: options.headers,
-            key: channel.value.core.entropy.bytes(16),
-            sha1: SHA1.digest,
-            limits: options.limits
-        )
+        self.handshake = handshake
     }
 
     deinit {
@@ -56,9 +50,8 @@ actor HandshakeDriver {
         timer = channel.core.schedule(self, at: deadline)
         channel.handler = self
         channel.isReading = true
-        channel.write(handshake.requestBytes.span.bytes)
-        return try await waitOnLoop(loop) { continuation in
-            let waiter = Waiter<WebSocket>(id: 0, continuation)
+        channel.write(handshake.requestBytes.span.raw)
+        return try await waitOnLoop(loop) { waiter in
             if let early { waiter.resume(with: early) } else { self.waiter = waiter }
         } cancel: { [weak self] in
             self?.assumeIsolated { $0.fail(CancellationError()) }
@@ -70,7 +63,7 @@ actor HandshakeDriver {
         var position = 0
         do throws(HandshakeError) {
             guard let result = try handshake.receive(bytes, from: &position) else { return }
-            open(result, leftover: [UInt8](copying: bytes.bytes.extracting(position..<bytes.count)))
+            open(result, leftover: [UInt8](copying: bytes.raw.extracting(position..<bytes.count)))
         } catch {
             refused(error)
         }

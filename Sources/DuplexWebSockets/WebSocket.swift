@@ -68,6 +68,7 @@ public actor WebSocket {
 
     struct PingWaiter {
         var id: UInt64
+        var sent: Instant
         var timer: TimerID
         var waiter: Waiter<Duration>
     }

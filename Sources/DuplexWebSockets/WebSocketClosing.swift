@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
+import DequeModule
+package import DuplexSockets
 public import DuplexWire
 
 // How a connection ends: by this side, by the peer, by a violation, by a lost transport, by time. Every way leads to
@@ -24,8 +25,8 @@ extension WebSocket {
             nextWaiterID += 1
             let id = nextWaiterID
             // Not cancellable: what it waits for has a deadline of its own.
-            try? await waitOnLoop(loop) { continuation in
-                closers.append(Waiter<Void>(id: id, continuation))
+            try? await waitOnLoop(loop, id: id) { waiter in
+                closers.append(waiter)
             } cancel: {
             }
         }

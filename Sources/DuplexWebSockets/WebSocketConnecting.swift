@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
-public import DuplexWire
+import DuplexWire
 
 extension WebSocket {
     /// Connects to a server and opens a WebSocket.
@@ -34,7 +34,10 @@ extension WebSocket {
         let target = try parse(url)
         let loop = group.next()
         let deadline = MonotonicInstant.now().advanced(by: options.connectTimeout)
-        let driver = try await makeDriver(target, options, loop, handler)
+        let handshake = try makeHandshake(target, options)
+        let driver = try await connect(loop, target, options) { channel in
+            HandshakeDriver(target, options, handshake, loop: loop, channel: channel, handler: handler)
+        }
         return try await driver.run(until: deadline)
     }
 
@@ -80,20 +83,36 @@ extension WebSocket {
         return target
     }
 
-    private static func makeDriver(
+    /// Before anything is connected, so that a request that can't be made fails at once.
+    private static func makeHandshake(_ target: WebSocketURL, _ options: WebSocketOptions) throws -> ClientHandshake {
+        var random = SystemRandomNumberGenerator()
+        do {
+            return try ClientHandshake(
+                url: target,
+                subprotocols: options.subprotocols,
+                fields: options.headers,
+                key: (0..<AcceptKey.nonceSize).map { _ in UInt8.random(in: .min ... .max, using: &random) },
+                limits: options.limits,
+                digest: SHA1.digest
+            )
+        } catch {
+            throw WebSocketError(.invalidRequest, message: "The request can't be made.", cause: error)
+        }
+    }
+
+    private static func connect(
+        _ loop: EventLoop,
         _ target: WebSocketURL,
         _ options: WebSocketOptions,
-        _ loop: EventLoop,
-        _ handler: (any WebSocketHandler)?
+        _ make: @escaping @Sendable (LoopBound<Channel>) -> HandshakeDriver
     ) async throws -> HandshakeDriver {
         do {
             return try await Connector.connect(
-                to: .host(target.host, port: target.port),
+                to: .host(target.host + (target.zone.map { "%" + $0 } ?? ""), port: target.port),
                 on: loop,
-                timeout: options.connectTimeout
-            ) { channel in
-                HandshakeDriver(target, options, loop: loop, channel: channel, handler: handler)
-            }
+                timeout: options.connectTimeout,
+                make: make
+            )
         } catch let error as SocketError {
             let code: WebSocketError.Code = error.code == .timedOut ? .timedOut : .cannotConnect
             throw WebSocketError(code, message: "\(target) can't be reached.", cause: error)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-public import DuplexSockets
 public import DuplexWire
 
 /// Why a connection could not be made, or why it ended.
@@ -16,6 +15,8 @@ public struct WebSocketError: Error, Sendable {
 
         /// The text isn't a URL of a WebSocket, or of a kind that isn't supported.
         public static let invalidURL = Code("invalidURL")
+        /// The options make a request that may not be sent.
+        public static let invalidRequest = Code("invalidRequest")
         /// The server couldn't be reached; ``WebSocketError/cause`` says why.
         public static let cannotConnect = Code("cannotConnect")
         /// The server answered, but not with a WebSocket; ``WebSocketError/handshake`` has its answer.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
+import DequeModule
+package import DuplexSockets
 public import DuplexWire
 
 // From bytes to the app: what the channel gives goes through the session, and each event to whom it concerns.
@@ -60,11 +61,13 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan) -> Int {
         let now = Instant(channel.value.core.now)
         var position = 0
-        while ending == nil, stage == .open, isInboxOpen, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
+        while ending == nil, stage == .open, isInboxOpen, 
+            let event = session.nextEvent(in: &bytes, at: &position, now: now)
+        {
             switch event {
             case .message(let kind, let payload): deliver(kind, payload, bytes.bytes)
             case .ping: break
-            case .pong(let id, let roundTrip): answerPing(id, roundTrip)
+            case .pong(let id, _): answerPings(upTo: id, now: now)
             case .peerClose: end(.peerClosed)
             case .violation(let error): end(.violation(error))
             }
@@ -78,7 +81,7 @@ extension WebSocket {
         if let handler {
             switch payload {
             case .input(let range): handler.received(bytes.extracting(range), kind, on: self)
-            case .assembled(let buffer): handler.received(buffer.span.bytes, kind, on: self)
+            case .assembled(let buffer): handler.received(buffer.span.raw, kind, on: self)
             }
             return
         }
@@ -137,12 +140,12 @@ extension WebSocket {
         }
         isAnswering = false
         if ending != nil { conclude() }
-        if stage != .open { return try await endOfMessages() }
+        if stage != .open { return try endOfMessages() }
         try Task.checkCancellation()
         nextWaiterID += 1
         let id = nextWaiterID
-        return try await waitOnLoop(loop) { continuation in
-            receiver = Waiter(id: id, continuation)
+        return try await waitOnLoop(loop, id: id) { waiter in
+            receiver = waiter
         } cancel: { [weak self] in
             self?.assumeIsolated { $0.cancelReceiver(id) }
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DequeModule
 import DuplexSockets
 public import DuplexWire
 
@@ -19,7 +20,7 @@ extension WebSocket {
         try checkOpen()
         switch message {
         case .text(let text): write(.text, text)
-        case .binary(let bytes): write(.binary, bytes.span.bytes)
+        case .binary(let bytes): write(.binary, bytes.span.raw)
         }
         if channel.value.isAboveHighWaterMark { try await waitForDrain() }
     }
@@ -64,7 +65,7 @@ extension WebSocket {
         var text = text
         // Contiguous UTF-8 is what native strings have; only a bridged one is copied.
         text.makeContiguousUTF8()
-        write(kind, text.utf8.span.bytes)
+        write(kind, text.utf8.span.raw)
     }
 
     private func write(_ kind: Message.Kind, _ payload: RawSpan) {
@@ -97,8 +98,8 @@ extension WebSocket {
     private func waitForDrain() async throws {
         nextWaiterID += 1
         let id = nextWaiterID
-        try await waitOnLoop(loop) { continuation in
-            senders.append(Waiter<Void>(id: id, continuation))
+        try await waitOnLoop(loop, id: id) { waiter in
+            senders.append(waiter)
         } cancel: { [weak self] in
             self?.assumeIsolated { $0.cancelSender(id) }
         }
@@ -132,15 +133,18 @@ extension WebSocket {
         let id = session.ping(now: Instant(now))
         writeControlOutput()
         let timer = core.schedule(self, at: now.advanced(by: timeout))
-        return try await waitOnLoop(loop) { continuation in
-            pings.append(PingWaiter(id: id, timer: timer, waiter: Waiter(id: id, continuation)))
+        return try await waitOnLoop(loop) { waiter in
+            pings.append(PingWaiter(id: id, sent: Instant(now), timer: timer, waiter: waiter))
         } cancel: { [weak self] in
             self?.assumeIsolated { $0.endPing({ $0.id == id }, .failure(CancellationError())) }
         }
     }
 
-    func answerPing(_ id: UInt64, _ roundTrip: Duration) {
-        endPing({ $0.id == id }, .success(roundTrip))
+    /// A pong answers its ping and those before it (RFC 6455 section 5.5.3).
+    func answerPings(upTo id: UInt64, now: Instant) {
+        while let ping = pings.first(where: { $0.id <= id }) {
+            endPing({ $0.id == ping.id }, .success(ping.sent.duration(to: now)))
+        }
     }
 
     func endPing(_ isMeant: (PingWaiter) -> Bool, _ result: Result<Duration, any Error>) {

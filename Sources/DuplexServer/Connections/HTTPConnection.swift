@@ -5,6 +5,7 @@ import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
+import Logging
 
 /// One connection while it speaks HTTP: parses requests, has them answered one at a time in their order, and hands
 /// itself over to a WebSocket when a request asks for one (RFC 9112).
@@ -105,7 +106,7 @@ final class HTTPConnection {
             dispatch(head, bytes, &position)
             return
         }
-        decoder = try BodyDecoder(head.framing, limit: server.server.limits.bodySize)
+        decoder = try BodyDecoder(head.framing, limits: server.server.limits)
         stage = .body
         arm(server.server.limits.headTime)
         if head.expectsContinue && position == bytes.count { writeContinue() }
@@ -197,20 +198,19 @@ final class HTTPConnection {
 
     private func write(_ response: Response, to method: HTTPRequest.Method, isLast: Bool) {
         var head = ResponseHead(status: response.status, fields: response.fields)
-        head.fields[.date] = HTTPDate.now()
         if isLast { head.fields[.connection] = "close" }
         let hasBody = response.status.code >= 200 && response.status != .noContent && response.status != .notModified
         if hasBody { head.fields[.contentLength] = String(response.body.count) }
         var bytes: [UInt8] = []
-        HeadWriter.write(head, into: &bytes)
+        head.write(to: &bytes, date: HTTPDate.now())
         if hasBody && method != .head { bytes += response.body }
-        channel.write(bytes.span.bytes)
+        channel.write(bytes.span.raw)
     }
 
     private func writeContinue() {
         var bytes: [UInt8] = []
-        HeadWriter.write(ResponseHead(status: .continue), into: &bytes)
-        channel.write(bytes.span.bytes)
+        ResponseHead(status: .continue).write(to: &bytes)
+        channel.write(bytes.span.raw)
     }
 
     // MARK: WebSockets
@@ -222,15 +222,15 @@ final class HTTPConnection {
         _ position: inout Int
     ) {
         stage = .answering
-        switch ServerHandshake.evaluate(head, options: server.handshakeOptions, sha1: SHA1.digest) {
+        switch ServerHandshake.evaluate(head, options: server.handshakeOptions, digest: SHA1.digest) {
         case .refuse(let refusal):
             respond(.problem(refusal.status, refusal.message, fields: refusal.fields))
         case .accept(let acceptance):
             var output: [UInt8] = []
-            HeadWriter.write(acceptance.responseHead, into: &output)
-            channel.write(output.span.bytes)
+            acceptance.responseHead.write(to: &output, date: HTTPDate.now())
+            channel.write(output.span.raw)
             stage = .over
-            let leftover = [UInt8](copying: bytes.bytes.extracting(position..<bytes.count))
+            let leftover = [UInt8](copying: bytes.raw.extracting(position..<bytes.count))
             position = bytes.count
             server.upgrade(self, route, subprotocol: acceptance.subprotocol, leftover: leftover)
         }

@@ -12,12 +12,15 @@ final class ServerLoop: Sendable {
     let loop: EventLoop
     private let state: LoopBound<State>
 
+    /// A handler at work, run on the loop.
+    typealias Job = @concurrent @Sendable () async -> Void
+
     /// What belongs to the loop's thread.
     private final class State {
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
         var webSockets: [ObjectIdentifier: WebSocket] = [:]
         /// Handlers that are to be started, and the task that starts them.
-        var jobs: Deque<@Sendable () async -> Void> = []
+        var jobs: Deque<Job> = []
         var starter: Waiter<Void>?
         var emptyWaiter: Waiter<Void>?
         var isStopping = false
@@ -43,6 +46,14 @@ final class ServerLoop: Sendable {
         let connection = HTTPConnection(server: self, channel: channel.value, remoteAddress: address)
         state.connections[ObjectIdentifier(connection)] = connection
         connection.start()
+    }
+
+    /// What WebSocket clients are held to.
+    var handshakeOptions: ServerHandshakeOptions {
+        var options = ServerHandshakeOptions()
+        options.subprotocols = server.subprotocols
+        options.origin = server.origins
+        return options
     }
 
     /// Whether the server has begun to end.
@@ -106,7 +117,7 @@ final class ServerLoop: Sendable {
     // MARK: Tasks
 
     /// Starts a handler in the loop's task group.
-    func spawn(_ job: @escaping @Sendable () async -> Void) {
+    func spawn(_ job: @escaping Job) {
         let state = state.value
         state.jobs.append(job)
         guard let starter = state.starter else { return }
@@ -129,24 +140,28 @@ final class ServerLoop: Sendable {
 
     private func waitForJobs() async {
         let state = state
-        try? await waitOnLoop(loop) { continuation in
-            state.value.starter = Waiter<Void>(id: 0, continuation)
+        try? await waitOnLoop(loop) { waiter in
+            state.value.starter = waiter
         } cancel: {
             state.value.starter?.resume(with: .success(()))
             state.value.starter = nil
         }
     }
 
+    private func stopConnections() {
+        for connection in state.value.connections.values { connection.stop() }
+        for socket in state.value.webSockets.values { socket.assumeIsolated { $0.beginClose(.goingAway) } }
+    }
+
     /// Ends everything: idle connections at once, requests once they are answered, WebSockets by a closing handshake.
     private func stop(_ group: inout DiscardingTaskGroup) async {
         state.value.isStopping = true
         while let job = state.value.jobs.popFirst() { group.addTask(executorPreference: loop, operation: job) }
-        for connection in state.value.connections.values { connection.stop() }
-        for socket in state.value.webSockets.values { socket.assumeIsolated { $0.beginClose(.goingAway) } }
+        stopConnections()
         let state = state
         while !state.value.isEmpty {
-            try? await waitOnLoop(loop) { continuation in
-                state.value.emptyWaiter = Waiter<Void>(id: 0, continuation)
+            try? await waitOnLoop(loop) { waiter in
+                state.value.emptyWaiter = waiter
             } cancel: {
             }
         }

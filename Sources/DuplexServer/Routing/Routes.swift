@@ -3,7 +3,7 @@
 
 import DuplexWebSockets
 import DuplexWire
-public import HTTPTypes
+import HTTPTypes
 
 /// What a server does with a request: a handler for each method of a path, and one for WebSockets.
 struct Routes: Sendable {

@@ -11,7 +11,7 @@
     // state before it resumes it. The checked form allocates for each wait, on the path of every message.
     private let continuation: UnsafeContinuation<Value, any Error>
 
-    package init(id: UInt64, _ continuation: UnsafeContinuation<Value, any Error>) {
+    fileprivate init(id: UInt64, _ continuation: UnsafeContinuation<Value, any Error>) {
         self.id = id
         unsafe self.continuation = unsafe continuation
     }
@@ -25,20 +25,22 @@
 ///
 /// - Parameters:
 ///   - loop: the loop that the caller is isolated to.
+///   - id: the identity of the wait.
 ///   - isolation: the caller's actor.
 ///   - install: keeps the waiter, on the loop, before anything else can happen there.
 ///   - cancel: called on the loop when the task is cancelled, perhaps after the waiter was resumed.
 package func waitOnLoop<Value>(
     _ loop: EventLoop,
+    id: UInt64 = 0,
     isolation: isolated (any Actor)? = #isolation,
-    install: (UnsafeContinuation<Value, any Error>) -> Void,
+    install: (Waiter<Value>) -> Void,
     cancel: @escaping @Sendable () -> Void
 ) async throws -> Value {
     // The isolation is named each time: a closure has that of an isolated parameter only if it captures it.
     try await withTaskCancellationHandler(
         operation: {
             try unsafe await withUnsafeThrowingContinuation(isolation: isolation) { continuation in
-                unsafe install(continuation)
+                install(unsafe Waiter(id: id, continuation))
             }
         },
         onCancel: { loop.execute { _ in cancel() } },

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+extension Span where Element == UInt8 {
+    /// The same bytes as a raw span.
+    package var raw: RawSpan {
+        @_lifetime(copy self)
+        get {
+            // Bytes have no padding, so none of them is uninitialised, which is what makes `bytes` unsafe in general.
+            unsafe bytes
+        }
+    }
+}
+
 extension RawSpan {
     /// Lends the bytes as a span of numbers, which is what parsers take.
     package func withOctets<Result>(_ body: (Span<UInt8>) -> Result) -> Result {

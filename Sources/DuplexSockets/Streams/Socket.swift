@@ -104,8 +104,7 @@ public actor Socket {
         nextID += 1
         let id = nextID
         channel.value.receiveLimit = count
-        return try unsafe await waitOnLoop(loop) { continuation in
-            let waiter = unsafe Waiter(id: id, continuation)
+        return try await waitOnLoop(loop, id: id) { waiter in
             reader = Reader(waiter: waiter, timer: timeout.map(startTimer))
             if !channel.value.receiveNow() { channel.value.isReading = true }
         } cancel: { [weak self] in
@@ -140,12 +139,11 @@ public actor Socket {
             throw SocketError(.closed, message: "This side has finished writing.")
         }
         try Task.checkCancellation()
-        unsafe channel.value.write(bytes.span.bytes)
+        channel.value.write(bytes.span.raw)
         guard channel.value.isAboveHighWaterMark else { return }
         nextID += 1
         let id = nextID
-        try unsafe await waitOnLoop(loop) { continuation in
-            let waiter = unsafe Waiter<Void>(id: id, continuation)
+        try await waitOnLoop(loop, id: id) { waiter in
             writers.append(Writer(waiter: waiter, timer: timeout.map(startTimer)))
         } cancel: { [weak self] in
             self?.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) }

@@ -45,7 +45,7 @@ extension RawSpan {
 
 extension Span where Element == UInt8 {
     /// The same bytes as a raw span.
-    package var raw: RawSpan {
+    var raw: RawSpan {
         @_lifetime(copy self)
         get {
             // Bytes have no padding, so none of them is uninitialised, which is what makes `bytes` unsafe in general.
