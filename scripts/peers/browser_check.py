@@ -1,0 +1,412 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) the Duplex authors
+"""Drives Chromium through the page of `duplex serve` and checks that a person could use it.
+
+    browser_check.py http://localhost:8080/ [--deadline SECONDS] [--screenshots FOLDER]
+
+Prints a line that starts with "ok:" for each thing that holds and exits 0, or says on standard error what failed and
+exits 1. The machine must have Python 3.11, its `websockets` package (PyPI) and Chromium; the variable CHROMIUM names
+another browser of that family. Every wait is for an event of the browser or of the page, up to the deadline.
+"""
+
+import argparse
+import asyncio
+import base64
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import urllib.parse
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
+
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+# The sandbox can't start as root, which a container's user mostly is.
+OPTIONS = [
+    "--headless", "--no-sandbox", "--remote-debugging-port=0", "--no-first-run", "--no-default-browser-check",
+    "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync",
+    "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,900",
+]
+MARKUP = "<img src=x onerror=\"document.title='taken over'\">"
+# What the Tab key has to pass, in this order.
+TAB_STOPS = [
+    "echo-toggle", "echo-log", "echo-input", "echo-send", "echo-send-binary", "echo-measure", "echo-clear",
+    "chat-toggle", "chat-log", "chat-name", "chat-input", "chat-send", "chat-clear",
+]
+KEYS = {"Tab": (9, ""), "Enter": (13, "\r")}
+
+
+class CheckFailed(Exception):
+    """Something that the page should do and does not."""
+
+
+class DevTools:
+    """One connection to the browser: calls by number, events to whoever listens to their session."""
+
+    def __init__(self, socket, deadline):
+        self.socket = socket
+        self.deadline = deadline
+        self.numbers = itertools.count(1)
+        self.calls = {}
+        self.listeners = {}
+        self.reader = asyncio.create_task(self.read())
+
+    async def call(self, method, session=None, **parameters):
+        number = next(self.numbers)
+        message = {"id": number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        self.calls[number] = asyncio.get_running_loop().create_future()
+        await self.socket.send(json.dumps(message))
+        try:
+            return await asyncio.wait_for(self.calls[number], self.deadline)
+        finally:
+            del self.calls[number]
+
+    async def read(self):
+        try:
+            async for text in self.socket:
+                self.handle(json.loads(text))
+        finally:
+            for call in self.calls.values():
+                if not call.done():
+                    call.set_exception(CheckFailed("the browser closed its connection"))
+
+    def handle(self, message):
+        if "id" not in message:
+            listener = self.listeners.get(message.get("sessionId"))
+            if listener:
+                listener(message["method"], message["params"])
+            return
+        call = self.calls.get(message["id"])
+        if call is None or call.done():
+            return
+        if "error" in message:
+            call.set_exception(CheckFailed(f"the browser refused: {message['error']['message']}"))
+        else:
+            call.set_result(message["result"])
+
+
+class Page:
+    """One tab, with what its console complained of and what it asked the network for."""
+
+    def __init__(self, tools, session, name):
+        self.tools = tools
+        self.session = session
+        self.name = name
+        self.complaints = []
+        self.requests = []
+        self.loaded = None
+        tools.listeners[session] = self.noticed
+
+    def call(self, method, **parameters):
+        return self.tools.call(method, self.session, **parameters)
+
+    def noticed(self, event, details):
+        if event == "Page.loadEventFired" and self.loaded and not self.loaded.done():
+            self.loaded.set_result(None)
+        elif event == "Log.entryAdded" and details["entry"]["level"] in ("error", "warning"):
+            self.complaints.append(details["entry"]["text"])
+        elif event == "Runtime.exceptionThrown":
+            self.complaints.append(describe_exception(details["exceptionDetails"]))
+        elif event == "Runtime.consoleAPICalled" and details["type"] in ("error", "warning", "assert"):
+            self.complaints.append(" ".join(str(argument.get("value")) for argument in details["args"]))
+        elif event == "Network.requestWillBeSent":
+            self.requests.append(details["request"]["url"])
+        elif event == "Network.webSocketCreated":
+            self.requests.append(details["url"])
+
+    async def load(self, url):
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            await self.call(f"{domain}.enable")
+        # Only one tab has the focus of the headless window; this gives it to each.
+        await self.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.loaded = asyncio.get_running_loop().create_future()
+        answer = await self.call("Page.navigate", url=url)
+        if "errorText" in answer:
+            raise CheckFailed(f"{url} does not load: {answer['errorText']}")
+        await asyncio.wait_for(self.loaded, self.tools.deadline)
+
+    async def evaluate(self, expression):
+        answer = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise CheckFailed(f"{self.name}: {describe_exception(answer['exceptionDetails'])}")
+        return answer["result"].get("value")
+
+    async def wait_until(self, condition, what):
+        """Waits until an expression over the document is true; looks again at each change of the document."""
+        promise = f"""new Promise((resolve) => {{
+            const look = () => {{ if ({condition}) {{ observer.disconnect(); resolve(true); }} }};
+            const observer = new MutationObserver(look);
+            const everything = {{ subtree: true, childList: true, characterData: true, attributes: true }};
+            observer.observe(document, everything);
+            look();
+        }})"""
+        try:
+            await self.evaluate(promise)
+        except TimeoutError:
+            raise CheckFailed(f"{self.name}: {what} did not happen in {self.tools.deadline} s") from None
+
+    async def click(self, element):
+        place = await self.evaluate(
+            f"""(() => {{
+                const element = document.getElementById({json.dumps(element)});
+                element.scrollIntoView({{ block: "center", behavior: "instant" }});
+                const {{ x, y, width, height }} = element.getBoundingClientRect();
+                return {{ x: x + width / 2, y: y + height / 2 }};
+            }})()"""
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
+
+    async def press(self, key):
+        code, text = KEYS[key]
+        parameters = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        await self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **parameters)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **parameters)
+
+    async def write(self, text):
+        """Replaces what the focused field holds."""
+        await self.evaluate("document.activeElement.select()")
+        await self.call("Input.insertText", text=text)
+
+    async def fill(self, element, text):
+        await self.click(element)
+        await self.write(text)
+
+    async def text(self, element):
+        return await self.evaluate(f"document.getElementById({json.dumps(element)}).textContent")
+
+    async def screenshot(self, file):
+        answer = await self.call("Page.captureScreenshot", format="png")
+        file.write_bytes(base64.b64decode(answer["data"]))
+
+
+def describe_exception(details):
+    return details.get("exception", {}).get("description") or details["text"]
+
+
+def find_browser():
+    wanted = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else BROWSERS
+    found = next((path for path in map(shutil.which, wanted) if path), None)
+    if found is None:
+        raise CheckFailed(f"there is no browser here: {', '.join(wanted)}")
+    return found
+
+
+async def find_address(process):
+    """The address that the browser names on standard error once it listens."""
+    async for line in process.stderr:
+        if match := re.search(rb"DevTools listening on (ws://\S+)", line):
+            return match[1].decode()
+    raise CheckFailed(f"the browser ended with {await process.wait()} before it listened")
+
+
+async def discard(stream):
+    """Keeps a pipe from filling up, which would stop the browser."""
+    while await stream.read(65536):
+        pass
+
+
+@contextlib.asynccontextmanager
+async def browser(deadline):
+    """A browser with a profile of its own, and no process of it left behind."""
+    with tempfile.TemporaryDirectory(prefix="duplex-browser-", ignore_cleanup_errors=True) as profile:
+        process = await asyncio.create_subprocess_exec(
+            find_browser(), *OPTIONS, f"--user-data-dir={profile}", "about:blank",
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            address = await asyncio.wait_for(find_address(process), 3 * deadline)
+            errors = asyncio.create_task(discard(process.stderr))
+            async with connect(address, max_size=None, proxy=None) as socket:
+                yield DevTools(socket, deadline)
+            errors.cancel()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+async def open_page(tools, url, name):
+    # A window for each: the browser slows down tabs that are behind another one.
+    target = await tools.call("Target.createTarget", url="about:blank", newWindow=True)
+    attached = await tools.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+    page = Page(tools, attached["sessionId"], name)
+    await page.load(url)
+    return page
+
+
+def expect(condition, failure):
+    if not condition:
+        raise CheckFailed(failure)
+
+
+def shows(log, text):
+    """An expression that is true when a received message in a log reads exactly like this."""
+    bodies = f"document.querySelectorAll('#{log} [data-direction=received] .body')"
+    return f"[...{bodies}].some((body) => body.textContent === {json.dumps(text)})"
+
+
+def has_state(part, state):
+    return f"document.getElementById('{part}-state').dataset.state === '{state}'"
+
+
+async def check_open(page):
+    for part in ("echo", "chat"):
+        await page.wait_until(has_state(part, "open"), f"the {part} connection opening")
+    print("ok: both connections open")
+
+
+async def check_echo(page):
+    await page.fill("echo-input", "Grüße 👋 from the browser")
+    await page.click("echo-send")
+    await page.wait_until(shows("echo-log", "Grüße 👋 from the browser"), "the echo of a text message")
+    duration = await page.text("echo-rtt")
+    expect(re.fullmatch(r"\d+(\.\d+)? ms", duration), f"the round trip reads {duration!r}")
+    print(f"ok: a text message comes back, in {duration}")
+
+
+async def check_bytes(page):
+    await page.fill("echo-input", "dupléx")
+    await page.click("echo-send-binary")
+    await page.wait_until(shows("echo-log", "64 75 70 6c c3 a9 78"), "the echo of a binary message, in hexadecimal")
+    print("ok: a binary message comes back and shows as hexadecimal")
+
+
+async def check_measure(page):
+    bars = "document.querySelectorAll('#echo-sparkline .bar').length"
+    before = await page.evaluate(bars)
+    await page.click("echo-measure")
+    await page.wait_until(f"{bars} === {before + 20}", "20 measured round trips")
+    median = await page.text("echo-median")
+    expect(re.fullmatch(r"\d+(\.\d+)? ms", median), f"the median reads {median!r}")
+    print(f"ok: 20 round trips drawn, median {median}")
+
+
+async def check_chat(page, other):
+    await page.wait_until("document.getElementById('chat-people').textContent.startsWith('2 ')", "a count of 2 people")
+    await page.fill("chat-name", "Ann")
+    await page.fill("chat-input", "Is anybody there?")
+    await page.click("chat-send")
+    await other.wait_until(shows("chat-log", "Is anybody there?"), "a chat message from the other page")
+    name = await other.evaluate("[...document.querySelectorAll('#chat-log .name')].at(-1).textContent")
+    expect(name == "Ann", f"the other page shows the message as from {name!r}")
+    await other.fill("chat-input", "Yes!")
+    await other.press("Enter")
+    await page.wait_until(shows("chat-log", "Yes!"), "the answer in the chat room")
+    print("ok: two pages talk to each other in the chat room")
+
+
+async def check_markup(page, other):
+    await page.fill("echo-input", MARKUP)
+    await page.click("echo-send")
+    await page.fill("chat-name", "<b>Ann</b>")
+    await page.fill("chat-input", MARKUP)
+    await page.click("chat-send")
+    await page.wait_until(shows("echo-log", MARKUP), "the echo of markup, as text")
+    for reader in (page, other):
+        await reader.wait_until(shows("chat-log", MARKUP), "markup from the chat room, as text")
+        found = await reader.evaluate("document.querySelectorAll('.log img, .log b').length")
+        expect(found == 0, f"{reader.name}: {found} elements came out of a message")
+        title = await reader.evaluate("document.title")
+        expect(title != "taken over", f"{reader.name}: a message ran a script")
+    print("ok: markup in messages stays text")
+
+
+async def check_keyboard(page):
+    await page.evaluate("document.activeElement.blur(); getSelection().removeAllRanges(); scrollTo(0, 0)")
+    await page.evaluate("document.body.tabIndex = -1; document.body.focus(); document.body.removeAttribute('tabindex')")
+    passed = []
+    for _ in range(len(TAB_STOPS) + 10):
+        await page.press("Tab")
+        stop = await page.evaluate("document.activeElement.id")
+        if stop in TAB_STOPS:
+            passed.append(stop)
+            await expect_visible_focus(page, stop)
+        if stop == "echo-input":
+            await send_by_keyboard(page)
+        if stop == TAB_STOPS[-1]:
+            break
+    expect(passed == TAB_STOPS, f"the Tab key passes {passed}, not {TAB_STOPS}")
+    print("ok: the Tab key reaches everything in order, with a visible focus, and Enter sends")
+
+
+async def expect_visible_focus(page, stop):
+    style = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    expect(style not in ("", "none"), f"#{stop} does not show that it has the focus")
+
+
+async def send_by_keyboard(page):
+    await page.write("by keyboard alone")
+    await page.press("Enter")
+    await page.wait_until(shows("echo-log", "by keyboard alone"), "the echo of a message sent by Enter")
+
+
+async def check_reconnect(page):
+    await page.click("echo-toggle")
+    await page.wait_until(has_state("echo", "closed"), "the echo connection closing")
+    state = await page.text("echo-state")
+    expect("1000" in state, f"the closed connection reads {state!r}, without the code 1000")
+    await page.click("echo-send")
+    await page.wait_until("document.getElementById('echo-log').textContent.includes('Not sent')", "word of not sending")
+    await page.press("Tab")
+    await page.click("echo-toggle")
+    await page.wait_until(has_state("echo", "open"), "the echo connection opening again")
+    print(f"ok: disconnecting shows \"{state}\", and Reconnect opens again")
+
+
+def check_quiet(pages, url):
+    host = urllib.parse.urlsplit(url).netloc
+    for page in pages:
+        expect(not page.complaints, f"{page.name}: the console says {page.complaints}")
+        strangers = [request for request in page.requests if urllib.parse.urlsplit(request).netloc != host]
+        expect(not strangers, f"{page.name}: it asks others for {strangers}")
+        expect(page.requests, f"{page.name}: the browser reported no request at all")
+    print("ok: no console error, no policy violation, no request to another host")
+
+
+async def check_all(url, deadline, screenshots):
+    async with browser(deadline) as tools:
+        first = await open_page(tools, url, "first page")
+        await check_open(first)
+        await check_echo(first)
+        await check_bytes(first)
+        await check_measure(first)
+        second = await open_page(tools, url, "second page")
+        await check_open(second)
+        await check_chat(first, second)
+        await check_markup(first, second)
+        await check_keyboard(first)
+        await check_reconnect(first)
+        if screenshots:
+            screenshots.mkdir(parents=True, exist_ok=True)
+            await first.screenshot(screenshots / "page.png")
+        check_quiet([first, second], url)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Checks the page of `duplex serve` in Chromium.")
+    parser.add_argument("url", help="the address of the page, such as http://localhost:8080/")
+    parser.add_argument("--deadline", type=float, default=10, help="seconds that any one wait may take (10)")
+    parser.add_argument("--screenshots", type=pathlib.Path, help="a folder to leave a picture of the page in")
+    options = parser.parse_args()
+    try:
+        asyncio.run(check_all(options.url, options.deadline, options.screenshots))
+    except (CheckFailed, WebSocketException, OSError, TimeoutError) as failure:
+        print(f"failed: {failure or type(failure).__name__}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
