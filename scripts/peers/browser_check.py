@@ -272,7 +272,7 @@ async def check_echo(page):
     await page.click("echo-send")
     await page.wait_until(shows("echo-log", "Grüße 👋 from the browser"), "the echo of a text message")
     duration = await page.text("echo-rtt")
-    expect(re.fullmatch(r"\d+(\.\d+)? ms", duration), f"the round trip reads {duration!r}")
+    expect(re.fullmatch(r"\d+(\.\d+)?\sms", duration), f"the round trip reads {duration!r}")
     print(f"ok: a text message comes back, in {duration}")
 
 
@@ -289,7 +289,7 @@ async def check_measure(page):
     await page.click("echo-measure")
     await page.wait_until(f"{bars} === {before + 20}", "20 measured round trips")
     median = await page.text("echo-median")
-    expect(re.fullmatch(r"\d+(\.\d+)? ms", median), f"the median reads {median!r}")
+    expect(re.fullmatch(r"\d+(\.\d+)?\sms", median), f"the median reads {median!r}")
     print(f"ok: 20 round trips drawn, median {median}")
 
 

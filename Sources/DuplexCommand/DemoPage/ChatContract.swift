@@ -10,17 +10,17 @@
 ///     {"name":"Ann","text":"hi"}
 ///
 /// `name` has 1 to ``nameLimit`` and `text` 1 to ``textLimit`` UTF-16 code units, the unit in which a browser's
-/// `maxlength` counts; neither starts or ends with white space. Members that are not listed here are ignored. The room closes the
-/// connection of a client that breaks these rules with 1008 (policy violation) and a reason that says which; binary messages get 1003
-/// (unsupported data).
+/// `maxlength` counts; neither is white space alone. Members that are not listed here are ignored. The room closes the
+/// connection of a client that breaks these rules with 1008 (policy violation) and a reason that says which rule it
+/// was. It answers a binary message with 1003 (unsupported data) and one that is too large with 1009 (message too big).
 ///
 /// The room sends two kinds. To everybody in it, the sender too, for each message:
 ///
 ///     {"id":7,"name":"Ann","text":"hi","at":"2026-01-01T12:00:00Z","people":3}
 ///
-/// `id` counts the room's messages from 1, without a gap; `name` and `text` are what the client sent, unchanged; `at` is the time at
-/// which the room took the message, in UTC (RFC 3339, section 5.6); `people` is the number of open connections. And to everybody,
-/// the newcomer too and to that one before any message, when someone has joined or left:
+/// `id` counts the room's messages from 1, without a gap; `name` and `text` are what the client sent, unchanged; `at`
+/// is the time at which the room took the message, in UTC (RFC 3339, section 5.6); `people` is the number of open
+/// connections. And when someone has joined or left, to everybody, a newcomer too and to that one before anything else:
 ///
 ///     {"people":3}
 ///

@@ -31,7 +31,6 @@ extension DemoPage {
 
             constructor() {
                 this.#connection = new Connection("chat", "/chat", {
-                    open: () => {},
                     message: (data) => this.#receive(parseRoomMessage(data)),
                     closed: () => this.#leave(),
                 });

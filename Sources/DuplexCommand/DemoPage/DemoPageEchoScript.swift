@@ -8,7 +8,7 @@ extension DemoPage {
     private static let roundTripScript = #"""
         // The latest round trips, drawn as one bar each with the newest to the right.
         class RoundTrips {
-            static limit = 60;
+            static limit = 40;
             static height = 20;
             #samples = [];
             #chart;
@@ -124,7 +124,6 @@ extension DemoPage {
 
             constructor() {
                 this.#connection = new Connection("echo", "/echo", {
-                    open: () => {},
                     message: (message) => this.#receive(message),
                     closed: () => this.#forget(),
                 });

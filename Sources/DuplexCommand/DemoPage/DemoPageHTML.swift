@@ -20,11 +20,8 @@ extension DemoPage {
 
             <header class="masthead">
                 <img src="/icon.svg" alt="" width="48" height="48">
-                <div>
-                    <h1>Duplex</h1>
-                    <p>Full-duplex networking for Swift: sockets, WebSockets and an embedded server on one event
-                        loop.</p>
-                </div>
+                <h1>Duplex</h1>
+                <p>Full-duplex networking for Swift: sockets, WebSockets and an embedded server on one event loop.</p>
             </header>
 
             <noscript><p class="notice">This page needs JavaScript to open its WebSockets.</p></noscript>
@@ -60,7 +57,7 @@ extension DemoPage {
                                 <dd id="echo-received">0</dd>
                             </div>
                         </dl>
-                        <svg id="echo-sparkline" role="img" aria-label="No round trips yet" viewBox="0 0 60 20"
+                        <svg id="echo-sparkline" role="img" aria-label="No round trips yet" viewBox="0 0 40 20"
                             preserveAspectRatio="none"></svg>
                     </div>
 
@@ -86,13 +83,13 @@ extension DemoPage {
                 <section class="panel" id="chat" aria-labelledby="chat-title" tabindex="-1">
                     <div class="panel-head">
                         <h2 id="chat-title">Chat room</h2>
-                        <p class="people" id="chat-people">Nobody here</p>
                         <button type="button" id="chat-toggle">Connect</button>
                         <p class="lede">Open this page twice, or on two machines.</p>
                     </div>
                     <div class="link">
                         <p class="state" id="chat-state" role="status">Not connected</p>
                         <code id="chat-url">/chat</code>
+                        <p class="people" id="chat-people">Nobody here</p>
                     </div>
 
                     <div class="log chat" id="chat-log" role="log" aria-live="polite" aria-label="Chat messages"

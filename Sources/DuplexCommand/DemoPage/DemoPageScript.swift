@@ -17,15 +17,16 @@ extension DemoPage {
             return element;
         }
 
+        // Numbers and their units stay on one line: \u00a0 is a space that does not break.
         function formatDuration(milliseconds) {
             const digits = milliseconds < 10 ? 2 : milliseconds < 100 ? 1 : 0;
-            return `${milliseconds.toFixed(digits)} ms`;
+            return `${milliseconds.toFixed(digits)}\u00a0ms`;
         }
 
         function formatSize(bytes) {
-            if (bytes < 1024) return `${bytes} B`;
-            if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KiB`;
-            return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+            if (bytes < 1024) return `${bytes}\u00a0B`;
+            if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)}\u00a0KiB`;
+            return `${(bytes / 1024 / 1024).toFixed(1)}\u00a0MiB`;
         }
 
         function formatTime(date) {
@@ -154,7 +155,6 @@ extension DemoPage {
             #opened() {
                 const duration = formatDuration(performance.now() - this.#startedAt);
                 this.#show("open", `Open after ${duration}`, "Disconnect");
-                this.#handlers.open();
             }
 
             #closed(event) {

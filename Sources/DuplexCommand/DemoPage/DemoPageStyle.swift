@@ -45,7 +45,7 @@ extension DemoPage {
 
         body {
             margin: 0;
-            padding: 0 clamp(1rem, 4vw, 3rem);
+            padding: 0 clamp(0.75rem, 4vw, 3rem);
             background: var(--page);
             color: var(--ink);
             font: 1rem/1.5 var(--sans);
@@ -86,20 +86,34 @@ extension DemoPage {
     private static let layoutStyle = #"""
         .masthead, main, footer, .notice { max-inline-size: 78rem; margin-inline: auto; }
 
-        .masthead { display: flex; align-items: flex-start; gap: 1.25rem; padding-block: 2rem; }
-        .masthead img { flex: none; }
-        .masthead p { margin-block-start: 0.375rem; color: var(--soft); font-size: 1.0625rem; text-wrap: balance; }
+        .masthead {
+            display: grid;
+            grid-template-columns: auto minmax(0, 1fr);
+            align-items: center;
+            gap: 0.5rem 1.25rem;
+            padding-block: 2rem;
+        }
+        .masthead p { grid-column: 1 / -1; color: var(--soft); font-size: 1.0625rem; text-wrap: balance; }
+        @media (min-width: 40rem) {
+            .masthead img { grid-row: span 2; }
+            .masthead p { grid-column: 2; }
+        }
 
         .notice { padding: 1rem; border: 1px solid var(--edge); border-radius: 0.75rem; margin-block-end: 1.5rem; }
 
-        main { display: grid; gap: 1.5rem; grid-template-columns: minmax(0, 1fr); }
-        @media (min-width: 60rem) { main { grid-template-columns: minmax(0, 6fr) minmax(0, 5fr); } }
+        main { --log-size: 16rem; display: grid; gap: 1.5rem; grid-template-columns: minmax(0, 1fr); }
+        @media (min-width: 60rem) {
+            main {
+                --log-size: clamp(14rem, 100vh - 36rem, 32rem);
+                grid-template-columns: minmax(0, 6fr) minmax(0, 5fr);
+            }
+        }
 
         .panel {
             display: flex;
             flex-direction: column;
             gap: 1rem;
-            padding: clamp(1.25rem, 2.5vw, 1.75rem);
+            padding: clamp(1rem, 4vw, 1.75rem);
             border: 1px solid var(--line);
             border-radius: 1rem;
             background: var(--surface);
@@ -107,7 +121,9 @@ extension DemoPage {
         .panel-head { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 0.75rem; color: var(--soft); }
         .panel-head h2 { color: var(--ink); }
         .panel-head button { margin-inline-start: auto; color: var(--ink); }
-        .lede { flex-basis: 100%; }
+        .lede { flex-basis: 100%; margin-block-start: 0.125rem; }
+        .people { margin-inline-start: auto; font-variant-numeric: tabular-nums; }
+        @media (max-width: 30rem) { .people { flex-basis: 100%; } }
 
         .link { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.25rem 1rem; font-size: 0.9375rem; }
         .link code { color: var(--soft); overflow-wrap: anywhere; }
@@ -127,23 +143,35 @@ extension DemoPage {
             animation: breathe 1.2s ease-in-out infinite alternate;
         }
         @keyframes breathe { to { opacity: 0.25; } }
-        @media (prefers-reduced-motion: reduce) { *, *::before { animation: none !important; transition: none !important; } }
+        @media (prefers-reduced-motion: reduce) {
+            *, *::before { animation: none !important; transition: none !important; }
+        }
 
         .measures { display: grid; gap: 0.75rem; }
-        dl { display: flex; flex-wrap: wrap; align-items: flex-end; gap: 0.75rem 2rem; }
-        dl .lead { flex: 1 0 auto; min-inline-size: 9rem; }
+        dl { display: grid; grid-template-columns: minmax(0, 3fr) minmax(0, 2fr); align-items: end; gap: 0.75rem 1rem; }
+        @media (min-width: 40rem) { dl { grid-template-columns: minmax(0, 1fr) auto auto auto; column-gap: 2rem; } }
         dt { color: var(--soft); font-size: 0.8125rem; }
         dd { font-variant-numeric: tabular-nums; }
-        .lead dd { font-size: 2.5rem; line-height: 1.1; font-weight: 300; letter-spacing: -0.03em; }
+        .lead dd {
+            font-size: clamp(2rem, 6vw, 2.5rem);
+            font-weight: 300;
+            line-height: 1.1;
+            letter-spacing: -0.03em;
+            white-space: nowrap;
+        }
 
-        #echo-sparkline { display: block; inline-size: 100%; block-size: 2.5rem; border-block-end: 1px solid var(--line); }
+        #echo-sparkline {
+            display: block;
+            inline-size: 100%;
+            block-size: 2.5rem;
+            border-block-end: 1px solid var(--line);
+        }
         #echo-sparkline .bar { fill: var(--accent); opacity: 0.4; }
         #echo-sparkline .bar:last-of-type { opacity: 1; }
 
         .log {
-            --block: clamp(14rem, 100vh - 36rem, 32rem);
-            flex: 1 1 var(--block);
-            min-block-size: var(--block);
+            flex: 1 1 var(--log-size);
+            min-block-size: var(--log-size);
             overflow: auto;
             overscroll-behavior: contain;
             padding: 0.5rem 1rem;
@@ -161,7 +189,13 @@ extension DemoPage {
         .row .body.bytes { font: 0.8125rem/1.75 var(--mono); }
         .row .body.empty { font-style: italic; color: var(--soft); }
 
-        #echo-log .row::before { flex: none; inline-size: 1rem; color: var(--soft); content: "·" / ""; }
+        #echo-log .row { display: grid; grid-template-columns: 0.875rem minmax(0, 1fr); }
+        #echo-log .row .meta { grid-column: 2; }
+        @media (min-width: 40rem) {
+            #echo-log .row { grid-template-columns: 0.875rem minmax(0, 1fr) auto; }
+            #echo-log .row .meta { grid-column: 3; }
+        }
+        #echo-log .row::before { color: var(--soft); content: "·" / ""; }
         #echo-log .row[data-direction="sent"]::before { content: "↑" / ""; }
         #echo-log .row[data-direction="received"]::before { color: var(--accent); content: "↓" / ""; }
         .row[data-direction="note"] .body { color: var(--soft); }
@@ -194,7 +228,7 @@ extension DemoPage {
 
         .actions { display: flex; flex-wrap: wrap; gap: 0.5rem; }
         button {
-            padding: 0.5rem 1rem;
+            padding: 0.5rem clamp(0.75rem, 3vw, 1rem);
             border: 1px solid var(--edge);
             background: transparent;
             font-weight: 550;
@@ -202,13 +236,23 @@ extension DemoPage {
             cursor: pointer;
             transition: background-color 120ms ease, border-color 120ms ease;
         }
+        @media (max-width: 30rem) {
+            h2 { font-size: 1.25rem; }
+            button { font-size: 0.9375rem; }
+            .actions button { flex: 1 1 auto; }
+        }
         button:hover { border-color: var(--accent); background: var(--accent-wash); }
         button.primary { border-color: var(--accent); background: var(--accent); color: var(--on-accent); }
         button.primary:hover { border-color: var(--accent-strong); background: var(--accent-strong); }
         button.quiet { border-color: transparent; margin-inline-start: auto; color: var(--soft); }
         button.quiet:hover { border-color: var(--edge); color: var(--ink); }
         button[data-action="reconnect"] { border-color: var(--accent); color: var(--accent); }
-        button[aria-disabled="true"] { border-color: var(--line); background: transparent; color: var(--soft); cursor: default; }
+        button[aria-disabled="true"] {
+            border-color: var(--line);
+            background: transparent;
+            color: var(--soft);
+            cursor: default;
+        }
 
         """#
 }
