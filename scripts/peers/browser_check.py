@@ -5,6 +5,8 @@
 
     browser_check.py http://localhost:8080/ [--deadline SECONDS] [--screenshots FOLDER]
 
+Nobody else may be in the chat room meanwhile, since people are counted.
+
 Prints a line that starts with "ok:" for each thing that holds and exits 0, or says on standard error what failed and
 exits 1. The machine must have Python 3.11, its `websockets` package (PyPI) and Chromium; the variable CHROMIUM names
 another browser of that family. Every wait is for an event of the browser or of the page, up to the deadline.
@@ -72,13 +74,12 @@ class DevTools:
             del self.calls[number]
 
     async def read(self):
-        try:
+        with contextlib.suppress(WebSocketException):
             async for text in self.socket:
                 self.handle(json.loads(text))
-        finally:
-            for call in self.calls.values():
-                if not call.done():
-                    call.set_exception(CheckFailed("the browser closed its connection"))
+        for call in self.calls.values():
+            if not call.done():
+                call.set_exception(CheckFailed("the browser closed its connection"))
 
     def handle(self, message):
         if "id" not in message:
@@ -264,7 +265,7 @@ def has_state(part, state):
 async def check_open(page):
     for part in ("echo", "chat"):
         await page.wait_until(has_state(part, "open"), f"the {part} connection opening")
-    print("ok: both connections open")
+    print(f"ok: both connections of the {page.name} open")
 
 
 async def check_echo(page):
@@ -293,8 +294,12 @@ async def check_measure(page):
     print(f"ok: 20 round trips drawn, median {median}")
 
 
+async def check_people(page, people):
+    count = f"parseInt(document.getElementById('chat-people').textContent) === {people}"
+    await page.wait_until(count, f"a count of {people} in the chat room")
+
+
 async def check_chat(page, other):
-    await page.wait_until("document.getElementById('chat-people').textContent.startsWith('2 ')", "a count of 2 people")
     await page.fill("chat-name", "Ann")
     await page.fill("chat-input", "Is anybody there?")
     await page.click("chat-send")
@@ -382,8 +387,12 @@ async def check_all(url, deadline, screenshots):
         await check_echo(first)
         await check_bytes(first)
         await check_measure(first)
+        await check_people(first, 1)
         second = await open_page(tools, url, "second page")
         await check_open(second)
+        for page in (first, second):
+            await check_people(page, 2)
+        print("ok: the chat room counts who is in it")
         await check_chat(first, second)
         await check_markup(first, second)
         await check_keyboard(first)
