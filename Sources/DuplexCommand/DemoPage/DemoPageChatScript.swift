@@ -91,7 +91,7 @@ extension DemoPage {
             #leave() {
                 this.#people = null;
                 this.#unseen = [];
-                byId("chat-people").textContent = "Nobody here";
+                byId("chat-people").textContent = "Not in the room";
             }
         }
 

@@ -89,7 +89,7 @@ extension DemoPage {
                     <div class="link">
                         <p class="state" id="chat-state" role="status">Not connected</p>
                         <code id="chat-url">/chat</code>
-                        <p class="people" id="chat-people">Nobody here</p>
+                        <p class="people" id="chat-people">Not in the room</p>
                     </div>
 
                     <div class="log chat" id="chat-log" role="log" aria-live="polite" aria-label="Chat messages"
