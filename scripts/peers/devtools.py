@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) the Duplex authors
+"""Chromium without a window, driven by its DevTools protocol: pages that can be clicked, typed into and waited for.
+
+Needs the package `websockets` (PyPI) and Chromium; the variable CHROMIUM names another browser of that family.
+"""
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import json
+import os
+import re
+import shutil
+import signal
+import tempfile
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
+
+BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+# The sandbox can't start as root, which a container's user mostly is.
+OPTIONS = [
+    "--headless", "--no-sandbox", "--remote-debugging-port=0", "--no-first-run", "--no-default-browser-check",
+    "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync",
+    "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,900",
+]
+KEYS = {"Tab": (9, ""), "Enter": (13, "\r")}
+
+
+class CheckFailed(Exception):
+    """Something that the page should do and does not."""
+
+
+class DevTools:
+    """One connection to the browser: calls by number, events to whoever listens to their session."""
+
+    def __init__(self, socket, deadline):
+        self.socket = socket
+        self.deadline = deadline
+        self.numbers = itertools.count(1)
+        self.calls = {}
+        self.listeners = {}
+        self.reader = asyncio.create_task(self.read())
+
+    async def call(self, method, session=None, **parameters):
+        number = next(self.numbers)
+        message = {"id": number, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        self.calls[number] = asyncio.get_running_loop().create_future()
+        await self.socket.send(json.dumps(message))
+        try:
+            return await asyncio.wait_for(self.calls[number], self.deadline)
+        finally:
+            del self.calls[number]
+
+    async def read(self):
+        with contextlib.suppress(WebSocketException):
+            async for text in self.socket:
+                self.handle(json.loads(text))
+        for call in self.calls.values():
+            if not call.done():
+                call.set_exception(CheckFailed("the browser closed its connection"))
+
+    def handle(self, message):
+        if "id" not in message:
+            listener = self.listeners.get(message.get("sessionId"))
+            if listener:
+                listener(message["method"], message["params"])
+            return
+        call = self.calls.get(message["id"])
+        if call is None or call.done():
+            return
+        if "error" in message:
+            call.set_exception(CheckFailed(f"the browser refused: {message['error']['message']}"))
+        else:
+            call.set_result(message["result"])
+
+
+class Page:
+    """One tab, with what its console complained of and what it asked the network for."""
+
+    def __init__(self, tools, session, name):
+        self.tools = tools
+        self.session = session
+        self.name = name
+        self.complaints = []
+        self.requests = []
+        self.loaded = None
+        tools.listeners[session] = self.noticed
+
+    def call(self, method, **parameters):
+        return self.tools.call(method, self.session, **parameters)
+
+    def noticed(self, event, details):
+        if event == "Page.loadEventFired" and self.loaded and not self.loaded.done():
+            self.loaded.set_result(None)
+        elif event == "Log.entryAdded" and details["entry"]["level"] in ("error", "warning"):
+            self.complaints.append(details["entry"]["text"])
+        elif event == "Runtime.exceptionThrown":
+            self.complaints.append(describe_exception(details["exceptionDetails"]))
+        elif event == "Runtime.consoleAPICalled" and details["type"] in ("error", "warning", "assert"):
+            self.complaints.append(" ".join(str(argument.get("value")) for argument in details["args"]))
+        elif event == "Network.requestWillBeSent":
+            self.requests.append(details["request"]["url"])
+        elif event == "Network.webSocketCreated":
+            self.requests.append(details["url"])
+
+    async def load(self, url):
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            await self.call(f"{domain}.enable")
+        # Only one tab has the focus of the headless window; this gives it to each.
+        await self.call("Emulation.setFocusEmulationEnabled", enabled=True)
+        self.loaded = asyncio.get_running_loop().create_future()
+        answer = await self.call("Page.navigate", url=url)
+        if "errorText" in answer:
+            raise CheckFailed(f"{url} does not load: {answer['errorText']}")
+        await asyncio.wait_for(self.loaded, self.tools.deadline)
+
+    async def evaluate(self, expression):
+        answer = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise CheckFailed(f"{self.name}: {describe_exception(answer['exceptionDetails'])}")
+        return answer["result"].get("value")
+
+    async def wait_until(self, condition, what):
+        """Waits until an expression over the document is true; looks again at each change of the document."""
+        promise = f"""new Promise((resolve) => {{
+            const look = () => {{ if ({condition}) {{ observer.disconnect(); resolve(true); }} }};
+            const observer = new MutationObserver(look);
+            const everything = {{ subtree: true, childList: true, characterData: true, attributes: true }};
+            observer.observe(document, everything);
+            look();
+        }})"""
+        try:
+            await self.evaluate(promise)
+        except TimeoutError:
+            raise CheckFailed(f"{self.name}: {what} did not happen in {self.tools.deadline} s") from None
+
+    async def click(self, element):
+        place = await self.evaluate(
+            f"""(() => {{
+                const element = document.getElementById({json.dumps(element)});
+                element.scrollIntoView({{ block: "center", behavior: "instant" }});
+                const {{ x, y, width, height }} = element.getBoundingClientRect();
+                return {{ x: x + width / 2, y: y + height / 2 }};
+            }})()"""
+        )
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
+
+    async def press(self, key):
+        code, text = KEYS[key]
+        parameters = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        await self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **parameters)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", **parameters)
+
+    async def write(self, text):
+        """Replaces what the focused field holds."""
+        await self.evaluate("document.activeElement.select()")
+        await self.call("Input.insertText", text=text)
+
+    async def fill(self, element, text):
+        await self.click(element)
+        await self.write(text)
+
+    async def text(self, element):
+        return await self.evaluate(f"document.getElementById({json.dumps(element)}).textContent")
+
+    async def screenshot(self, file):
+        answer = await self.call("Page.captureScreenshot", format="png")
+        file.write_bytes(base64.b64decode(answer["data"]))
+
+
+def describe_exception(details):
+    return details.get("exception", {}).get("description") or details["text"]
+
+
+def find_browser():
+    wanted = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else BROWSERS
+    found = next((path for path in map(shutil.which, wanted) if path), None)
+    if found is None:
+        raise CheckFailed(f"there is no browser here: {', '.join(wanted)}")
+    return found
+
+
+async def find_address(process):
+    """The address that the browser names on standard error once it listens."""
+    async for line in process.stderr:
+        if match := re.search(rb"DevTools listening on (ws://\S+)", line):
+            return match[1].decode()
+    raise CheckFailed(f"the browser ended with {await process.wait()} before it listened")
+
+
+async def discard(stream):
+    """Keeps a pipe from filling up, which would stop the browser."""
+    while await stream.read(65536):
+        pass
+
+
+@contextlib.asynccontextmanager
+async def browser(deadline):
+    """A browser with a profile of its own, and no process of it left behind."""
+    with tempfile.TemporaryDirectory(prefix="duplex-browser-", ignore_cleanup_errors=True) as profile:
+        process = await asyncio.create_subprocess_exec(
+            find_browser(), *OPTIONS, f"--user-data-dir={profile}", "about:blank",
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            address = await asyncio.wait_for(find_address(process), 3 * deadline)
+            errors = asyncio.create_task(discard(process.stderr))
+            async with connect(address, max_size=None, proxy=None) as socket:
+                yield DevTools(socket, deadline)
+            errors.cancel()
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+async def open_page(tools, url, name):
+    # A window for each: the browser slows down tabs that are behind another one.
+    target = await tools.call("Target.createTarget", url="about:blank", newWindow=True)
+    attached = await tools.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+    page = Page(tools, attached["sessionId"], name)
+    await page.load(url)
+    return page
