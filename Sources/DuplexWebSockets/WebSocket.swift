@@ -19,7 +19,7 @@ public actor WebSocket {
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
     public nonisolated let remoteAddress: SocketAddress?
     nonisolated let channel: LoopBound<Channel>
-    nonisolated let handler: (any WebSocketHandler)?
+    nonisolated let handler: HandlerBox?
 
     var session: Session
     let limits: Limits
@@ -89,7 +89,7 @@ public actor WebSocket {
     package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {
         self.loop = loop
         self.channel = channel
-        self.handler = setup.handler
+        self.handler = setup.handler.map(HandlerBox.init)
         self.subprotocol = setup.subprotocol
         self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
         self.limits = setup.limits
@@ -148,7 +148,7 @@ public actor WebSocket {
         let channel = channel.value
         channel.handler = self
         channel.receiveLimit = handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size
-        handler?.opened(self)
+        handler?.handler.opened(self)
         armSessionTimer()
         carry = leftover
         takeCarry()

@@ -143,7 +143,7 @@ extension WebSocket {
         carry = []
         failWaiters()
         while let closer = closers.popLast() { closer.resume(with: .success(())) }
-        handler?.closed(self, session.report)
+        handler?.handler.closed(self, session.report)
         let ended = ended
         self.ended = nil
         ended?(self)

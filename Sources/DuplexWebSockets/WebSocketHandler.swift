@@ -27,6 +27,15 @@ public protocol WebSocketHandler: Sendable {
     func closed(_ socket: isolated WebSocket, _ report: CloseReport)
 }
 
+/// Keeps a handler of any type at the price of one reference; opened in place, so that calling it copies nothing.
+final class HandlerBox: Sendable {
+    let handler: any WebSocketHandler
+
+    init(_ handler: any WebSocketHandler) {
+        self.handler = handler
+    }
+}
+
 extension WebSocketHandler {
     public func opened(_ socket: isolated WebSocket) {}
     public func drained(_ socket: isolated WebSocket) {}

@@ -65,7 +65,9 @@ extension WebSocket {
             let event = session.nextEvent(in: &bytes, at: &position, now: now)
         {
             switch event {
-            case .message(let kind, let payload): deliver(kind, payload, bytes.bytes)
+            case .message(let kind, let payload):
+                deliver(kind, payload, bytes.bytes)
+                continue
             case .ping: break
             case .pong(let id, _): answerPings(upTo: id, now: now)
             case .peerClose: end(.peerClosed)
@@ -80,8 +82,8 @@ extension WebSocket {
     private func deliver(_ kind: Message.Kind, _ payload: Session.Payload, _ bytes: RawSpan) {
         if let handler {
             switch payload {
-            case .input(let range): handler.received(bytes.extracting(range), kind, on: self)
-            case .assembled(let buffer): handler.received(buffer.span.raw, kind, on: self)
+            case .input(let range): handler.handler.received(bytes.extracting(range), kind, on: self)
+            case .assembled(let buffer): handler.handler.received(buffer.span.raw, kind, on: self)
             }
             return
         }

@@ -19,8 +19,8 @@ extension WebSocket {
     public func send(_ message: Message) async throws {
         try checkOpen()
         switch message {
-        case .text(let text): write(.text, text)
-        case .binary(let bytes): write(.binary, bytes.span.raw)
+        case .text(let text): write(text)
+        case .binary(let bytes): write(.binary, bytes.span.raw, to: channel.value)
         }
         if channel.value.isAboveHighWaterMark { try await waitForDrain() }
     }
@@ -46,9 +46,9 @@ extension WebSocket {
     /// - Returns: whether what waits is below the high-water mark (64 KiB).
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind) -> Bool {
-        guard session.canSend, stage == .open else { return false }
-        write(kind, bytes)
-        return !channel.value.isAboveHighWaterMark
+        let channel = channel.value
+        write(kind, bytes, to: channel)
+        return channel.isOpen && !channel.isAboveHighWaterMark
     }
 
     func checkOpen() throws {
@@ -61,25 +61,31 @@ extension WebSocket {
         )
     }
 
-    private func write(_ kind: Message.Kind, _ text: String) {
+    private func write(_ text: String) {
         var text = text
         // Contiguous UTF-8 is what native strings have; only a bridged one is copied.
         text.makeContiguousUTF8()
-        write(kind, text.utf8.span.raw)
+        write(.text, text.utf8.span.raw, to: channel.value)
     }
 
-    private func write(_ kind: Message.Kind, _ payload: RawSpan) {
-        let channel = channel.value
+    /// Frames the payload; after a close frame the session writes nothing.
+    private func write(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel) {
         if payload.byteCount >= Self.directSendSize && !session.masksFrames {
-            channel.write(capacity: session.encodedSize(payload: payload.byteCount) - payload.byteCount) { output in
-                session.encodeHeader(kind, payload: payload.byteCount, into: &output)
-            }
-            channel.writeNow(payload)
-        } else {
-            channel.write(capacity: session.encodedSize(payload: payload.byteCount)) { output in
-                session.encode(kind, payload, into: &output)
-            }
+            writeDirectly(kind, payload, to: channel)
+            return
         }
+        channel.write(capacity: FrameHeader.maximumSize + payload.byteCount) { output in
+            session.encode(kind, payload, into: &output)
+        }
+    }
+
+    /// Sends a payload from where it lies, behind its header: it needs no mask, so copying it would be for nothing.
+    private func writeDirectly(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel) {
+        guard session.canSend else { return }
+        channel.write(capacity: FrameHeader.maximumSize) { output in
+            session.encodeHeader(kind, payload: payload.byteCount, into: &output)
+        }
+        channel.writeNow(payload)
     }
 
     /// Writes the pongs, pings and close frames that the session has ready.
@@ -115,7 +121,7 @@ extension WebSocket {
         writeControlOutput()
         guard let handler else { return }
         if stage == .open && ending == nil { channel.value.isReading = true }
-        handler.drained(self)
+        handler.handler.drained(self)
     }
 
     // MARK: Pings

@@ -9,14 +9,14 @@ extension Session {
         FrameHeader.size(payload: count, isMasked: masksFrames) + count
     }
 
-    /// Writes a whole message as one frame.
+    /// Writes a whole message as one frame, or nothing once a close frame was sent (RFC 6455 section 5.5.1).
     ///
     /// - Parameters:
     ///   - kind: text or binary.
     ///   - payload: of a text, valid UTF-8, which isn't checked again.
     ///   - output: must have room for ``encodedSize(payload:)``.
     public func encode(_ kind: Message.Kind, _ payload: RawSpan, into output: inout OutputRawSpan) {
-        precondition(canSend, "Nothing is sent after a close frame (RFC 6455 section 5.5.1).")
+        guard canSend else { return }
         let key = maskingKeys?.next()
         write(kind.opcode, payload: payload.byteCount, key, into: &output)
         output.append(payload)
@@ -24,9 +24,9 @@ extension Session {
     }
 
     /// Writes the header of a message whose payload the owner sends itself, behind it and unchanged; for servers, whose
-    /// payload isn't masked.
+    /// payload isn't masked. Nothing once a close frame was sent.
     public func encodeHeader(_ kind: Message.Kind, payload count: Int, into output: inout OutputRawSpan) {
-        precondition(canSend, "Nothing is sent after a close frame (RFC 6455 section 5.5.1).")
+        guard canSend else { return }
         precondition(!masksFrames, "A client's payload must be masked.")
         write(kind.opcode, payload: count, nil, into: &output)
     }

@@ -11,7 +11,9 @@
 /// - after ``Event/violation(_:)`` likewise, and calls ``fail(_:now:)``;
 /// - whenever ``hasControlOutput`` is true, ``writeControlOutput(into:)`` has something to send;
 /// - when ``deadline`` has come, ``deadlinePassed(now:)`` says what to do.
-public struct Session: Sendable {
+///
+/// There is one session for a connection, so it can't be copied; that also keeps copies off the path of every message.
+public struct Session: ~Copyable, Sendable {
     /// Which side of the connection this is.
     public enum Role: Sendable, Hashable {
         /// The side that connected; its frames are masked.
