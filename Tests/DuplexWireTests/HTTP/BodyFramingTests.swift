@@ -12,9 +12,11 @@ struct BodyFramingTests {
     @Test(
         "A request says by its fields how long its body is",
         arguments: [
-            (.http11, [], .none), (.http11, [(.contentLength, "5")], .length(5)), (.http11, [(.contentLength, "0")], .none),
+            (.http11, [], .none), (.http11, [(.contentLength, "5")], .length(5)),
+            (.http11, [(.contentLength, "0")], .none),
             (.http11, [(.contentLength, "0005")], .length(5)), (.http11, [(.transferEncoding, "chunked")], .chunked),
-            (.http11, [(.transferEncoding, "CHUNKED")], .chunked), (.http11, [(.transferEncoding, " , chunked")], .chunked),
+            (.http11, [(.transferEncoding, "CHUNKED")], .chunked),
+            (.http11, [(.transferEncoding, " , chunked")], .chunked),
             (.http10, [(.contentLength, "5")], .length(5)),
         ] as [Row]
     )
@@ -25,7 +27,8 @@ struct BodyFramingTests {
     @Test(
         "A length in doubt is refused",
         arguments: [
-            ([(.contentLength, "1"), (.contentLength, "1")], 400), ([(.contentLength, "1"), (.contentLength, "2")], 400),
+            ([(.contentLength, "1"), (.contentLength, "1")], 400),
+            ([(.contentLength, "1"), (.contentLength, "2")], 400),
             ([(.contentLength, "1, 1")], 400), ([(.contentLength, "+1")], 400), ([(.contentLength, "-1")], 400),
             ([(.contentLength, "1x")], 400), ([(.contentLength, "0x1")], 400), ([(.contentLength, "")], 400),
             ([(.contentLength, "99999999999999999999")], 400), ([(.contentLength, "1 2")], 400),
@@ -55,7 +58,8 @@ struct BodyFramingTests {
     @Test(
         "The length of a response hangs on its status and on the request as well",
         arguments: [
-            (HTTPRequest.Method.get, 200, "7", BodyFraming.length(7)), (.get, 200, nil, .untilClose), (.head, 200, "7", .none),
+            (HTTPRequest.Method.get, 200, "7", BodyFraming.length(7)), (.get, 200, nil, .untilClose),
+            (.head, 200, "7", .none),
             (.head, 404, nil, .none), (.get, 204, "7", .none), (.get, 304, "7", .none), (.get, 103, nil, .none),
             (.connect, 200, "7", .none), (.connect, 403, "7", .length(7)), (.get, 200, "0", .none),
         ] as [(HTTPRequest.Method, Int, String?, BodyFraming)]

@@ -10,9 +10,11 @@ struct ChunkedDecoderTests {
     @Test(
         "Chunks are joined, extensions and trailers dropped, and what follows is left",
         arguments: [
-            ("0\n\n", ""), ("5\nhello\n0\n\n", "hello"), ("1\na\n2\nbc\n00\n\n", "abc"), ("a\n0123456789\n0\n\n", "0123456789"),
+            ("0\n\n", ""), ("5\nhello\n0\n\n", "hello"), ("1\na\n2\nbc\n00\n\n", "abc"),
+            ("a\n0123456789\n0\n\n", "0123456789"),
             ("A\n0123456789\n0\n\n", "0123456789"), ("3;x=y;z=\"1\"\nabc\n0;last\n\n", "abc"),
-            ("3\nabc\n0\nTrailer: x\nOther: y\n\n", "abc"), ("4\n\n\n\n0\n\n", "\r\n\r\n"), ("000000000000003\nabc\n0\n\n", "abc"),
+            ("3\nabc\n0\nTrailer: x\nOther: y\n\n", "abc"), ("4\n\n\n\n0\n\n", "\r\n\r\n"),
+            ("000000000000003\nabc\n0\n\n", "abc"),
         ]
     )
     func joining(text: String, body: String) {
@@ -27,7 +29,8 @@ struct ChunkedDecoderTests {
     @Test(
         "What another recipient might read as another body is refused",
         arguments: [
-            "\n", "x\n", " 5\nhello\n", "5 \nhello\n", "5 ;x\nhello\n", "+5\nhello\n", "-5\n", "0x5\nhello\n", "5h\nhello\n",
+            "\n", "x\n", " 5\nhello\n", "5 \nhello\n", "5 ;x\nhello\n", "+5\nhello\n", "-5\n", "0x5\nhello\n",
+            "5h\nhello\n",
             ";x\n", "5\nhello0\n\n", "5\nhello!\n", "5\nhell\n0\n\n", "5\nhelloX\n0\n\n", "ffffffffffffffff\n",
             "8000000000000000\n", "0000000000000005\nhello\n", "5\u{0}\n", "5;\u{1}\n", "5_0\n",
         ]
@@ -38,7 +41,10 @@ struct ChunkedDecoderTests {
         #expect(decoded.error?.status == .badRequest)
     }
 
-    @Test("A line feed or a carriage return alone is refused", arguments: ["5\nhello\r\n", "5\r\nhello\n0", "5\rhello", "0\r\n\n"])
+    @Test(
+        "A line feed or a carriage return alone is refused",
+        arguments: ["5\nhello\r\n", "5\r\nhello\n0", "5\rhello", "0\r\n\n"]
+    )
     func bareLineBreaks(text: String) {
         let decoded = expectSameInEverySplit(Array(text.utf8)) { DecodedBody($0, .chunked) }
         #expect(decoded.error?.code == .malformedChunk)
@@ -65,7 +71,9 @@ struct ChunkedDecoderTests {
 
     @Test("A size line is bounded")
     func sizeLine() {
-        let decoded = expectSameInEverySplit(wire("1;" + String(repeating: "x", count: 2_000))) { DecodedBody($0, .chunked) }
+        let decoded = expectSameInEverySplit(wire("1;" + String(repeating: "x", count: 2_000))) {
+            DecodedBody($0, .chunked)
+        }
         #expect(decoded.error?.code == .malformedChunk)
         #expect(decoded.taken == 1_025)
     }

@@ -24,9 +24,12 @@ struct FieldLineTests {
     @Test(
         "A line that some would read in another way is refused",
         arguments: [
-            (" A: b", HTTPError.Code.obsoleteLineFolding), ("\tA: b", .obsoleteLineFolding), ("A : b", .invalidFieldName),
-            ("A\t: b", .invalidFieldName), (": b", .invalidFieldName), ("A b", .invalidFieldName), ("A", .invalidFieldName),
-            ("A(: b", .invalidFieldName), ("é: b", .invalidFieldName), ("A B: c", .invalidFieldName), ("", .invalidFieldName),
+            (" A: b", HTTPError.Code.obsoleteLineFolding), ("\tA: b", .obsoleteLineFolding),
+            ("A : b", .invalidFieldName),
+            ("A\t: b", .invalidFieldName), (": b", .invalidFieldName), ("A b", .invalidFieldName),
+            ("A", .invalidFieldName),
+            ("A(: b", .invalidFieldName), ("é: b", .invalidFieldName), ("A B: c", .invalidFieldName),
+            ("", .invalidFieldName),
             (":path: /", .invalidFieldName),
         ]
     )

@@ -25,7 +25,8 @@ struct GrammarTests {
     @Test(
         "A number is decimal digits and nothing else",
         arguments: [
-            ("0", 0), ("007", 7), ("9223372036854775807", Int.max), ("9223372036854775808", nil), ("", nil), ("+1", nil),
+            ("0", 0), ("007", 7), ("9223372036854775807", Int.max), ("9223372036854775808", nil), ("", nil),
+            ("+1", nil),
             ("-1", nil), (" 1", nil), ("1x", nil), ("0x1", nil), ("١", nil), ("99999999999999999999", nil),
         ] as [(String, Int?)]
     )
@@ -36,7 +37,8 @@ struct GrammarTests {
     @Test(
         "A list is cut at commas, and its empty members are left out",
         arguments: [
-            ("a", ["a"]), ("a,b", ["a", "b"]), (" a\t, b ,", ["a", "b"]), (",, ,", []), ("", []), ("a b, c", ["a b", "c"]),
+            ("a", ["a"]), ("a,b", ["a", "b"]), (" a\t, b ,", ["a", "b"]), (",, ,", []), ("", []),
+            ("a b, c", ["a b", "c"]),
         ]
     )
     func list(text: String, expected: [String]) {

@@ -14,7 +14,10 @@ struct HTTPVersionTests {
 
     @Test(
         "Anything else is none",
-        arguments: ["", "HTTP/1", "http/1.1", "HTTP/1.1 ", "HTTP/11", "HTTP/1.x", "HTTP/x.1", "HTTPS/1.1", "HTTP 1.1", "HTTP/1,1"]
+        arguments: [
+            "", "HTTP/1", "http/1.1", "HTTP/1.1 ", "HTTP/11", "HTTP/1.x", "HTTP/x.1", "HTTPS/1.1", "HTTP 1.1",
+            "HTTP/1,1",
+        ]
     )
     func refusing(text: String) {
         #expect(HTTPVersion(Array(text.utf8).span) == nil)

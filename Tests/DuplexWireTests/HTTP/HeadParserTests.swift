@@ -42,7 +42,11 @@ struct HeadParserTests {
         let fed = expectSameInEverySplit(wire("abc\nA: b\n\nabc\nA: b\n\n")) { parse($0, limits: limits) }
         #expect(fed.outputs.isEmpty)
         limits.headSize = 13
-        #expect(expectSameInEverySplit(wire("abc\nA: b\n\nabc\nA: b\n\n")) { parse($0, limits: limits) }.outputs == [301, 301])
+        #expect(
+            expectSameInEverySplit(wire("abc\nA: b\n\nabc\nA: b\n\n")) { parse($0, limits: limits) }.outputs == [
+                301, 301,
+            ]
+        )
     }
 
     private func parse(_ pieces: [[UInt8]], limits: Limits = .internet) -> Fed<Int, HTTPError> {

@@ -51,7 +51,10 @@ struct HeadWriterTests {
         #expect(bytes == wire("GET / HTTP/1.1\nHost: x\nAccept: y\nCookie: a=1; b=2\n\n"))
     }
 
-    @Test("No value, reason or date begins a line of its own", arguments: ["a\r\nX: y", "a\nX: y", "a\rX: y", "a\u{0}X: y"])
+    @Test(
+        "No value, reason or date begins a line of its own",
+        arguments: ["a\r\nX: y", "a\nX: y", "a\rX: y", "a\u{0}X: y"]
+    )
     func injection(value: String) throws {
         var fields: HTTPFields = [.location: value, .setCookie: value]
         fields.append(HTTPField(name: .accept, lenientValue: Array(value.utf8)))

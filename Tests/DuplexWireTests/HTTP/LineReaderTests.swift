@@ -22,7 +22,8 @@ struct LineReaderTests {
         "A fault is found at the byte that makes it one",
         arguments: [
             ("ab\ncd", Fault.bareLineBreak, 3), ("ab\rcd", .bareLineBreak, 4), ("a\r\r\n", .bareLineBreak, 3),
-            ("\n", .bareLineBreak, 1), ("a\u{0}b", .control(0), 2), ("a\u{7F}", .control(0x7F), 2), ("123456789", .tooLong, 9),
+            ("\n", .bareLineBreak, 1), ("a\u{0}b", .control(0), 2), ("a\u{7F}", .control(0x7F), 2),
+            ("123456789", .tooLong, 9),
             ("1234567\r\n", .tooLong, 9), ("12345678\u{0}", .tooLong, 9),
         ]
     )

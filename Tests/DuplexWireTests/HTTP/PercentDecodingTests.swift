@@ -9,7 +9,8 @@ struct PercentDecodingTests {
     @Test(
         "Each % and its two digits become a byte",
         arguments: [
-            ("", ""), ("plain", "plain"), ("a%20b", "a b"), ("%C3%A9", "é"), ("%c3%a9", "é"), ("%25", "%"), ("a+b", "a+b"),
+            ("", ""), ("plain", "plain"), ("a%20b", "a b"), ("%C3%A9", "é"), ("%c3%a9", "é"), ("%25", "%"),
+            ("a+b", "a+b"),
             ("%2F", "/"), ("é", "é"), ("%0D%0A", "\r\n"),
         ]
     )
@@ -19,7 +20,10 @@ struct PercentDecodingTests {
 
     @Test(
         "What is malformed, isn't UTF-8 or holds a NUL is refused",
-        arguments: ["%", "%2", "a%", "%zz", "%2g", "% 20", "%%20", "%FF", "%C3", "%C3%28", "%ED%A0%80", "%C0%AF", "%00", "a\u{0}"]
+        arguments: [
+            "%", "%2", "a%", "%zz", "%2g", "% 20", "%%20", "%FF", "%C3", "%C3%28", "%ED%A0%80", "%C0%AF", "%00",
+            "a\u{0}",
+        ]
     )
     func refusing(text: String) {
         #expect(PercentDecoding.decode(text) == nil)
@@ -41,7 +45,10 @@ struct PercentDecodingTests {
         #expect(PercentDecoding.segments(ofPath: path) == expected)
     }
 
-    @Test("A path that isn't absolute, or can't be decoded, has no segments", arguments: ["", "a", "*", "/a/%", "/%FF/a"])
+    @Test(
+        "A path that isn't absolute, or can't be decoded, has no segments",
+        arguments: ["", "a", "*", "/a/%", "/%FF/a"]
+    )
     func noSegments(path: String) {
         #expect(PercentDecoding.segments(ofPath: path) == nil)
     }

@@ -59,14 +59,19 @@ struct RequestHeadParserTests {
             // Fields (section 5).
             ("GET / HTTP/1.1\n Host: a\n\n", .obsoleteLineFolding, 400),
             ("GET / HTTP/1.1\nHost: a\n b\n\n", .obsoleteLineFolding, 400),
-            ("GET / HTTP/1.1\nHost : a\n\n", .invalidFieldName, 400), ("GET / HTTP/1.1\n: a\n\n", .invalidFieldName, 400),
-            ("GET / HTTP/1.1\nHost\n\n", .invalidFieldName, 400), ("GET / HTTP/1.1\nH\u{0}: a\n\n", .invalidFieldValue, 400),
+            ("GET / HTTP/1.1\nHost : a\n\n", .invalidFieldName, 400),
+            ("GET / HTTP/1.1\n: a\n\n", .invalidFieldName, 400),
+            ("GET / HTTP/1.1\nHost\n\n", .invalidFieldName, 400),
+            ("GET / HTTP/1.1\nH\u{0}: a\n\n", .invalidFieldValue, 400),
             ("GET / HTTP/1.1\nHost: a\u{0}\n\n", .invalidFieldValue, 400),
             ("GET / HTTP/1.1\nHost: a\u{1B}[0m\n\n", .invalidFieldValue, 400),
             // Sections 3.2 and 6.
             ("GET / HTTP/1.1\n\n", .badHost, 400), ("GET / HTTP/1.1\nHost: a\nHost: a\n\n", .badHost, 400),
             ("GET x HTTP/1.1\nHost: a\n\n", .badTarget, 400),
-            ("GET / HTTP/1.1\nHost: a\nContent-Length: 1\nTransfer-Encoding: chunked\n\n", .conflictingContentLength, 400),
+            (
+                "GET / HTTP/1.1\nHost: a\nContent-Length: 1\nTransfer-Encoding: chunked\n\n", .conflictingContentLength,
+                400
+            ),
             ("GET / HTTP/1.1\nHost: a\nTransfer-Encoding: gzip\n\n", .unsupportedTransferCoding, 501),
         ]
     )
@@ -80,7 +85,8 @@ struct RequestHeadParserTests {
     @Test(
         "A carriage return or a line feed alone is refused where it's seen",
         arguments: [
-            ("GET / HTTP/1.1\nHost: a\n\n", 15), ("GET / HTTP/1.1\r\nHost: a\n\r\n", 24), ("GET / HTTP/1.1\rHost: a", 16),
+            ("GET / HTTP/1.1\nHost: a\n\n", 15), ("GET / HTTP/1.1\r\nHost: a\n\r\n", 24),
+            ("GET / HTTP/1.1\rHost: a", 16),
             ("GET / HTTP/1.1\r\nA: b\rC: d\r\n", 22), ("\nGET / HTTP/1.1\r\n", 1), ("\r\r\n", 2),
         ]
     )
@@ -159,7 +165,10 @@ struct RequestHeadParserTests {
         #expect(!seen[3..<(seen.count - 1)].contains(false))
     }
 
-    @Test("A value in another encoding than UTF-8 is taken", arguments: [[0xE9], [0xFF, 0xFE], [0xC3, 0xA9]] as [[UInt8]])
+    @Test(
+        "A value in another encoding than UTF-8 is taken",
+        arguments: [[0xE9], [0xFF, 0xFE], [0xC3, 0xA9]] as [[UInt8]]
+    )
     func obsoleteText(value: [UInt8]) throws {
         let input = wire("GET / HTTP/1.1\nHost: a\nX: ") + value + wire("\n\n")
         let fed = expectSameInEverySplit(input) { parse($0) }

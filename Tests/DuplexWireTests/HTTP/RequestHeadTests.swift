@@ -7,7 +7,10 @@ import Testing
 
 @Suite("Request heads")
 struct RequestHeadTests {
-    @Test("An HTTP/1.1 request has exactly one Host", arguments: [[], ["a", "a"], ["a", "b"], [""], ["a b"], ["a, a"], ["http://a"]])
+    @Test(
+        "An HTTP/1.1 request has exactly one Host",
+        arguments: [[], ["a", "a"], ["a", "b"], [""], ["a b"], ["a, a"], ["http://a"]]
+    )
     func badHost(hosts: [String]) {
         var fields = HTTPFields()
         for value in hosts { fields.append(contentsOf: host(value)) }
@@ -27,7 +30,8 @@ struct RequestHeadTests {
         "A connection persists as the version and Connection say",
         arguments: [
             (HTTPVersion.http11, nil, true), (.http11, "close", false), (.http11, "Upgrade, CLOSE", false),
-            (.http11, "keep-alive", true), (.http11, "closed", true), (.http10, nil, false), (.http10, "Keep-Alive", true),
+            (.http11, "keep-alive", true), (.http11, "closed", true), (.http10, nil, false),
+            (.http10, "Keep-Alive", true),
             (.http10, "keep-alive, close", false),
         ] as [(HTTPVersion, String?, Bool)]
     )

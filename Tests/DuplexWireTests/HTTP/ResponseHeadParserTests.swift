@@ -31,7 +31,8 @@ struct ResponseHeadParserTests {
     @Test(
         "What isn't a response is refused at the same byte in every split",
         arguments: [
-            ("\n", HTTPError.Code.malformedStatusLine), ("HTTP/1.1\n", .malformedStatusLine), ("HTTP/1.1 20\n", .malformedStatusLine),
+            ("\n", HTTPError.Code.malformedStatusLine), ("HTTP/1.1\n", .malformedStatusLine),
+            ("HTTP/1.1 20\n", .malformedStatusLine),
             ("HTTP/1.1 2000 OK\n", .malformedStatusLine), ("HTTP/1.1 099 x\n", .malformedStatusLine),
             ("HTTP/1.1 600 x\n", .malformedStatusLine), ("HTTP/1.1  200 x\n", .malformedStatusLine),
             ("HTTP/1.1 +20 x\n", .malformedStatusLine), ("HTTP/1.1 200\tOK\n", .malformedStatusLine),
