@@ -37,6 +37,7 @@ func feed<Output: Equatable, Failure: Error & Equatable>(
 ///
 /// - Parameters:
 ///   - input: The input; one of more than 1,024 bytes is cut in two at some 200 places and around its ends only.
+///   - sourceLocation: Where a difference is reported.
 ///   - run: Feeds pieces to a fresh parser and returns all that can be told about it afterwards.
 /// - Returns: The outcome for the whole input.
 @discardableResult
