@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Writing heads")
+struct HeadWriterTests {
+    @Test("A response head is written line by line, with the date that's handed in")
+    func response() {
+        let head = ResponseHead(status: .switchingProtocols, fields: [.upgrade: "websocket", .connection: "Upgrade"])
+        var bytes: [UInt8] = []
+        head.write(to: &bytes, date: "Sun, 06 Nov 1994 08:49:37 GMT")
+        let expected = """
+            HTTP/1.1 101 Switching Protocols
+            Date: Sun, 06 Nov 1994 08:49:37 GMT
+            Upgrade: websocket
+            Connection: Upgrade
+
+
+            """
+        #expect(bytes == wire(expected))
+    }
+
+    @Test("A date among the fields isn't doubled")
+    func date() {
+        var bytes: [UInt8] = []
+        ResponseHead(status: 7, fields: [.date: "mine"]).write(to: &bytes, date: "other")
+        #expect(bytes == wire("HTTP/1.1 007 \nDate: mine\n\n"))
+    }
+
+    @Test("A request head is written as it was read")
+    func request() throws {
+        let input = wire("GET /a?b HTTP/1.1\nHost: x\nAccept: */*\nAccept: y\n\n")
+        var parser = RequestHeadParser()
+        var position = 0
+        let head = try #require(try parser.parse(input.span, from: &position))
+        var bytes = wire("before\n")
+        head.write(to: &bytes)
+        #expect(bytes == wire("before\n") + input)
+    }
+
+    @Test("The parts of a cookie are written in one line")
+    func cookies() throws {
+        var fields = host("x")
+        fields[.cookie] = "a=1; b=2"
+        fields[.accept] = "y"
+        var bytes: [UInt8] = []
+        try RequestHead(method: .get, target: "/", fields: fields).write(to: &bytes)
+        #expect(bytes == wire("GET / HTTP/1.1\nHost: x\nAccept: y\nCookie: a=1; b=2\n\n"))
+    }
+
+    @Test(
+        "No value, reason or date begins a line of its own",
+        arguments: ["a\r\nX: y", "a\nX: y", "a\rX: y", "a\u{0}X: y"]
+    )
+    func injection(value: String) throws {
+        var fields: HTTPFields = [.location: value, .setCookie: value]
+        fields.append(HTTPField(name: .accept, lenientValue: Array(value.utf8)))
+        let head = ResponseHead(status: HTTPResponse.Status(code: 200, reasonPhrase: value), fields: fields)
+        var bytes: [UInt8] = []
+        head.write(to: &bytes, date: value)
+        var parser = ResponseHeadParser()
+        var position = 0
+        let read = try #require(try parser.parse(bytes.span, from: &position))
+        #expect(position == bytes.count)
+        #expect(read.fields.map(\.name) == [.date, .location, .setCookie, .accept])
+        #expect(Set(bytes.filter { $0 < 0x20 }) == [0x0D, 0x0A])
+        #expect(bytes.filter { $0 == 0x0A }.count == 6)
+    }
+
+    @Test("A name, a method or a target with a line break can't be made")
+    func names() {
+        #expect(HTTPField.Name("A\r\nB") == nil)
+        #expect(HTTPRequest.Method("GET\r\n") == nil)
+        #expect(throws: HTTPError.self) { try RequestHead(method: .get, target: "/\r\nA: b", fields: host("a")) }
+    }
+
+    @Test("A reason beyond Latin-1 is written in one byte for each character")
+    func reason() {
+        var bytes: [UInt8] = []
+        ResponseHead(status: HTTPResponse.Status(code: 404, reasonPhrase: "\u{E9}")).write(to: &bytes)
+        #expect(bytes == wire("HTTP/1.1 404 ") + [0xE9] + wire("\n\n"))
+    }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Reading request heads")
+struct RequestHeadParserTests {
+    @Test("A head is read the same in every split, and what follows it is left")
+    func reading() throws {
+        let input = wire("GET /chat?x=1 HTTP/1.1\nHost: Example.com:80\nX-Empty:\nX-List: a, b \n\n")
+        let fed = expectSameInEverySplit(input) { parse($0) }
+        let head = try #require(fed.outputs.first)
+        #expect(fed.outputs.count == 1)
+        #expect(fed.taken == input.count)
+        #expect(head.method == .get)
+        #expect(head.path == "/chat")
+        #expect(head.query == "x=1")
+        #expect(head.version == .http11)
+        #expect(head.host == "example.com:80")
+        #expect(head.framing == .none)
+        #expect(head.fields.map(\.name.rawName) == ["Host", "X-Empty", "X-List"])
+        #expect(head.fields.map(\.value) == ["Example.com:80", "", "a, b"])
+    }
+
+    @Test("Bytes behind the head stay untouched", arguments: ["\u{81}\u{0}\u{1}", "\r\n", "GET", "body"])
+    func following(rest: String) throws {
+        let head = wire("POST / HTTP/1.1\nHost: a\nContent-Length: 4\n\n")
+        let input = head + Array(rest.utf8)
+        var parser = RequestHeadParser()
+        var position = 0
+        #expect(try parser.parse(input.span, from: &position)?.framing == .length(4))
+        #expect(position == head.count)
+    }
+
+    @Test("Requests in a row are read one after the other, with an empty line before each")
+    func pipelined() {
+        let input = wire("GET /1 HTTP/1.1\nHost: a\n\nGET /2 HTTP/1.0\n\n\nPUT /3 HTTP/1.1\nHost: a\n\n")
+        let fed = expectSameInEverySplit(input) { parse($0) }
+        #expect(fed.outputs.map(\.path) == ["/1", "/2", "/3"])
+        #expect(fed.failure == nil)
+    }
+
+    @Test(
+        "A head that can be read in two ways is refused with its status, at the same byte in every split",
+        arguments: [
+            // The request line (RFC 9112 section 3).
+            ("GET /\n", HTTPError.Code.malformedRequestLine, 400), ("GET\n", .malformedRequestLine, 400),
+            ("GET  / HTTP/1.1\n", .malformedRequestLine, 400), ("GET /  HTTP/1.1\n", .malformedRequestLine, 400),
+            (" GET / HTTP/1.1\n", .malformedRequestLine, 400), ("GET / HTTP/1.1 \n", .malformedRequestLine, 400),
+            ("GET / a HTTP/1.1\n", .malformedRequestLine, 400), ("GET\t/ HTTP/1.1\n", .malformedRequestLine, 400),
+            ("GET /\ta HTTP/1.1\n", .malformedRequestLine, 400), ("G(T / HTTP/1.1\n", .malformedRequestLine, 400),
+            ("GET / http/1.1\n", .malformedRequestLine, 400), ("GET / HTTP/1\n", .malformedRequestLine, 400),
+            ("GET / HTTP/11\n", .malformedRequestLine, 400), ("\n\nGET / HTTP/1.1\n", .malformedRequestLine, 400),
+            ("GET /\u{1} HTTP/1.1\n", .malformedRequestLine, 400), ("\u{16}\u{3}\u{1}", .malformedRequestLine, 400),
+            ("PRI * HTTP/2.0\n\nSM\n\n", .unsupportedVersion, 505), ("GET / HTTP/0.9\n", .unsupportedVersion, 505),
+            ("GET / HTTP/3.1\n", .unsupportedVersion, 505),
+            // Fields (section 5).
+            ("GET / HTTP/1.1\n Host: a\n\n", .obsoleteLineFolding, 400),
+            ("GET / HTTP/1.1\nHost: a\n b\n\n", .obsoleteLineFolding, 400),
+            ("GET / HTTP/1.1\nHost : a\n\n", .invalidFieldName, 400),
+            ("GET / HTTP/1.1\n: a\n\n", .invalidFieldName, 400),
+            ("GET / HTTP/1.1\nHost\n\n", .invalidFieldName, 400),
+            ("GET / HTTP/1.1\nH\u{0}: a\n\n", .invalidFieldValue, 400),
+            ("GET / HTTP/1.1\nHost: a\u{0}\n\n", .invalidFieldValue, 400),
+            ("GET / HTTP/1.1\nHost: a\u{1B}[0m\n\n", .invalidFieldValue, 400),
+            // Sections 3.2 and 6.
+            ("GET / HTTP/1.1\n\n", .badHost, 400), ("GET / HTTP/1.1\nHost: a\nHost: a\n\n", .badHost, 400),
+            ("GET x HTTP/1.1\nHost: a\n\n", .badTarget, 400),
+            (
+                "GET / HTTP/1.1\nHost: a\nContent-Length: 1\nTransfer-Encoding: chunked\n\n", .conflictingContentLength,
+                400
+            ),
+            ("GET / HTTP/1.1\nHost: a\nTransfer-Encoding: gzip\n\n", .unsupportedTransferCoding, 501),
+        ]
+    )
+    func refusing(text: String, code: HTTPError.Code, status: Int) {
+        let fed = expectSameInEverySplit(wire(text)) { parse($0) }
+        #expect(fed.outputs.isEmpty)
+        #expect(fed.failure?.code == code)
+        #expect(fed.failure?.status.code == status)
+    }
+
+    @Test(
+        "A carriage return or a line feed alone is refused where it's seen",
+        arguments: [
+            ("GET / HTTP/1.1\nHost: a\n\n", 15), ("GET / HTTP/1.1\r\nHost: a\n\r\n", 24),
+            ("GET / HTTP/1.1\rHost: a", 16),
+            ("GET / HTTP/1.1\r\nA: b\rC: d\r\n", 22), ("\nGET / HTTP/1.1\r\n", 1), ("\r\r\n", 2),
+        ]
+    )
+    func bareLineBreaks(text: String, taken: Int) {
+        let fed = expectSameInEverySplit(Array(text.utf8)) { parse($0) }
+        #expect(fed.failure?.code == .bareLineBreak)
+        #expect(fed.taken == taken)
+    }
+
+    @Test("A head as long as the limit is read, and one byte more is refused at that byte")
+    func headSize() {
+        let input = wire("GET / HTTP/1.1\nHost: a\nX: " + String(repeating: "x", count: 500) + "\n\n")
+        #expect(expectSameInEverySplit(input) { parse($0, limits: limits(headSize: input.count)) }.outputs.count == 1)
+        let fed = expectSameInEverySplit(input) { parse($0, limits: limits(headSize: input.count - 1)) }
+        #expect(fed.failure?.code == .headTooLarge)
+        #expect(fed.failure?.status.code == 431)
+        #expect(fed.taken == input.count)
+    }
+
+    @Test("A request line longer than 8 KiB, or than the whole head may be, is refused", arguments: [8_192, 100])
+    func longTarget(bound: Int) {
+        let line = "GET /" + String(repeating: "x", count: bound - 15) + " HTTP/1.1\n"
+        let bounds = limits(headSize: bound == 8_192 ? 16_384 : bound)
+        #expect(wire(line).count == bound + 1)
+        let fed = expectSameInEverySplit(wire(line)) { parse($0, limits: bounds) }
+        #expect(fed.failure?.code == .uriTooLong)
+        #expect(fed.failure?.status.code == 414)
+        #expect(fed.taken == bound + 1)
+        #expect(parse([wire(line).filter { $0 != UInt8(ascii: "x") }], limits: bounds).failure == nil)
+    }
+
+    @Test("As many fields as the limit are read, and one more is refused")
+    func fieldCount() {
+        var bounds = Limits.internet
+        bounds.headFields = 3
+        let start = "GET / HTTP/1.1\nHost: a\nB: b\nC: c\n"
+        #expect(parse([wire(start + "\n")], limits: bounds).outputs.count == 1)
+        let fed = expectSameInEverySplit(wire(start + "D: d\n\n")) { parse($0, limits: bounds) }
+        #expect(fed.failure?.code == .tooManyFields)
+        #expect(fed.failure?.status.code == 431)
+    }
+
+    @Test("A limit on fields that is beyond what a collection of them can hold doesn't trap")
+    func fieldBoundOfAll() {
+        var bounds = Limits.unlimited
+        bounds.headFields = .max
+        bounds.headSize = .mebibytes(4)
+        let fields = String(repeating: "a:\n", count: 70_000)
+        #expect(parse([wire("GET / HTTP/1.1\n" + fields)], limits: bounds).failure?.code == .tooManyFields)
+    }
+
+    @Test("A failed parser throws the same error at each further call")
+    func failing() {
+        var parser = RequestHeadParser()
+        var position = 0
+        let bad = wire("GET /\n")
+        let good = wire("GET / HTTP/1.1\nHost: a\n\n")
+        let first = #expect(throws: HTTPError.self) { try parser.parse(bad.span, from: &position) }
+        position = 0
+        let second = #expect(throws: HTTPError.self) { try parser.parse(good.span, from: &position) }
+        #expect(first == second)
+        #expect(position == 0)
+    }
+
+    @Test("A head has begun with its first byte, and has ended with its last")
+    func midHead() throws {
+        var parser = RequestHeadParser()
+        var seen: [Bool] = [parser.isMidHead]
+        for byte in wire("\nG / HTTP/1.0\nA: b\n\n") {
+            var position = 0
+            _ = try parser.parse([byte].span, from: &position)
+            seen.append(parser.isMidHead)
+        }
+        #expect(seen.firstIndex(of: true) == 3)
+        #expect(seen.lastIndex(of: true) == seen.count - 2)
+        #expect(!seen[3..<(seen.count - 1)].contains(false))
+    }
+
+    @Test(
+        "A value in another encoding than UTF-8 is taken",
+        arguments: [[0xE9], [0xFF, 0xFE], [0xC3, 0xA9]] as [[UInt8]]
+    )
+    func obsoleteText(value: [UInt8]) throws {
+        let input = wire("GET / HTTP/1.1\nHost: a\nX: ") + value + wire("\n\n")
+        let fed = expectSameInEverySplit(input) { parse($0) }
+        let field = try #require(fed.outputs.first?.fields.last)
+        #expect(field == HTTPField(name: field.name, value: value))
+    }
+
+    @Test("The message about a refusal has no control characters in it")
+    func messages() throws {
+        let fed = parse([wire("GET /\u{9}" + String(repeating: "\u{E9}", count: 4_000) + "\n")])
+        let message = try #require(fed.failure?.message)
+        #expect(message.utf8.count < 400)
+        #expect(message.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F })
+    }
+
+    @Test("Random bytes never do more than fail")
+    func randomInput() {
+        var random = Congruential(state: 6_455)
+        let letters = Array("GET /a?HTP1.0:\r\n\r\n \tHost,\u{0}".utf8)
+        for _ in 0..<400 {
+            let input = (0..<40).map { _ in letters[Int.random(in: 0..<letters.count, using: &random)] }
+            expectSameInEverySplit(wire("GET / HTTP/1.1\nHost: a\n") + input) { parse($0) }
+            expectSameInEverySplit(input) { parse($0) }
+        }
+    }
+
+    private func limits(headSize: Int) -> Limits {
+        var limits = Limits.internet
+        limits.headSize = .bytes(headSize)
+        return limits
+    }
+
+    private func parse(_ pieces: [[UInt8]], limits: Limits = .internet) -> Fed<RequestHead, HTTPError> {
+        var parser = RequestHeadParser(limits: limits)
+        return feed(pieces) { (piece, position) throws(HTTPError) in try parser.parse(piece, from: &position) }
+    }
+}

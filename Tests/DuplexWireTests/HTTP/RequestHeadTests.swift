@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Request heads")
+struct RequestHeadTests {
+    @Test(
+        "An HTTP/1.1 request has exactly one Host",
+        arguments: [[], ["a", "a"], ["a", "b"], [""], ["a b"], ["a, a"], ["http://a"]]
+    )
+    func badHost(hosts: [String]) {
+        var fields = HTTPFields()
+        for value in hosts { fields.append(contentsOf: host(value)) }
+        let error = #expect(throws: HTTPError.self) { try RequestHead(method: .get, target: "/", fields: fields) }
+        #expect(error?.code == .badHost)
+        // A target with a host of its own doesn't make up for it (RFC 9112 section 3.2).
+        #expect(throws: HTTPError.self) { try RequestHead(method: .get, target: "http://a/", fields: fields) }
+    }
+
+    @Test("An HTTP/1.0 request needs no Host")
+    func oldHost() throws {
+        #expect(try RequestHead(method: .get, target: "/", version: .http10, fields: [:]).host == "")
+        #expect(try RequestHead(method: .get, target: "/", version: .http10, fields: host("A:8")).host == "a:8")
+    }
+
+    @Test(
+        "A connection persists as the version and Connection say",
+        arguments: [
+            (HTTPVersion.http11, nil, true), (.http11, "close", false), (.http11, "Upgrade, CLOSE", false),
+            (.http11, "keep-alive", true), (.http11, "closed", true), (.http10, nil, false),
+            (.http10, "Keep-Alive", true),
+            (.http10, "keep-alive, close", false),
+        ] as [(HTTPVersion, String?, Bool)]
+    )
+    func keepsAlive(version: HTTPVersion, connection: String?, expected: Bool) throws {
+        var fields = host("a")
+        fields[.connection] = connection
+        #expect(try RequestHead(method: .get, target: "/", version: version, fields: fields).keepsAlive == expected)
+        #expect(ResponseHead(status: .ok, version: version, fields: fields).keepsAlive == expected)
+    }
+
+    @Test(
+        "The client waits for 100 Continue if it says so in HTTP/1.1",
+        arguments: [
+            (HTTPVersion.http11, "100-continue", true), (.http11, "100-Continue", true), (.http11, "other", false),
+            (.http10, "100-continue", false), (.http11, nil, false),
+        ] as [(HTTPVersion, String?, Bool)]
+    )
+    func expectsContinue(version: HTTPVersion, expect: String?, expected: Bool) throws {
+        var fields = host("a")
+        fields[.expect] = expect
+        let head = try RequestHead(method: .post, target: "/", version: version, fields: fields)
+        #expect(head.expectsContinue == expected)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Response heads")
+struct ResponseHeadTests {
+    @Test("A head is HTTP/1.1 without fields unless it's told otherwise")
+    func defaults() {
+        let head = ResponseHead(status: .ok)
+        #expect(head.version == .http11)
+        #expect(head.fields.isEmpty)
+        #expect(head.keepsAlive)
+    }
+
+    @Test("The framing is refused where the fields contradict each other")
+    func framing() {
+        let head = ResponseHead(status: .ok, fields: [.contentLength: "1", .transferEncoding: "chunked"])
+        let error = #expect(throws: HTTPError.self) { try head.framing(answering: .get) }
+        #expect(error?.code == .conflictingContentLength)
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexWire
+
+@Suite("Base64")
+struct Base64Tests {
+    // The vectors of RFC 4648 section 10, and the last characters of the alphabet.
+    static let vectors: [(String, String)] = [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"), ("~~~???", "fn5+Pz8/"),
+    ]
+
+    @Test("Bytes are written as the RFC has it, and read back", arguments: vectors)
+    func standard(text: String, encoded: String) {
+        #expect(Base64.encode(Array(text.utf8)) == encoded)
+        #expect(Base64.decode(encoded) == Array(text.utf8))
+    }
+
+    @Test("Every byte value goes there and back")
+    func roundTrip() {
+        let bytes = Array(UInt8.min...UInt8.max)
+        for count in 0...256 {
+            let part = Array(bytes.suffix(count))
+            #expect(Base64.decode(Base64.encode(part)) == part)
+        }
+    }
+
+    @Test(
+        "What no bytes are written as is refused",
+        arguments: [
+            "Z", "Zg", "Zg=", "Zg===", "=", "====", "Zg==Zg==", "Zm=v", "Z===", "Zh==", "Zm9=", "Zm 9", " Zg==",
+            "Zg==\n",
+            "Zm-_", "Zmé=", "Zg=a",
+        ]
+    )
+    func refusing(text: String) {
+        #expect(Base64.decode(text) == nil)
+    }
+}

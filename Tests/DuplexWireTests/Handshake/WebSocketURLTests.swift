@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import Testing
+
+@Suite("WebSocket URLs")
+struct WebSocketURLTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        var text: String
+        var isSecure: Bool
+        var host: String
+        var port: Int
+        var target: String
+        var hostField: String
+
+        init(_ text: String, _ isSecure: Bool, _ host: String, _ port: Int, _ target: String, _ hostField: String) {
+            self.text = text
+            self.isSecure = isSecure
+            self.host = host
+            self.port = port
+            self.target = target
+            self.hostField = hostField
+        }
+
+        var testDescription: String { text }
+    }
+
+    @Test(
+        "A URL says where to connect and what to ask for",
+        arguments: [
+            Row("ws://example.com", false, "example.com", 80, "/", "example.com"),
+            Row("wss://example.com", true, "example.com", 443, "/", "example.com"),
+            Row("WSS://EXAMPLE.com/Path", true, "example.com", 443, "/Path", "example.com"),
+            Row("http://a:8080/x?y=z", false, "a", 8_080, "/x?y=z", "a:8080"),
+            Row("https://a:443/", true, "a", 443, "/", "a"),
+            Row("ws://a:443?q", false, "a", 443, "/?q", "a:443"),
+            Row("ws://a:/", false, "a", 80, "/", "a"),
+            Row("ws://[::1]:9000/a", false, "::1", 9_000, "/a", "[::1]:9000"),
+            Row("wss://[2001:DB8::1]", true, "2001:db8::1", 443, "/", "[2001:db8::1]"),
+            Row("ws://127.0.0.1/%20%23?a=/?", false, "127.0.0.1", 80, "/%20%23?a=/?", "127.0.0.1"),
+            Row("ws://a//b", false, "a", 80, "//b", "a"),
+            Row("ws://a/x@b:c", false, "a", 80, "/x@b:c", "a"),
+        ]
+    )
+    func reading(row: Row) throws {
+        let url = try WebSocketURL(row.text)
+        #expect(url.isSecure == row.isSecure)
+        #expect(url.host == row.host)
+        #expect(url.port == row.port)
+        #expect(url.requestTarget == row.target)
+        #expect(url.hostField == row.hostField)
+        #expect(url.userInfo == nil)
+        #expect(url.description == (row.isSecure ? "wss://" : "ws://") + row.hostField + row.target)
+        #expect(try WebSocketURL(url.description) == url)
+    }
+
+    @Test("A zone is for connecting, not for the server", arguments: ["%25eth0", "%eth0"])
+    func zone(zone: String) throws {
+        let url = try WebSocketURL("ws://[fe80::1\(zone)]:8080/x")
+        #expect(url.host == "fe80::1")
+        #expect(url.zone == "eth0")
+        #expect(url.hostField == "[fe80::1]:8080")
+        #expect(url.description == "ws://[fe80::1%25eth0]:8080/x")
+        #expect(try WebSocketURL(url.description) == url)
+    }
+
+    @Test("User information is kept apart, and out of what is logged")
+    func userInfo() throws {
+        let url = try WebSocketURL("wss://user:p%40ss@example.com/x")
+        #expect(url.userInfo == "user:p%40ss")
+        #expect(url.host == "example.com")
+        #expect(url.description == "wss://example.com/x")
+        #expect(url.hostField == "example.com")
+        #expect(url.requestTarget == "/x")
+    }
+
+    @Test("The origin is that of a page from the same host")
+    func origin() throws {
+        #expect(try WebSocketURL("wss://a:443/x").origin == "https://a")
+        #expect(try WebSocketURL("ws://a:81/x").origin == "http://a:81")
+    }
+
+    @Test(
+        "What can't be connected to is refused",
+        arguments: [
+            ("", WebSocketURLError.Code.scheme), ("example.com", .scheme), ("ftp://a", .scheme), ("ws:/a", .scheme),
+            ("ws:a", .scheme), ("//a", .scheme), ("wsss://a", .scheme), ("ws://", .host), ("ws:///x", .host),
+            ("ws://:80/", .host), ("ws://?x", .host), ("ws://a:0/", .host), ("ws://a:65536/", .host),
+            ("ws://a:x/", .host),
+            ("ws://a:-1/", .host), ("ws://[::1", .host), ("ws://::1/", .host), ("ws://[::1]x/", .host),
+            ("ws://u@/", .host),
+            ("ws://a\\b/", .host), ("ws://a%2/", .host), ("ws://a#b", .fragment), ("ws://a/#", .fragment),
+            ("ws://a/?x#y", .fragment), ("ws://a/ b", .invalidCharacter), ("ws://a b/", .invalidCharacter),
+            ("ws://a/\r\nX: y", .invalidCharacter), ("ws://a/\u{0}", .invalidCharacter), ("ws://é/", .invalidCharacter),
+            (" ws://a", .invalidCharacter), ("ws://a/é", .invalidCharacter), ("ws://a/\u{7F}", .invalidCharacter),
+            ("ws://a@b@c/", .userInfo), ("ws://a\\@b/", .userInfo), ("ws://[::1]@b/", .userInfo),
+        ]
+    )
+    func refusing(text: String, code: WebSocketURLError.Code) {
+        let error = #expect(throws: WebSocketURLError.self) { try WebSocketURL(text) }
+        #expect(error?.code == code)
+        #expect(error?.description.hasPrefix("WebSocketURLError.\(code.rawValue): ") == true)
+    }
+
+    @Test(
+        "An error doesn't quote a password",
+        arguments: ["ftp://u:secret@a", "ws://u:secret@a/#", "ws://u:secret@a:x/"]
+    )
+    func noPassword(text: String) {
+        let error = #expect(throws: WebSocketURLError.self) { try WebSocketURL(text) }
+        #expect(error?.message.contains("secret") == false)
+    }
+}
