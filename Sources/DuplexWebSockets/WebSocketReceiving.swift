@@ -28,12 +28,12 @@ extension WebSocket: ChannelHandler {
 extension WebSocket {
     /// Parses what has arrived; keeps what the inbox has no room for.
     private func take(_ bytes: inout MutableRawSpan) {
-        guard stage == .open, ending == nil else { return }
+        guard isTaking else { return }
         let position = parse(&bytes)
         // A synchronous handler answers from within: a peer that doesn't take the answers isn't listened to. A task is
         // held back in `send` instead, and goes on receiving, or two peers that both write would wait for each other.
         if handler != nil && channel.value.isAboveHighWaterMark { channel.value.isReading = false }
-        if position < bytes.byteCount && stage == .open && ending == nil {
+        if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
             channel.value.isReading = false
         }
@@ -41,13 +41,13 @@ extension WebSocket {
 
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
-        guard !carry.isEmpty, stage == .open, ending == nil else { return }
+        guard !carry.isEmpty, isTaking else { return }
         var bytes = carry
         carry = []
         var span = bytes.mutableSpan
         var raw = unsafe span.mutableBytes
         let position = parse(&raw)
-        guard stage == .open, ending == nil else { return }
+        guard isTaking else { return }
         if position < bytes.count {
             carry = Array(bytes[position...])
         } else if hasStreamEnded {
@@ -61,7 +61,7 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan) -> Int {
         let now = Instant(channel.value.core.now)
         var position = 0
-        while ending == nil, stage == .open, isInboxOpen, 
+        while isTaking, isInboxOpen, 
             let event = session.nextEvent(in: &bytes, at: &position, now: now)
         {
             switch event {
@@ -162,7 +162,7 @@ extension WebSocket {
     /// Goes on receiving once the inbox has room again.
     private func refill() {
         takeCarry()
-        if carry.isEmpty && isInboxOpen && ending == nil && stage == .open { channel.value.isReading = true }
+        if carry.isEmpty && isInboxOpen && isTaking { channel.value.isReading = true }
     }
 }
 

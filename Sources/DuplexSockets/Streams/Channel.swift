@@ -34,7 +34,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package weak var handler: (any ChannelHandler)?
     /// The most bytes that one receive takes.
     package var receiveLimit = ReceiveBuffer.size
-    private var output: OutputBuffer
+    private let output: OutputBuffer
 
     private var interest: Readiness = []
     private var isWatched = false

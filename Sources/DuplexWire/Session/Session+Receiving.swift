@@ -13,18 +13,18 @@ extension Session {
     ///   - position: where to begin; moved.
     ///   - now: the time.
     /// - Returns: the next event; `nil` once all of the input is taken.
-    public mutating func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
-        liveness.heard(now)
+    public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
+        lastHeard = now
         do throws(ProtocolError) {
             while !isDeaf {
-                if frame == nil {
+                if !isMidFrame {
                     guard let header = try headers.parse(input.bytes, from: &position) else { return nil }
                     try check(header)
                     if let event = try wholeMessage(header, &input, &position) { return event }
                     try begin(header)
                 }
                 if let event = try takePayload(&input, &position, now) { return event }
-                if frame != nil { return nil }
+                if isMidFrame { return nil }
             }
         } catch {
             isDeaf = true
@@ -36,12 +36,12 @@ extension Session {
 
     /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
     @inline(__always)
-    private mutating func wholeMessage(
+    private func wholeMessage(
         _ header: FrameHeader,
         _ input: inout MutableRawSpan,
         _ position: inout Int
     ) throws(ProtocolError) -> Event? {
-        guard header.isFinal, message == nil, !header.opcode.isControl,
+        guard header.isFinal, !isMidMessage, !header.opcode.isControl,
             header.payloadLength <= UInt64(input.byteCount - position)
         else { return nil }
         try MessageAssembler.check(header.payloadLength, held: 0, limits)
@@ -66,7 +66,7 @@ extension Session {
         }
         if header.opcode.isControl {
             try checkControl(header)
-        } else if (header.opcode == .continuation) != (message != nil) {
+        } else if (header.opcode == .continuation) != isMidMessage {
             let isContinuation = header.opcode == .continuation
             throw ProtocolError(
                 .wrongFragmentation,
@@ -82,11 +82,13 @@ extension Session {
         }
     }
 
-    private mutating func begin(_ header: FrameHeader) throws(ProtocolError) {
+    private func begin(_ header: FrameHeader) throws(ProtocolError) {
         if !header.opcode.isControl {
-            if message == nil { message = MessageAssembler(header.opcode == .text ? .text : .binary) }
+            if !isMidMessage { message = MessageAssembler(header.opcode == .text ? .text : .binary) }
+            isMidMessage = true
             try message?.beginFragment(length: header.payloadLength, limits: limits)
         }
+        isMidFrame = true
         frame = IncomingFrame(
             opcode: header.opcode,
             isFinal: header.isFinal,
@@ -98,12 +100,11 @@ extension Session {
     /// Takes what there is of the frame's payload.
     ///
     /// - Returns: an event, if the frame is complete and makes one.
-    private mutating func takePayload(
+    private func takePayload(
         _ input: inout MutableRawSpan,
         _ position: inout Int,
         _ now: Instant
     ) throws(ProtocolError) -> Event? {
-        guard var frame else { return nil }
         let count = Int(min(frame.remaining, UInt64(input.byteCount - position)))
         let range = position..<(position + count)
         if frame.key != 0 {
@@ -115,22 +116,24 @@ extension Session {
         let bytes = input.bytes.extracting(range)
         if frame.opcode.isControl {
             frame.control.append(bytes)
-            try checkClosePrefix(frame)
+            try checkClosePrefix()
         } else {
             try message?.append(bytes, expected: frame.remaining)
         }
-        self.frame = frame.remaining == 0 ? nil : frame
-        return frame.remaining == 0 ? try complete(frame, now) : nil
+        if frame.remaining > 0 { return nil }
+        isMidFrame = false
+        return try complete(now)
     }
 
     /// A reason that can't be UTF-8 is a violation before its frame has come whole, as it is in a text.
-    private func checkClosePrefix(_ frame: IncomingFrame) throws(ProtocolError) {
+    private func checkClosePrefix() throws(ProtocolError) {
         guard frame.opcode == .close, frame.remaining > 0, frame.control.count > 2 else { return }
         var validator = UTF8Validator()
-        if !validator.validate(frame.control.span.raw.extracting(droppingFirst: 2)) { throw .invalidUTF8 }
+        let payload = frame.control
+        if !validator.validate(payload.span.raw.extracting(droppingFirst: 2)) { throw .invalidUTF8 }
     }
 
-    private mutating func complete(_ frame: IncomingFrame, _ now: Instant) throws(ProtocolError) -> Event? {
+    private func complete(_ now: Instant) throws(ProtocolError) -> Event? {
         switch frame.opcode {
         case .ping:
             if canSend { control.pong(frame.control) }
@@ -142,15 +145,17 @@ extension Session {
         default:
             guard frame.isFinal, let message else { return nil }
             self.message = nil
+            isMidMessage = false
             return .message(message.kind, .assembled(try message.finish()))
         }
     }
 
-    private mutating func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
+    private func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
         report.received = try CloseFrame(payload: payload)
         // RFC 6455 section 5.5.1: nothing follows a close frame.
         isDeaf = true
         message = nil
+        isMidMessage = false
         if report.initiator == nil { report.initiator = .remote }
         state = report.sent == nil ? .closing : .closed
         return .peerClose

@@ -12,8 +12,9 @@
 /// - whenever ``hasControlOutput`` is true, ``writeControlOutput(into:)`` has something to send;
 /// - when ``deadline`` has come, ``deadlinePassed(now:)`` says what to do.
 ///
-/// There is one session for a connection, so it can't be copied; that also keeps copies off the path of every message.
-public struct Session: ~Copyable, Sendable {
+/// There is one session for a connection, so it is a reference; it belongs to whoever runs the connection, and isn't safe
+/// to use from several threads. What every message asks for lies in plain fields of its own.
+public final class Session {
     /// Which side of the connection this is.
     public enum Role: Sendable, Hashable {
         /// The side that connected; its frames are masked.
@@ -67,13 +68,21 @@ public struct Session: ~Copyable, Sendable {
 
     // What arrives.
     var headers = FrameHeaderParser()
-    var frame: IncomingFrame?
+    /// The frame whose payload is being taken; means something while ``isMidFrame``.
+    var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
+    var isMidFrame = false
     var message: MessageAssembler?
+    /// Whether a message has begun and not ended: whether ``message`` is there.
+    var isMidMessage = false
+    /// When something last arrived.
+    var lastHeard: Instant
     /// Whether what arrives is thrown away: after the peer's close frame and after a violation.
     var isDeaf = false
 
     // What is to be sent, and when.
     var control = ControlOutput()
+    /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
+    public internal(set) var canSend = true
     var liveness: Liveness
     var closeDeadline: Instant?
 
@@ -110,11 +119,9 @@ public struct Session: ~Copyable, Sendable {
         self.limits = limits
         self.closeTimeout = closeTimeout
         self.maskingKeys = maskingKeys
+        lastHeard = now
         liveness = Liveness(keepalive, now: now)
     }
-
-    /// Whether messages may be sent: neither side has sent a close frame, as far as this side has answered it.
-    public var canSend: Bool { report.sent == nil && state != .closed }
 
     /// Whether this side's frames are masked (RFC 6455 section 5.1).
     public var masksFrames: Bool { role == .client }
