@@ -16,8 +16,7 @@ extension PeerTests {
         @Test(
             "A foreign client gets on with our server",
             .timeLimit(.minutes(2)),
-            arguments: Peer.allCases,
-            Scenario.allCases
+            arguments: Peer.allCases.flatMap { peer in peer.scenarios.map { (peer, $0) } }
         )
         func getsOn(_ peer: Peer, _ scenario: Scenario) async throws {
             try await EchoServer().server.withRunning { address in

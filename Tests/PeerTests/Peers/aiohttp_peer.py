@@ -10,9 +10,6 @@ from aiohttp import web
 
 
 class Socket:
-    library = "aiohttp"
-    can_fragment = False
-
     def __init__(self, connection, path=""):
         self.connection = connection
         self.path = path

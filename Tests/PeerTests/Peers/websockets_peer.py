@@ -9,11 +9,10 @@ import websockets.asyncio.client
 import websockets.asyncio.server
 from websockets.exceptions import ConnectionClosed
 
+PREFERRED = ["chat.v2", "chat.v1"]
+
 
 class Socket:
-    library = "websockets"
-    can_fragment = True
-
     def __init__(self, connection):
         self.connection = connection
 
@@ -85,7 +84,11 @@ async def serve(handle, announce):
     async def handle_connection(connection):
         await handle(Socket(connection))
 
-    options = {"max_size": None, "subprotocols": ["chat.v2", "chat.v1"], "close_timeout": 10}
+    def choose(_, offered):
+        # Without this function, the library refuses clients that offer none.
+        return next((name for name in PREFERRED if name in offered), None)
+
+    options = {"max_size": None, "subprotocols": PREFERRED, "select_subprotocol": choose, "close_timeout": 10}
     async with websockets.asyncio.server.serve(handle_connection, "127.0.0.1", 0, **options) as server:
         announce(server.sockets[0].getsockname()[1])
         await asyncio.get_running_loop().create_future()

@@ -28,6 +28,9 @@ enum Peer: String, CaseIterable, CustomTestStringConvertible {
     /// Whether the library can send a message in fragments.
     var canFragment: Bool { self != .aiohttp }
 
+    /// What the library's client can do to a server.
+    var scenarios: [Scenario] { Scenario.allCases.filter { canFragment || $0 != .fragments } }
+
     var testDescription: String { rawValue }
 
     /// A file of the repository.
