@@ -153,7 +153,7 @@ public actor WebSocket {
     package func start(leftover: [UInt8]) {
         let channel = channel.value
         channel.handler = self
-        channel.receiveLimit = handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size
+        channel.limitReceive(to: handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size)
         handler?.handler.opened(self)
         armSessionTimer()
         carry = leftover

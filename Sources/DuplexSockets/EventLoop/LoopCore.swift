@@ -21,7 +21,8 @@ package protocol Flushable: AnyObject {
 /// Used on the loop's thread only, and so without locks; see ``LoopBound``.
 package final class LoopCore {
     /// The loop's time: read once in each turn, when the poller came back.
-    package private(set) var now: MonotonicInstant
+    package var now: MonotonicInstant { turnBegan }
+    private var turnBegan: MonotonicInstant
     package let receiveBuffer = ReceiveBuffer()
     let outputPool = OutputPool()
     /// Random numbers for masking keys and the like.
@@ -52,8 +53,8 @@ package final class LoopCore {
 
     package init(poller: any Poller) {
         self.poller = poller
-        now = .now()
-        timers = TimerWheel(now: now)
+        turnBegan = .now()
+        timers = TimerWheel(now: turnBegan)
     }
 
     // MARK: Descriptors
@@ -117,7 +118,7 @@ package final class LoopCore {
     /// - Returns: whether another thread has woken the loop.
     package func poll() -> Bool {
         poller.wait(timeout: hasWork ? 0 : timeUntilNextTimer(), into: &events)
-        now = .now()
+        turnBegan = .now()
         var isWoken = false
         for event in events {
             if event.token == Self.wakeupToken { isWoken = true } else { dispatch(event) }

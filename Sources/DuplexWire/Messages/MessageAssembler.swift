@@ -25,13 +25,21 @@ struct MessageAssembler: Sendable {
     }
 
     /// Whether a frame of that length may be taken when so much of its message is held.
+    @inline(__always)
     static func check(_ length: UInt64, held: Int, _ limits: Limits) throws(ProtocolError) {
+        if length <= UInt64(limits.frameSize.bytes) && length <= UInt64(limits.messageSize.bytes - held) { return }
+        throw tooLarge(length, limits)
+    }
+
+    @inline(never)
+    private static func tooLarge(_ length: UInt64, _ limits: Limits) -> ProtocolError {
         if length > UInt64(limits.frameSize.bytes) {
-            throw ProtocolError(.frameTooLarge, "A frame of \(length) bytes is longer than the \(limits.frameSize) allowed.")
+            return ProtocolError(
+                .frameTooLarge,
+                "A frame of \(length) bytes is longer than the \(limits.frameSize) allowed."
+            )
         }
-        if length > UInt64(limits.messageSize.bytes - held) {
-            throw ProtocolError(.messageTooLarge, "A message is longer than the \(limits.messageSize) allowed.")
-        }
+        return ProtocolError(.messageTooLarge, "A message is longer than the \(limits.messageSize) allowed.")
     }
 
     /// Takes unmasked payload.

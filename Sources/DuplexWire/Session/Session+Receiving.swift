@@ -18,7 +18,7 @@ extension Session {
         do throws(ProtocolError) {
             while !isDeaf {
                 if !isMidFrame {
-                    guard let header = try headers.parse(input.bytes, from: &position) else { return nil }
+                    guard let header = try nextHeader(input.bytes, &position) else { return nil }
                     try check(header)
                     if let event = try wholeMessage(header, &input, &position) { return event }
                     try begin(header)
@@ -32,6 +32,14 @@ extension Session {
         }
         position = input.byteCount
         return nil
+    }
+
+    @inline(__always)
+    private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(ProtocolError) -> FrameHeader? {
+        if !isMidHeader, let header = try FrameHeaderParser.whole(input, from: &position) { return header }
+        let header = try headers.parse(input, from: &position)
+        isMidHeader = headers.isMidHeader
+        return header
     }
 
     /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
@@ -55,24 +63,35 @@ extension Session {
     }
 
     /// Checks what a header may say at this point (RFC 6455 sections 5.1 to 5.5).
+    @inline(__always)
     private func check(_ header: FrameHeader) throws(ProtocolError) {
         // Without an extension that gives them a meaning, all three must be 0. permessage-deflate will allow RSV1 here,
         // on the first frame of a message (RFC 7692 section 6).
-        if header.reservedBits != 0 { throw ProtocolError(.reservedBits, "A reserved bit is set.") }
-        if header.opcode.isReserved { throw ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
-        if (header.maskingKey != nil) != (role == .server) {
-            let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
-            throw ProtocolError(.wrongMasking, message)
+        if header.reservedBits != 0 || header.opcode.isReserved || (header.maskingKey != nil) != (role == .server) {
+            throw malformed(header)
         }
         if header.opcode.isControl {
             try checkControl(header)
         } else if (header.opcode == .continuation) != isMidMessage {
-            let isContinuation = header.opcode == .continuation
-            throw ProtocolError(
-                .wrongFragmentation,
-                isContinuation ? "A continuation has no beginning." : "A message begins within another."
-            )
+            throw misplaced(header)
         }
+    }
+
+    @inline(never)
+    private func malformed(_ header: FrameHeader) -> ProtocolError {
+        if header.reservedBits != 0 { return ProtocolError(.reservedBits, "A reserved bit is set.") }
+        if header.opcode.isReserved { return ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
+        let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
+        return ProtocolError(.wrongMasking, message)
+    }
+
+    @inline(never)
+    private func misplaced(_ header: FrameHeader) -> ProtocolError {
+        let isContinuation = header.opcode == .continuation
+        return ProtocolError(
+            .wrongFragmentation,
+            isContinuation ? "A continuation has no beginning." : "A message begins within another."
+        )
     }
 
     private func checkControl(_ header: FrameHeader) throws(ProtocolError) {

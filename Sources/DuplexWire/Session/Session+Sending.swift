@@ -95,7 +95,7 @@ extension Session {
 
     private func sendClose(_ frame: CloseFrame, initiator: CloseReport.Side, _ now: Instant) {
         guard canSend else { return }
-        canSend = false
+        isMute = true
         report.sent = frame
         if report.initiator == nil { report.initiator = initiator }
         control.close(frame.payload)
@@ -107,7 +107,7 @@ extension Session {
     /// The transport has ended; with both close frames exchanged that is in order, else it is abnormal (1006).
     public func endOfStream() {
         state = .closed
-        canSend = false
+        isMute = true
         isDeaf = true
         liveness.stop()
     }
