@@ -117,7 +117,7 @@ package final class LoopCore {
     ///
     /// - Returns: whether another thread has woken the loop.
     package func poll() -> Bool {
-        poller.wait(timeout: hasWork ? 0 : timeUntilNextTimer(), into: &events)
+        poller.wait(pollLimit, into: &events)
         turnBegan = .now()
         var isWoken = false
         for event in events {
@@ -169,12 +169,9 @@ package final class LoopCore {
         flushing.removeAll(keepingCapacity: true)
     }
 
-    /// Milliseconds until the wheel wants to be advanced, rounded up; -1 when there is no timer.
-    private func timeUntilNextTimer() -> Int32 {
-        guard let next = timers.nextInstant else { return -1 }
-        let nanoseconds = next.nanoseconds - now.nanoseconds
-        if nanoseconds <= 0 { return 0 }
-        return Int32(min((nanoseconds + 999_999) / 1_000_000, Int64(Int32.max)))
+    private var pollLimit: PollLimit {
+        if hasWork { return .now }
+        return timers.nextInstant.map { .until($0) } ?? .never
     }
 
     // MARK: The end
