@@ -54,12 +54,16 @@ struct MessageAssembler: Sendable {
         buffer.append(bytes)
     }
 
-    /// Never more than twice what has arrived, so that a peer can't make memory be held by announcing a length.
+    /// Makes room for the bytes and what is still to come of their frame, but never more than about twice what has
+    /// arrived, so that a peer can't make memory be held by announcing a length.
+    ///
+    /// Always at least doubles, so that a message that comes in small pieces is moved a bounded number of times: growing
+    /// to the exact size would move all of it for each piece.
     private mutating func reserve(_ count: Int, _ expected: UInt64) {
         let needed = buffer.count + count
         guard needed > buffer.capacity else { return }
-        let wanted = UInt64(needed) + min(expected, UInt64(max(needed, 4_096)))
-        buffer.reserveCapacity(Int(clamping: wanted))
+        let wanted = Int(clamping: UInt64(needed) + min(expected, UInt64(max(needed, 4_096))))
+        buffer.reserveCapacity(max(wanted, 2 * buffer.capacity))
     }
 
     /// The whole message.
