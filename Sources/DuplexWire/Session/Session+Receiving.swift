@@ -144,12 +144,10 @@ extension Session {
         return try complete(now)
     }
 
-    /// A reason that can't be UTF-8 is a violation before its frame has come whole, as it is in a text.
+    /// What a close frame must not say is a violation before its frame has come whole, as it is in a text.
     private func checkClosePrefix() throws(ProtocolError) {
-        guard frame.opcode == .close, frame.remaining > 0, frame.control.count > 2 else { return }
-        var validator = UTF8Validator()
-        let payload = frame.control
-        if !validator.validate(payload.span.raw.extracting(droppingFirst: 2)) { throw .invalidUTF8 }
+        guard frame.opcode == .close, frame.remaining > 0, frame.control.count >= 2 else { return }
+        try CloseFrame.check(prefix: frame.control)
     }
 
     private func complete(_ now: Instant) throws(ProtocolError) -> Event? {
