@@ -21,17 +21,15 @@ struct MessageAssembler: Sendable {
         if fragments > limits.fragments {
             throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
         }
-        try Self.check(length, held: buffer.count, limits)
+        if !Self.allows(length, held: buffer.count, limits) { throw Self.tooLarge(length, limits) }
     }
 
     /// Whether a frame of that length may be taken when so much of its message is held.
     @inline(__always)
-    static func check(_ length: UInt64, held: Int, _ limits: Limits) throws(ProtocolError) {
-        if length <= UInt64(limits.frameSize.bytes) && length <= UInt64(limits.messageSize.bytes - held) { return }
-        throw tooLarge(length, limits)
+    static func allows(_ length: UInt64, held: Int, _ limits: Limits) -> Bool {
+        length <= UInt64(limits.frameSize.bytes) && length <= UInt64(limits.messageSize.bytes - held)
     }
 
-    @inline(never)
     private static func tooLarge(_ length: UInt64, _ limits: Limits) -> ProtocolError {
         if length > UInt64(limits.frameSize.bytes) {
             return ProtocolError(

@@ -14,13 +14,49 @@ extension Session {
     ///   - now: the time.
     /// - Returns: the next event; `nil` once all of the input is taken.
     public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
+        guard position < input.byteCount else { return nil }
         lastHeard = now
+        if let event = wholeMessage(&input, &position) { return event }
+        return nextPart(&input, &position, now)
+    }
+
+    /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
+    ///
+    /// - Returns: `nil`, with nothing taken, for all that isn't such a message without fault; ``nextPart(_:_:_:)`` says
+    ///   what it is instead.
+    @inline(__always)
+    private func wholeMessage(_ input: inout MutableRawSpan, _ position: inout Int) -> Event? {
+        guard !isMidMessage, !isMidFrame, !isMidHeader, !isDeaf else { return nil }
+        var start = position
+        guard let header = try? FrameHeaderParser.whole(input.bytes, from: &start),
+            header.isFinal, header.reservedBits == 0, header.opcode == .binary || header.opcode == .text,
+            (header.maskingKey != nil) == (role == .server),
+            MessageAssembler.allows(header.payloadLength, held: 0, limits),
+            header.payloadLength <= UInt64(input.byteCount - start)
+        else { return nil }
+        let range = start..<(start + Int(header.payloadLength))
+        if let key = header.maskingKey { input.mask(range, with: key) }
+        position = range.upperBound
+        if header.opcode == .binary { return .message(.binary, .input(range)) }
+        var validator = UTF8Validator()
+        if validator.validate(input.bytes.extracting(range)) && validator.isComplete {
+            return .message(.text, .input(range))
+        }
+        isDeaf = true
+        return .violation(.invalidUTF8)
+    }
+
+    /// The long way: everything else, in any split.
+    ///
+    /// A function of its own, because a check for overlapping accesses that its loop needs would otherwise be made for
+    /// each message that goes the short way.
+    @inline(never)
+    private func nextPart(_ input: inout MutableRawSpan, _ position: inout Int, _ now: Instant) -> Event? {
         do throws(ProtocolError) {
             while !isDeaf {
                 if !isMidFrame {
                     guard let header = try nextHeader(input.bytes, &position) else { return nil }
                     try check(header)
-                    if let event = try wholeMessage(header, &input, &position) { return event }
                     try begin(header)
                 }
                 if let event = try takePayload(&input, &position, now) { return event }
@@ -34,36 +70,13 @@ extension Session {
         return nil
     }
 
-    @inline(__always)
     private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(ProtocolError) -> FrameHeader? {
-        if !isMidHeader, let header = try FrameHeaderParser.whole(input, from: &position) { return header }
         let header = try headers.parse(input, from: &position)
         isMidHeader = headers.isMidHeader
         return header
     }
 
-    /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
-    @inline(__always)
-    private func wholeMessage(
-        _ header: FrameHeader,
-        _ input: inout MutableRawSpan,
-        _ position: inout Int
-    ) throws(ProtocolError) -> Event? {
-        guard header.isFinal, !isMidMessage, !header.opcode.isControl,
-            header.payloadLength <= UInt64(input.byteCount - position)
-        else { return nil }
-        try MessageAssembler.check(header.payloadLength, held: 0, limits)
-        let range = position..<(position + Int(header.payloadLength))
-        if let key = header.maskingKey { input.mask(range, with: key) }
-        position = range.upperBound
-        if header.opcode == .binary { return .message(.binary, .input(range)) }
-        var validator = UTF8Validator()
-        guard validator.validate(input.bytes.extracting(range)), validator.isComplete else { throw .invalidUTF8 }
-        return .message(.text, .input(range))
-    }
-
     /// Checks what a header may say at this point (RFC 6455 sections 5.1 to 5.5).
-    @inline(__always)
     private func check(_ header: FrameHeader) throws(ProtocolError) {
         // Without an extension that gives them a meaning, all three must be 0. permessage-deflate will allow RSV1 here,
         // on the first frame of a message (RFC 7692 section 6).
@@ -77,7 +90,6 @@ extension Session {
         }
     }
 
-    @inline(never)
     private func malformed(_ header: FrameHeader) -> ProtocolError {
         if header.reservedBits != 0 { return ProtocolError(.reservedBits, "A reserved bit is set.") }
         if header.opcode.isReserved { return ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
@@ -85,7 +97,6 @@ extension Session {
         return ProtocolError(.wrongMasking, message)
     }
 
-    @inline(never)
     private func misplaced(_ header: FrameHeader) -> ProtocolError {
         let isContinuation = header.opcode == .continuation
         return ProtocolError(
