@@ -51,22 +51,30 @@ struct SessionShortWayTests {
 
     /// Frames most of which keep the rules, each broken now and then in its own way.
     private func frames(_ numbers: inout Numbers) -> [UInt8] {
-        (0..<8).flatMap { _ -> [UInt8] in
-            let first = [0x81, 0x82, 0x81, 0x82, 0x81, 0x82, 0x89, 0x01, 0x80, 0x00, 0xC1, 0x83, 0x02][
-                numbers.below(13)
-            ]
-            let length = [0, 1, 7, 32, 125, 126, 250, 301][numbers.below(8)]
-            let key = (0..<4).map { _ in UInt8(numbers.below(256)) }
-            let text = Array(String(repeating: "aé€🦊", count: 40).utf8)
-            var payload = Array(repeating: UInt8(0x41), count: length)
-            if length > 10 { payload.replaceSubrange(0..<10, with: text[0..<10]) }
-            if length > 0 && numbers.below(12) == 0 { payload[length - 1] = 0xE2 }
-            let mask: UInt8 = numbers.below(30) == 0 ? 0 : 0x80
-            let size: [UInt8] =
-                length < 126 ? [mask | UInt8(length)] : [mask | 126, UInt8(length >> 8), UInt8(length & 255)]
-            let masked = payload.enumerated().map { $1 ^ (mask == 0 ? 0 : key[$0 & 3]) }
-            return [UInt8(first)] + size + (mask == 0 ? [] : key) + masked
+        var isMidMessage = false
+        var bytes: [UInt8] = []
+        for _ in 0..<8 {
+            let beginnings: [UInt8] = [0x81, 0x82, 0x81, 0x82, 0x01, 0x02, 0x89, 0x8A]
+            let followings: [UInt8] = [0x80, 0x80, 0x00, 0x00, 0x89, 0x80, 0x00, 0x8A]
+            let broken: [UInt8] = [0xC1, 0x83, 0x09, 0x80, 0x81, 0x02, 0x00, 0x91]
+            let table = numbers.below(16) == 0 ? broken : isMidMessage ? followings : beginnings
+            let first = table[numbers.below(table.count)]
+            if first & 0x08 == 0 { isMidMessage = first & 0x80 == 0 }
+            bytes += frame(first, &numbers)
         }
+        return bytes
+    }
+
+    private func frame(_ first: UInt8, _ numbers: inout Numbers) -> [UInt8] {
+        let length = first & 0x08 != 0 ? numbers.below(10) : [0, 1, 7, 32, 60, 125, 126, 301][numbers.below(8)]
+        let key = (0..<4).map { _ in UInt8(numbers.below(256)) }
+        var payload = Array(repeating: UInt8(0x41), count: length)
+        if length > 10 { payload.replaceSubrange(0..<10, with: "aé€🦊".utf8) }
+        if length > 0 && numbers.below(12) == 0 { payload[length - 1] = 0xE2 }
+        let size: [UInt8] = length < 126 ? [UInt8(length)] : [126, UInt8(length >> 8), UInt8(length & 255)]
+        if numbers.below(40) == 0 { return [first] + size + payload }
+        let masked = payload.enumerated().map { $1 ^ key[$0 & 3] }
+        return [first, size[0] | 0x80] + size[1...] + key + masked
     }
 
     @Test("The events are the same in every split", arguments: 0..<300)
