@@ -96,6 +96,7 @@ struct SessionShortWayTests {
             ([0x81, 0x81, 0, 0, 0, 0, 0xFF], "invalidUTF8"), ([0x81, 0x81, 0, 0, 0, 0, 0xC3], "invalidUTF8"),
             ([0x82, 0x01, 0x41], "wrongMasking"), ([0xC2, 0x80, 0, 0, 0, 0], "reservedBits"),
             ([0x83, 0x80, 0, 0, 0, 0], "reservedOpcode"), ([0x80, 0x80, 0, 0, 0, 0], "wrongFragmentation"),
+            ([0x01, 0x80, 0, 0, 0, 0, 0x82, 0x80, 0, 0, 0, 0], "wrongFragmentation"),
             ([0x82, 0xFE, 0, 125, 0, 0, 0, 0], "lengthNotMinimal"), ([0x82, 0xFE, 1, 45, 0, 0, 0, 0], "frameTooLarge"),
         ]
         for (bytes, code) in table {
