@@ -18,7 +18,8 @@ struct MessageAssembler: Sendable {
     ///   before any of the payload is held.
     mutating func beginFragment(length: UInt64, limits: Limits) throws(ProtocolError) {
         fragments += 1
-        if fragments > limits.fragments {
+        // One frame is always allowed: a message that comes in one piece never gets here, and every split is to be alike.
+        if fragments > max(1, limits.fragments) {
             throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
         }
         try Self.check(length, held: buffer.count, limits)
@@ -46,11 +47,12 @@ struct MessageAssembler: Sendable {
         buffer.append(bytes)
     }
 
-    /// Never more than twice what has arrived, so that a peer can't make memory be held by announcing a length.
+    /// Never more than twice what has arrived, so that a peer can't make memory be held by announcing a length; but as
+    /// much again as is held, so that many small fragments don't each move all that came before them.
     private mutating func reserve(_ count: Int, _ expected: UInt64) {
         let needed = buffer.count + count
         guard needed > buffer.capacity else { return }
-        let wanted = UInt64(needed) + min(expected, UInt64(max(needed, 4_096)))
+        let wanted = UInt64(needed) + min(max(expected, UInt64(buffer.count)), UInt64(max(needed, 4_096)))
         buffer.reserveCapacity(Int(clamping: wanted))
     }
 
