@@ -18,7 +18,8 @@ struct MessageAssembler: Sendable {
     ///   before any of the payload is held.
     mutating func beginFragment(length: UInt64, limits: Limits) throws(ProtocolError) {
         fragments += 1
-        if fragments > limits.fragments {
+        // One frame is always allowed: a message that comes in one piece never gets here, and every split is to be alike.
+        if fragments > max(1, limits.fragments) {
             throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
         }
         if !Self.allows(length, held: buffer.count, limits) { throw Self.tooLarge(length, limits) }
