@@ -25,9 +25,9 @@ extension WebSocket {
             nextWaiterID += 1
             let id = nextWaiterID
             // Not cancellable: what it waits for has a deadline of its own.
-            try? await waitOnLoop(loop, id: id) { waiter in
+            try? await waitOnLoop(id: id) { waiter in
                 closers.append(waiter)
-            } cancel: {
+            } onCancel: {
             }
         }
         return session.report

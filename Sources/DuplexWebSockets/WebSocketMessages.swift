@@ -18,14 +18,18 @@ extension WebSocket {
 
         /// Waits for one message after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            let socket: WebSocket
+            @usableFromInline let socket: WebSocket
 
+            @inlinable
             public mutating func next() async throws -> Message? {
-                try await socket.next()
+                if let message = socket.takeReadyMessage() { return message }
+                return try await socket.next()
             }
 
+            @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
-                try await socket.next()
+                if let message = socket.takeReadyMessage() { return message }
+                return try await socket.next()
             }
         }
 

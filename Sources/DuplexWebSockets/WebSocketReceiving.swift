@@ -113,7 +113,7 @@ extension WebSocket {
         if let receiver {
             self.receiver = nil
             isAnswering = true
-            receiver.resume(with: .success(message))
+            receiver.resume(returning: message)
         } else if session.state == .open || hasRoom {
             inbox.append(message)
             inboxBytes += message.byteCount
@@ -138,37 +138,71 @@ extension WebSocket {
     ///
     /// - Throws: ``WebSocketError``: with code ``WebSocketError/Code/closed`` once the connection has ended in order,
     ///   and with what went wrong when it hasn't; ``WebSocketError/Code/alreadyReceiving``; `CancellationError`.
-    public func receive() async throws -> Message {
+    public nonisolated func receive() async throws -> Message {
         if let message = try await next() { return message }
-        throw WebSocketError(.closed, message: "The connection is closed: \(session.report).", closeReport: session.report)
+        let report = await closeReport
+        throw WebSocketError(.closed, message: "The connection is closed: \(report).", closeReport: report)
+    }
+
+    /// A message that is there already, for a caller on the connection's loop.
+    ///
+    /// A plain call: even a hop to the executor that one is on asks the runtime, under a lock, which executor the task
+    /// prefers.
+    @usableFromInline
+    nonisolated func takeReadyMessage() -> Message? {
+        loop.isCurrent ? onLoop(loop) { $0.takeMessage() } : nil
     }
 
     /// The next message; `nil` once the connection has ended in order.
-    func next() async throws -> Message? {
-        if let message = inbox.popFirst() {
-            inboxBytes -= message.byteCount
-            isAnswering = true
-            if !channel.value.isReading { refill() }
-            return message
-        }
-        return try await waitForMessage()
+    @usableFromInline
+    nonisolated func next() async throws -> Message? {
+        loop.isCurrent ? try await waitForMessageOnLoop() : try await hopAndWaitForMessage()
     }
 
-    private func waitForMessage() async throws -> Message? {
+    private func hopAndWaitForMessage() async throws -> Message? {
+        try await waitForMessageOnLoop()
+    }
+
+    /// Waits on the loop's thread, in whichever isolation the caller has there.
+    private nonisolated func waitForMessageOnLoop() async throws -> Message? {
+        switch try onLoop(loop, { try $0.prepareToWait() }) {
+        case .message(let message): return message
+        case .end: return nil
+        case .wait(let id):
+            return try await waitOnLoop(id: id, isolation: #isolation) { waiter in
+                onLoop(loop) { $0.receiver = waiter }
+            } onCancel: {
+                loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
+            }
+        }
+    }
+
+    private enum Preparation {
+        case message(Message)
+        case end
+        case wait(UInt64)
+    }
+
+    private func prepareToWait() throws -> Preparation {
+        if let message = takeMessage() { return .message(message) }
         if receiver != nil {
             throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
         }
         isAnswering = false
         if ending != nil { conclude() }
-        if stage != .open { return try endOfMessages() }
+        if stage != .open { return try endOfMessages().map { .message($0) } ?? .end }
         try Task.checkCancellation()
         nextWaiterID += 1
-        let id = nextWaiterID
-        return try await waitOnLoop(loop, id: id) { waiter in
-            receiver = waiter
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.cancelReceiver(id) }
-        }
+        return .wait(nextWaiterID)
+    }
+
+    /// Takes a message out of the inbox.
+    private func takeMessage() -> Message? {
+        guard let message = inbox.popFirst() else { return nil }
+        inboxBytes -= message.byteCount
+        isAnswering = true
+        if !channel.value.isReading { refill() }
+        return message
     }
 
     private func cancelReceiver(_ id: UInt64) {

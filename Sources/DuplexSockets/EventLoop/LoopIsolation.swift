@@ -11,13 +11,14 @@ extension Actor {
     ///   - loop: the loop; must be what the actor's `unownedExecutor` names.
     ///   - body: what to run; it can't suspend.
     /// - Returns: what `body` returned.
+    @inlinable
     @inline(__always)
-    package nonisolated func onLoop<Result>(_ loop: EventLoop, _ body: (isolated Self) -> Result) -> Result {
+    package nonisolated func onLoop<Result>(_ loop: EventLoop, _ body: (isolated Self) throws -> Result) rethrows -> Result {
         precondition(loop.isCurrent, "Code of an actor on an event loop was entered from another thread.")
-        return withoutActuallyEscaping(body) { body in
+        return try withoutActuallyEscaping(body) { body in
             // The two types differ in the isolation of the parameter only, which has no form at run time; that the
             // isolation holds was just checked.
-            unsafe unsafeBitCast(body, to: ((Self) -> Result).self)(self)
+            try unsafe unsafeBitCast(body, to: ((Self) throws -> Result).self)(self)
         }
     }
 }

@@ -104,11 +104,11 @@ public actor Socket {
         nextID += 1
         let id = nextID
         channel.value.limitReceive(to: count)
-        return try await waitOnLoop(loop, id: id) { waiter in
+        return try await waitOnLoop(id: id) { waiter in
             reader = Reader(waiter: waiter, timer: timeout.map(startTimer))
             if !channel.value.receiveNow() { channel.value.isReading = true }
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.endRead(id, .failure(CancellationError())) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.endRead(id, .failure(CancellationError())) } }
         }
     }
 
@@ -143,10 +143,10 @@ public actor Socket {
         guard channel.value.isAboveHighWaterMark else { return }
         nextID += 1
         let id = nextID
-        try await waitOnLoop(loop, id: id) { waiter in
+        try await waitOnLoop(id: id) { waiter in
             writers.append(Writer(waiter: waiter, timer: timeout.map(startTimer)))
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) } }
         }
     }
 
