@@ -31,17 +31,17 @@ extension WebSocket {
         guard isTaking else { return }
         let position: Int
         if let handler {
-            position = parse(&bytes, for: handler.handler)
+            position = parse(&bytes, for: handler)
             // It answers from within: a peer that doesn't take the answers isn't listened to. A task is held back in
             // `send` instead, and goes on receiving, or two peers that both write would wait for each other.
-            let channel = channel.value
+            let channel = channel
             if channel.isAboveHighWaterMark { channel.isReading = false }
         } else {
             position = parse(&bytes)
         }
         if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
-            channel.value.isReading = false
+            channel.isReading = false
         }
     }
 
@@ -52,7 +52,7 @@ extension WebSocket {
         carry = []
         var span = bytes.mutableSpan
         var raw = unsafe span.mutableBytes
-        let position = if let handler { parse(&raw, for: handler.handler) } else { parse(&raw) }
+        let position = if let handler { parse(&raw, for: handler) } else { parse(&raw) }
         guard isTaking else { return }
         if position < bytes.count {
             carry = Array(bytes[position...])
@@ -64,8 +64,8 @@ extension WebSocket {
     /// Runs the session over the bytes, and hands each message to the handler where it lies.
     ///
     /// - Returns: how far it came.
-    private func parse(_ bytes: inout MutableRawSpan, for handler: borrowing any WebSocketHandler) -> Int {
-        let now = Instant(channel.value.core.now)
+    private func parse(_ bytes: inout MutableRawSpan, for handler: HandlerBox) -> Int {
+        let now = Instant(channel.core.now)
         var position = 0
         while isTaking, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
             switch event {
@@ -84,7 +84,7 @@ extension WebSocket {
     ///
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan) -> Int {
-        let now = Instant(channel.value.core.now)
+        let now = Instant(channel.core.now)
         var position = 0
         while isTaking, isInboxOpen, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
             switch event {
@@ -93,11 +93,12 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
-        if !isInboxOpen { channel.value.isReading = false }
+        if !isInboxOpen { channel.isReading = false }
         return position
     }
 
     /// Does what an event asks for that isn't a message.
+    @inline(never)
     private func perform(_ event: Session.Event, _ now: Instant) {
         switch event {
         case .message, .ping: break
@@ -201,7 +202,7 @@ extension WebSocket {
         guard let message = inbox.popFirst() else { return nil }
         inboxBytes -= message.byteCount
         isAnswering = true
-        if !channel.value.isReading { refill() }
+        if !channel.isReading { refill() }
         return message
     }
 
@@ -214,7 +215,7 @@ extension WebSocket {
     /// Goes on receiving once the inbox has room again.
     private func refill() {
         takeCarry()
-        if carry.isEmpty && isInboxOpen && isTaking { channel.value.isReading = true }
+        if carry.isEmpty && isInboxOpen && isTaking { channel.isReading = true }
     }
 }
 

@@ -49,7 +49,7 @@ extension WebSocket {
     @usableFromInline
     func write(_ message: Message) throws -> Bool {
         guard stage == .open, session.canSend else { throw notOpen() }
-        let channel = channel.value
+        let channel = channel
         switch message {
         case .text(let text): write(text)
         case .binary(let bytes): write(.binary, bytes.span.raw, to: channel)
@@ -78,7 +78,7 @@ extension WebSocket {
     /// - Returns: whether what waits is below the high-water mark (64 KiB).
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind) -> Bool {
-        let channel = channel.value
+        let channel = channel
         write(kind, bytes, to: channel)
         return channel.isOpen && !channel.isAboveHighWaterMark
     }
@@ -96,7 +96,7 @@ extension WebSocket {
         var text = text
         // Contiguous UTF-8 is what native strings have; only a bridged one is copied.
         text.makeContiguousUTF8()
-        write(.text, text.utf8.span.raw, to: channel.value)
+        write(.text, text.utf8.span.raw, to: channel)
     }
 
     /// Frames the payload; after a close frame the session writes nothing.
@@ -124,8 +124,8 @@ extension WebSocket {
     /// A pong waits while the output is above the high-water mark, and the session keeps the latest only: a peer that
     /// pings and doesn't read makes nothing grow.
     func writeControlOutput() {
-        guard session.hasControlOutput, !session.canSend || !channel.value.isAboveHighWaterMark else { return }
-        channel.value.write(capacity: session.controlOutputSize) { output in
+        guard session.hasControlOutput, !session.canSend || !channel.isAboveHighWaterMark else { return }
+        channel.write(capacity: session.controlOutputSize) { output in
             session.writeControlOutput(into: &output)
         }
     }
@@ -134,7 +134,7 @@ extension WebSocket {
 
     @usableFromInline
     func waitForDrain() async throws {
-        guard stage == .open, channel.value.isAboveHighWaterMark else { return }
+        guard stage == .open, channel.isAboveHighWaterMark else { return }
         nextWaiterID += 1
         let id = nextWaiterID
         try await waitOnLoop(id: id) { waiter in
@@ -153,8 +153,8 @@ extension WebSocket {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
         guard let handler else { return }
-        if isTaking { channel.value.isReading = true }
-        handler.handler.drained(self)
+        if isTaking { channel.isReading = true }
+        handler.drained(self)
     }
 
     // MARK: Pings
@@ -167,7 +167,7 @@ extension WebSocket {
     ///   `CancellationError`.
     public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
         guard stage == .open, session.canSend else { throw notOpen() }
-        let core = channel.value.core
+        let core = channel.core
         let now = MonotonicInstant.now()
         let id = session.ping(now: Instant(now))
         writeControlOutput()
@@ -189,7 +189,7 @@ extension WebSocket {
     func endPing(_ isMeant: (PingWaiter) -> Bool, _ result: Result<Duration, any Error>) {
         guard let index = pings.firstIndex(where: isMeant) else { return }
         let ping = pings.remove(at: index)
-        channel.value.core.cancel(ping.timer)
+        channel.core.cancel(ping.timer)
         ping.waiter.resume(with: result)
     }
 }
