@@ -5,8 +5,10 @@ public import ArgumentParser
 public import DuplexWire
 
 extension ByteCount: ExpressibleByArgument {
-    /// Reads digits and a unit: `100`, `32B`, `64KiB`, `1MiB`, `1GiB`, the decimal `64kB`, `64KB`, `1MB`, `1GB`, or
-    /// `unlimited`. Anything else, also what is too large to be counted, is no size.
+    /// Reads digits and a unit, or `unlimited`.
+    ///
+    /// Units are B, KiB, MiB, GiB and the decimal kB, KB, MB, GB; none means bytes. Anything else, also a number that is
+    /// too large to be counted, is no size.
     public init?(argument: String) {
         if argument == "unlimited" {
             self = .unlimited

@@ -64,22 +64,24 @@ final class BenchConnection: WebSocketHandler {
     func opened(_ socket: isolated WebSocket) {
         state.withLock { state in
             state.recorder = recorders[ObjectIdentifier(socket.loop)]
-            fill(&state, socket)
+            fill(&state, stage.name, socket)
         }
     }
 
     func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
         let end = state.withLock { state -> End? in
             guard state.end == nil else { return nil }
-            state.end = check(bytes, kind, &state)
-            if state.end == nil { fill(&state, socket) }
+            // Read once: a stage that changed in between would leave a connection neither sending nor complete.
+            let stage = stage.name
+            state.end = check(bytes, kind, stage, &state)
+            if state.end == nil { fill(&state, stage, socket) }
             return state.end
         }
         if let end { onEnd(end) }
     }
 
     func drained(_ socket: isolated WebSocket) {
-        state.withLock { fill(&$0, socket) }
+        state.withLock { fill(&$0, stage.name, socket) }
     }
 
     func closed(_ socket: isolated WebSocket, _ report: CloseReport) {
@@ -94,14 +96,18 @@ final class BenchConnection: WebSocketHandler {
     /// Checks an echo and records its latency.
     ///
     /// - Returns: how the run ends for this connection, if it does now.
-    private func check(_ bytes: RawSpan, _ kind: Message.Kind, _ state: inout State) -> End? {
+    private func check(
+        _ bytes: RawSpan,
+        _ kind: Message.Kind,
+        _ stage: BenchStage.Name,
+        _ state: inout State
+    ) -> End? {
         let number = state.received
         guard number < state.sent else { return .failed("More echoes came than messages were sent.") }
         if let mismatch = state.payload.mismatch(bytes, kind, expected: number) {
             return .failed(mismatch.description)
         }
         state.received += 1
-        let stage = stage.name
         if stage == .measuring {
             let latency = state.sentAt[Int(number % depth)].duration(to: .now())
             state.recorder?.record(UInt64(max(0, latency.nanoseconds)))
@@ -110,8 +116,8 @@ final class BenchConnection: WebSocketHandler {
     }
 
     /// Sends until the depth is reached or the connection is above its high-water mark, unless the run is ending.
-    private func fill(_ state: inout State, _ socket: isolated WebSocket) {
-        guard state.end == nil, stage.name != .draining else { return }
+    private func fill(_ state: inout State, _ stage: BenchStage.Name, _ socket: isolated WebSocket) {
+        guard state.end == nil, stage != .draining else { return }
         var hasRoom = true
         while hasRoom && state.sent - state.received < depth {
             state.sentAt[Int(state.sent % depth)] = .now()

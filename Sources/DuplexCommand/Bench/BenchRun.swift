@@ -129,7 +129,7 @@ struct BenchRun: Sendable {
         if silent > 0 {
             let missing = connections.reduce(0) { $0 + $1.inFlight }
             failures += Array(
-                repeating: "\(missing.grouped) echoes did not come within \(plan.timeout).",
+                repeating: "Echoes that did not come within \(plan.timeout): \(missing.grouped).",
                 count: silent
             )
         }

@@ -29,7 +29,7 @@ final class Console: Sendable {
         isErrorTerminal = isatty(errors) == 1
     }
 
-    /// Keeps a prompt below what is printed; empty for none. Goes to standard output.
+    /// Keeps a prompt below what is printed, on standard output; empty for none.
     func setPrompt(_ text: String) {
         prompt.withLock { prompt in
             let old = prompt
@@ -57,7 +57,7 @@ final class Console: Sendable {
         prompt.withLock { _ in write(bytes + [UInt8(ascii: "\n")], to: output) }
     }
 
-    /// Prints a line on standard error. What of it comes from a peer, the caller has made visible.
+    /// Prints a line on standard error, in which the caller has made visible what comes from a peer.
     func complain(_ line: String) {
         show(line, on: errors)
     }

@@ -8,7 +8,7 @@ struct ConsoleLogHandler: LogHandler {
     var logLevel = Logger.Level.notice
     var metadata = Logger.Metadata()
 
-    /// Makes every logger of the process write here. Called once, before the first of them is made.
+    /// Makes every logger of the process write here; called once, before the first of them is made.
     static func install(level: Logger.Level) {
         LoggingSystem.bootstrap { _ in ConsoleLogHandler(logLevel: level) }
     }
