@@ -21,11 +21,13 @@ public actor WebSocket {
     nonisolated let channel: LoopBound<Channel>
     nonisolated let handler: HandlerBox?
 
-    var session: Session
+    let session: Session
     let limits: Limits
-    var stage = Stage.open
+    var stage = Stage.open { didSet { updateIsTaking() } }
     /// Why nothing more is received, once that is so: the app still gets what came before it.
-    var ending: Ending?
+    var ending: Ending? { didSet { updateIsTaking() } }
+    /// Whether what arrives is parsed: while nothing has ended. Kept beside the two because every message asks.
+    private(set) var isTaking = true
 
     /// Messages that wait for the app, and what they hold.
     var inbox: Deque<Message> = []
@@ -143,16 +145,20 @@ public actor WebSocket {
         return MaskingKeys { entropy.value.next() }
     }
 
+    private func updateIsTaking() {
+        isTaking = stage == .open && ending == nil
+    }
+
     /// Begins: takes what came together with the handshake, then what arrives.
     package func start(leftover: [UInt8]) {
         let channel = channel.value
         channel.handler = self
-        channel.receiveLimit = handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size
+        channel.limitReceive(to: handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size)
         handler?.handler.opened(self)
         armSessionTimer()
         carry = leftover
         takeCarry()
-        if stage == .open && ending == nil && carry.isEmpty { channel.isReading = true }
+        if isTaking && carry.isEmpty { channel.isReading = true }
     }
 }
 

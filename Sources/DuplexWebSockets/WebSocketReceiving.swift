@@ -28,12 +28,18 @@ extension WebSocket: ChannelHandler {
 extension WebSocket {
     /// Parses what has arrived; keeps what the inbox has no room for.
     private func take(_ bytes: inout MutableRawSpan) {
-        guard stage == .open, ending == nil else { return }
-        let position = parse(&bytes)
-        // A synchronous handler answers from within: a peer that doesn't take the answers isn't listened to. A task is
-        // held back in `send` instead, and goes on receiving, or two peers that both write would wait for each other.
-        if handler != nil && channel.value.isAboveHighWaterMark { channel.value.isReading = false }
-        if position < bytes.byteCount && stage == .open && ending == nil {
+        guard isTaking else { return }
+        let position: Int
+        if let handler {
+            position = parse(&bytes, for: handler.handler)
+            // It answers from within: a peer that doesn't take the answers isn't listened to. A task is held back in
+            // `send` instead, and goes on receiving, or two peers that both write would wait for each other.
+            let channel = channel.value
+            if channel.isAboveHighWaterMark { channel.isReading = false }
+        } else {
+            position = parse(&bytes)
+        }
+        if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
             channel.value.isReading = false
         }
@@ -41,18 +47,37 @@ extension WebSocket {
 
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
-        guard !carry.isEmpty, stage == .open, ending == nil else { return }
+        guard !carry.isEmpty, isTaking else { return }
         var bytes = carry
         carry = []
         var span = bytes.mutableSpan
         var raw = unsafe span.mutableBytes
-        let position = parse(&raw)
-        guard stage == .open, ending == nil else { return }
+        let position = if let handler { parse(&raw, for: handler.handler) } else { parse(&raw) }
+        guard isTaking else { return }
         if position < bytes.count {
             carry = Array(bytes[position...])
         } else if hasStreamEnded {
             end(.streamEnded)
         }
+    }
+
+    /// Runs the session over the bytes, and hands each message to the handler where it lies.
+    ///
+    /// - Returns: how far it came.
+    private func parse(_ bytes: inout MutableRawSpan, for handler: borrowing any WebSocketHandler) -> Int {
+        let now = Instant(channel.value.core.now)
+        var position = 0
+        while isTaking, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
+            switch event {
+            case .message(let kind, .input(let range)):
+                handler.received(bytes.bytes.extracting(range), kind, on: self)
+            case .message(let kind, .assembled(let buffer)):
+                handler.received(buffer.span.raw, kind, on: self)
+            default:
+                perform(event, now)
+            }
+        }
+        return position
     }
 
     /// Runs the session over the bytes until they are used up, the inbox is full, or nothing more may be received.
@@ -61,37 +86,30 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan) -> Int {
         let now = Instant(channel.value.core.now)
         var position = 0
-        while ending == nil, stage == .open, isInboxOpen, 
-            let event = session.nextEvent(in: &bytes, at: &position, now: now)
-        {
+        while isTaking, isInboxOpen, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
             switch event {
-            case .message(let kind, let payload):
-                deliver(kind, payload, bytes.bytes)
-                continue
-            case .ping: break
-            case .pong(let id, _): answerPings(upTo: id, now: now)
-            case .peerClose: end(.peerClosed)
-            case .violation(let error): end(.violation(error))
+            case .message(let kind, .input(let range)): deliver(Message(kind, copying: bytes.bytes.extracting(range)))
+            case .message(let kind, .assembled(let buffer)): deliver(Message(kind, buffer))
+            default: perform(event, now)
             }
-            if session.hasControlOutput { writeControlOutput() }
         }
         if !isInboxOpen { channel.value.isReading = false }
         return position
     }
 
-    private func deliver(_ kind: Message.Kind, _ payload: Session.Payload, _ bytes: RawSpan) {
-        if let handler {
-            switch payload {
-            case .input(let range): handler.handler.received(bytes.extracting(range), kind, on: self)
-            case .assembled(let buffer): handler.handler.received(buffer.span.raw, kind, on: self)
-            }
-            return
+    /// Does what an event asks for that isn't a message.
+    private func perform(_ event: Session.Event, _ now: Instant) {
+        switch event {
+        case .message, .ping: break
+        case .pong(let id, _): answerPings(upTo: id, now: now)
+        case .peerClose: end(.peerClosed)
+        case .violation(let error): end(.violation(error))
         }
-        let message: Message
-        switch payload {
-        case .input(let range): message = Message(kind, copying: bytes.extracting(range))
-        case .assembled(let buffer): message = Message(kind, buffer)
-        }
+        writeControlOutput()
+    }
+
+    /// Hands a message to the task that waits for it, or keeps it.
+    private func deliver(_ message: Message) {
         if let receiver {
             self.receiver = nil
             isAnswering = true
@@ -105,7 +123,7 @@ extension WebSocket {
     /// Whether the inbox takes another message. After this side's close it always does, and drops what it can't hold:
     /// the peer's close frame may be behind it.
     private var isInboxOpen: Bool {
-        handler != nil || session.state != .open || hasRoom
+        session.state != .open || hasRoom
     }
 
     private var hasRoom: Bool {
@@ -162,7 +180,7 @@ extension WebSocket {
     /// Goes on receiving once the inbox has room again.
     private func refill() {
         takeCarry()
-        if carry.isEmpty && isInboxOpen && ending == nil && stage == .open { channel.value.isReading = true }
+        if carry.isEmpty && isInboxOpen && isTaking { channel.value.isReading = true }
     }
 }
 

@@ -120,7 +120,7 @@ extension WebSocket {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
         guard let handler else { return }
-        if stage == .open && ending == nil { channel.value.isReading = true }
+        if isTaking { channel.value.isReading = true }
         handler.handler.drained(self)
     }
 

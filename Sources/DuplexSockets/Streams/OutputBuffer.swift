@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// Bytes that a connection has still to send, in one block borrowed from its loop's pool.
-@safe struct OutputBuffer: ~Copyable {
+@safe final class OutputBuffer {
     private let pool: OutputPool
     private var block: UnsafeMutableRawBufferPointer?
     private var start = 0
@@ -20,7 +20,7 @@
     var count: Int { end - start }
 
     /// Appends up to `capacity` bytes that `body` writes.
-    mutating func append(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
+    func append(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
         let block = unsafe reserve(capacity)
         let free = unsafe UnsafeMutableRawBufferPointer(rebasing: block[end..<block.count])
         var output = unsafe OutputRawSpan(buffer: free, initializedCount: 0)
@@ -29,7 +29,7 @@
     }
 
     /// Appends a copy of the bytes.
-    mutating func append(_ bytes: RawSpan) {
+    func append(_ bytes: RawSpan) {
         guard !bytes.isEmpty else { return }
         let block = unsafe reserve(bytes.byteCount)
         unsafe bytes.withUnsafeBytes { source in
@@ -39,7 +39,7 @@
     }
 
     /// Sends what waits, as far as the socket takes it.
-    mutating func send(to descriptor: Int32) -> TransferResult {
+    func send(to descriptor: Int32) -> TransferResult {
         guard let block = unsafe block else { return .transferred(0) }
         let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
         let result = unsafe SystemCalls.send(descriptor, waiting)
@@ -48,7 +48,7 @@
     }
 
     /// Sends what waits and `bytes` behind it in one call, and keeps of `bytes` what the socket didn't take.
-    mutating func send(to descriptor: Int32, then bytes: RawSpan) -> TransferResult {
+    func send(to descriptor: Int32, then bytes: RawSpan) -> TransferResult {
         let result = unsafe bytes.withUnsafeBytes { tail -> TransferResult in
             guard let block = unsafe block else { return unsafe SystemCalls.send(descriptor, tail) }
             return unsafe SystemCalls.send(descriptor, UnsafeRawBufferPointer(rebasing: block[start..<end]), tail)
@@ -65,11 +65,11 @@
     }
 
     /// Forgets what waits.
-    mutating func removeAll() {
+    func removeAll() {
         drop(count)
     }
 
-    private mutating func drop(_ sent: Int) {
+    private func drop(_ sent: Int) {
         start += sent
         guard start == end else { return }
         start = 0
@@ -79,7 +79,7 @@
     }
 
     /// Makes room for that many bytes behind what waits.
-    private mutating func reserve(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
+    private func reserve(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
         guard let block = unsafe block else {
             let block = unsafe pool.take(atLeast: capacity)
             unsafe self.block = block
@@ -89,7 +89,7 @@
         return unsafe moved(from: block, capacity: capacity)
     }
 
-    private mutating func moved(
+    private func moved(
         from old: UnsafeMutableRawBufferPointer,
         capacity: Int
     ) -> UnsafeMutableRawBufferPointer {

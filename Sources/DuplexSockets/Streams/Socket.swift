@@ -103,7 +103,7 @@ public actor Socket {
         try Task.checkCancellation()
         nextID += 1
         let id = nextID
-        channel.value.receiveLimit = count
+        channel.value.limitReceive(to: count)
         return try await waitOnLoop(loop, id: id) { waiter in
             reader = Reader(waiter: waiter, timer: timeout.map(startTimer))
             if !channel.value.receiveNow() { channel.value.isReading = true }

@@ -29,7 +29,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
     private static func scaled(_ count: Int, by unit: Int) -> ByteCount {
-        let (product, overflow) = count.multipliedReportingOverflow(by: unit)
+        let (product, overflow) = max(0, count).multipliedReportingOverflow(by: unit)
         return overflow ? .unlimited : ByteCount(product)
     }
 }

@@ -10,7 +10,6 @@ struct Liveness: Sendable {
     private var nextPing: Instant?
     /// When the peer must have been heard of, and since when.
     private var silence: (since: Instant, until: Instant)?
-    private var lastHeard: Instant
     private var lastID: UInt64 = 0
     /// Pings without a pong, the oldest first.
     private var outstanding: [(id: UInt64, sent: Instant)] = []
@@ -20,7 +19,6 @@ struct Liveness: Sendable {
 
     init(_ keepalive: Keepalive, now: Instant) {
         self.keepalive = keepalive
-        lastHeard = now
         nextPing = keepalive.interval.map { now.advanced(by: $0) }
     }
 
@@ -30,18 +28,18 @@ struct Liveness: Sendable {
         return min(silence.until, nextPing ?? silence.until)
     }
 
-    /// Something has arrived.
-    mutating func heard(_ now: Instant) {
-        lastHeard = now
-    }
-
     enum Verdict: Sendable {
         case fine
         case ping
         case silent(Duration)
     }
 
-    mutating func deadlinePassed(now: Instant) -> Verdict {
+    /// Says what is due.
+    ///
+    /// - Parameters:
+    ///   - now: the time.
+    ///   - lastHeard: when something last arrived from the peer.
+    mutating func deadlinePassed(now: Instant, lastHeard: Instant) -> Verdict {
         if let silence, now >= silence.until {
             if lastHeard <= silence.since { return .silent(silence.since.duration(to: now)) }
             self.silence = nil

@@ -5,14 +5,20 @@
 public struct ProtocolError: Error, Sendable, Hashable {
     /// The kinds of violation; more may come.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        public let description: String
+        private let name: StaticString
         /// The code of the close frame that answers it.
         let closeCode: CloseCode
 
-        private init(_ description: String, _ closeCode: CloseCode) {
-            self.description = description
+        private init(_ name: StaticString, _ closeCode: CloseCode) {
+            self.name = name
             self.closeCode = closeCode
         }
+
+        public var description: String { name.description }
+
+        public static func == (left: Code, right: Code) -> Bool { left.description == right.description }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
         /// A reserved bit is set without an extension that gives it a meaning (RFC 6455 section 5.2).
         public static let reservedBits = Code("reservedBits", .protocolError)

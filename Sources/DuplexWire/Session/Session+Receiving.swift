@@ -13,18 +13,54 @@ extension Session {
     ///   - position: where to begin; moved.
     ///   - now: the time.
     /// - Returns: the next event; `nil` once all of the input is taken.
-    public mutating func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
-        liveness.heard(now)
+    public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
+        guard position < input.byteCount else { return nil }
+        lastHeard = now
+        if let event = wholeMessage(&input, &position) { return event }
+        return nextPart(&input, &position, now)
+    }
+
+    /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
+    ///
+    /// - Returns: `nil`, with nothing taken, for all that isn't such a message without fault; ``nextPart(_:_:_:)`` says
+    ///   what it is instead.
+    @inline(__always)
+    private func wholeMessage(_ input: inout MutableRawSpan, _ position: inout Int) -> Event? {
+        guard !isMidMessage, !isMidFrame, !isMidHeader, !isDeaf else { return nil }
+        var start = position
+        guard let header = try? FrameHeaderParser.whole(input.bytes, from: &start),
+            header.isFinal, header.reservedBits == 0, header.opcode == .binary || header.opcode == .text,
+            (header.maskingKey != nil) == (role == .server),
+            MessageAssembler.allows(header.payloadLength, held: 0, limits),
+            header.payloadLength <= UInt64(input.byteCount - start)
+        else { return nil }
+        let range = start..<(start + Int(header.payloadLength))
+        if let key = header.maskingKey { input.mask(range, with: key) }
+        position = range.upperBound
+        if header.opcode == .binary { return .message(.binary, .input(range)) }
+        var validator = UTF8Validator()
+        if validator.validate(input.bytes.extracting(range)) && validator.isComplete {
+            return .message(.text, .input(range))
+        }
+        isDeaf = true
+        return .violation(.invalidUTF8)
+    }
+
+    /// The long way: everything else, in any split.
+    ///
+    /// A function of its own, because a check for overlapping accesses that its loop needs would otherwise be made for
+    /// each message that goes the short way.
+    @inline(never)
+    private func nextPart(_ input: inout MutableRawSpan, _ position: inout Int, _ now: Instant) -> Event? {
         do throws(ProtocolError) {
             while !isDeaf {
-                if frame == nil {
-                    guard let header = try headers.parse(input.bytes, from: &position) else { return nil }
+                if !isMidFrame {
+                    guard let header = try nextHeader(input.bytes, &position) else { return nil }
                     try check(header)
-                    if let event = try wholeMessage(header, &input, &position) { return event }
                     try begin(header)
                 }
                 if let event = try takePayload(&input, &position, now) { return event }
-                if frame != nil { return nil }
+                if isMidFrame { return nil }
             }
         } catch {
             isDeaf = true
@@ -34,45 +70,39 @@ extension Session {
         return nil
     }
 
-    /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
-    @inline(__always)
-    private mutating func wholeMessage(
-        _ header: FrameHeader,
-        _ input: inout MutableRawSpan,
-        _ position: inout Int
-    ) throws(ProtocolError) -> Event? {
-        guard header.isFinal, message == nil, !header.opcode.isControl,
-            header.payloadLength <= UInt64(input.byteCount - position)
-        else { return nil }
-        try MessageAssembler.check(header.payloadLength, held: 0, limits)
-        let range = position..<(position + Int(header.payloadLength))
-        if let key = header.maskingKey { input.mask(range, with: key) }
-        position = range.upperBound
-        if header.opcode == .binary { return .message(.binary, .input(range)) }
-        var validator = UTF8Validator()
-        guard validator.validate(input.bytes.extracting(range)), validator.isComplete else { throw .invalidUTF8 }
-        return .message(.text, .input(range))
+    private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(ProtocolError) -> FrameHeader? {
+        let header = try headers.parse(input, from: &position)
+        isMidHeader = headers.isMidHeader
+        return header
     }
 
     /// Checks what a header may say at this point (RFC 6455 sections 5.1 to 5.5).
     private func check(_ header: FrameHeader) throws(ProtocolError) {
         // Without an extension that gives them a meaning, all three must be 0. permessage-deflate will allow RSV1 here,
         // on the first frame of a message (RFC 7692 section 6).
-        if header.reservedBits != 0 { throw ProtocolError(.reservedBits, "A reserved bit is set.") }
-        if header.opcode.isReserved { throw ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
-        if (header.maskingKey != nil) != (role == .server) {
-            let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
-            throw ProtocolError(.wrongMasking, message)
+        if header.reservedBits != 0 || header.opcode.isReserved || (header.maskingKey != nil) != (role == .server) {
+            throw malformed(header)
         }
         if header.opcode.isControl {
             try checkControl(header)
-        } else if (header.opcode == .continuation) != (message != nil) {
-            let isContinuation = header.opcode == .continuation
-            throw ProtocolError(
-                .wrongFragmentation,
-                isContinuation ? "A continuation has no beginning." : "A message begins within another."
-            )
+        } else if (header.opcode == .continuation) != isMidMessage {
+            throw misplaced(header)
         }
+    }
+
+    private func malformed(_ header: FrameHeader) -> ProtocolError {
+        if header.reservedBits != 0 { return ProtocolError(.reservedBits, "A reserved bit is set.") }
+        if header.opcode.isReserved { return ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
+        let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
+        return ProtocolError(.wrongMasking, message)
+    }
+
+    private func misplaced(_ header: FrameHeader) -> ProtocolError {
+        let isContinuation = header.opcode == .continuation
+        return ProtocolError(
+            .wrongFragmentation,
+            isContinuation ? "A continuation has no beginning." : "A message begins within another."
+        )
     }
 
     private func checkControl(_ header: FrameHeader) throws(ProtocolError) {
@@ -82,11 +112,13 @@ extension Session {
         }
     }
 
-    private mutating func begin(_ header: FrameHeader) throws(ProtocolError) {
+    private func begin(_ header: FrameHeader) throws(ProtocolError) {
         if !header.opcode.isControl {
-            if message == nil { message = MessageAssembler(header.opcode == .text ? .text : .binary) }
+            if !isMidMessage { message = MessageAssembler(header.opcode == .text ? .text : .binary) }
+            isMidMessage = true
             try message?.beginFragment(length: header.payloadLength, limits: limits)
         }
+        isMidFrame = true
         frame = IncomingFrame(
             opcode: header.opcode,
             isFinal: header.isFinal,
@@ -98,12 +130,11 @@ extension Session {
     /// Takes what there is of the frame's payload.
     ///
     /// - Returns: an event, if the frame is complete and makes one.
-    private mutating func takePayload(
+    private func takePayload(
         _ input: inout MutableRawSpan,
         _ position: inout Int,
         _ now: Instant
     ) throws(ProtocolError) -> Event? {
-        guard var frame else { return nil }
         let count = Int(min(frame.remaining, UInt64(input.byteCount - position)))
         let range = position..<(position + count)
         if frame.key != 0 {
@@ -115,22 +146,22 @@ extension Session {
         let bytes = input.bytes.extracting(range)
         if frame.opcode.isControl {
             frame.control.append(bytes)
-            try checkClosePrefix(frame)
+            try checkClosePrefix()
         } else {
             try message?.append(bytes, expected: frame.remaining)
         }
-        self.frame = frame.remaining == 0 ? nil : frame
-        return frame.remaining == 0 ? try complete(frame, now) : nil
+        if frame.remaining > 0 { return nil }
+        isMidFrame = false
+        return try complete(now)
     }
 
-    /// A reason that can't be UTF-8 is a violation before its frame has come whole, as it is in a text.
-    private func checkClosePrefix(_ frame: IncomingFrame) throws(ProtocolError) {
-        guard frame.opcode == .close, frame.remaining > 0, frame.control.count > 2 else { return }
-        var validator = UTF8Validator()
-        if !validator.validate(frame.control.span.raw.extracting(droppingFirst: 2)) { throw .invalidUTF8 }
+    /// What a close frame must not say is a violation before its frame has come whole, as it is in a text.
+    private func checkClosePrefix() throws(ProtocolError) {
+        guard frame.opcode == .close, frame.remaining > 0, frame.control.count >= 2 else { return }
+        try CloseFrame.check(prefix: frame.control)
     }
 
-    private mutating func complete(_ frame: IncomingFrame, _ now: Instant) throws(ProtocolError) -> Event? {
+    private func complete(_ now: Instant) throws(ProtocolError) -> Event? {
         switch frame.opcode {
         case .ping:
             if canSend { control.pong(frame.control) }
@@ -142,15 +173,17 @@ extension Session {
         default:
             guard frame.isFinal, let message else { return nil }
             self.message = nil
+            isMidMessage = false
             return .message(message.kind, .assembled(try message.finish()))
         }
     }
 
-    private mutating func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
+    private func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
         report.received = try CloseFrame(payload: payload)
         // RFC 6455 section 5.5.1: nothing follows a close frame.
         isDeaf = true
         message = nil
+        isMidMessage = false
         if report.initiator == nil { report.initiator = .remote }
         state = report.sent == nil ? .closing : .closed
         return .peerClose

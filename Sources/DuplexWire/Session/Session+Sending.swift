@@ -46,7 +46,7 @@ extension Session {
     /// Writes the pongs, pings and the close frame that wait.
     ///
     /// - Parameter output: must have room for ``controlOutputSize``.
-    public mutating func writeControlOutput(into output: inout OutputRawSpan) {
+    public func writeControlOutput(into output: inout OutputRawSpan) {
         for frame in control.takeAll() {
             let key = maskingKeys?.next()
             write(frame.opcode, payload: frame.payload.count, key, into: &output)
@@ -58,7 +58,7 @@ extension Session {
     /// Queues a ping (RFC 6455 section 5.5.2).
     ///
     /// - Returns: an identity, which comes back with its pong.
-    public mutating func ping(now: Instant) -> UInt64 {
+    public func ping(now: Instant) -> UInt64 {
         let id = liveness.nextPing(now: now)
         if canSend { control.ping(Liveness.payload(id)) }
         return id
@@ -74,27 +74,28 @@ extension Session {
     ///   - code: why, for programs; must be sendable.
     ///   - reason: why, for people; cut at 123 bytes between scalars.
     ///   - now: the time; the peer's close frame must come within ``closeTimeout`` of it.
-    public mutating func close(_ code: CloseCode, reason: String = "", now: Instant) {
+    public func close(_ code: CloseCode, reason: String = "", now: Instant) {
         precondition(code.isSendable, "The code \(code) may not go on the wire.")
         sendClose(CloseFrame(code: code, reason: reason), initiator: .local, now)
     }
 
     /// Answers the peer's close frame with its own code (RFC 6455 section 5.5.1).
-    public mutating func answerClose(now: Instant) {
+    public func answerClose(now: Instant) {
         guard let received = report.received else { return }
         sendClose(CloseFrame(code: received.code), initiator: .remote, now)
     }
 
     /// Fails the connection: queues a close frame that says why, and throws away what arrives from here on (RFC 6455
     /// section 7.1.7).
-    public mutating func fail(_ error: ProtocolError, now: Instant) {
+    public func fail(_ error: ProtocolError, now: Instant) {
         isDeaf = true
         if report.error == nil { report.error = error }
         sendClose(CloseFrame(code: error.closeCode, reason: error.message), initiator: .local, now)
     }
 
-    private mutating func sendClose(_ frame: CloseFrame, initiator: CloseReport.Side, _ now: Instant) {
+    private func sendClose(_ frame: CloseFrame, initiator: CloseReport.Side, _ now: Instant) {
         guard canSend else { return }
+        isMute = true
         report.sent = frame
         if report.initiator == nil { report.initiator = initiator }
         control.close(frame.payload)
@@ -104,8 +105,9 @@ extension Session {
     }
 
     /// The transport has ended; with both close frames exchanged that is in order, else it is abnormal (1006).
-    public mutating func endOfStream() {
+    public func endOfStream() {
         state = .closed
+        isMute = true
         isDeaf = true
         liveness.stop()
     }

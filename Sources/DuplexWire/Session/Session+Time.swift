@@ -22,10 +22,10 @@ extension Session {
     }
 
     /// Does what is due.
-    public mutating func deadlinePassed(now: Instant) -> TimeoutAction {
+    public func deadlinePassed(now: Instant) -> TimeoutAction {
         if state == .closing, report.sent != nil, let closeDeadline, now >= closeDeadline { return .closeTimedOut }
         guard canSend else { return .none }
-        switch liveness.deadlinePassed(now: now) {
+        switch liveness.deadlinePassed(now: now, lastHeard: lastHeard) {
         case .fine: return .none
         case .ping:
             _ = ping(now: now)
@@ -39,7 +39,7 @@ extension Session {
     }
 
     /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.
-    public mutating func peerIsAlive(now: Instant) {
-        liveness.heard(now)
+    public func peerIsAlive(now: Instant) {
+        lastHeard = now
     }
 }

@@ -12,8 +12,9 @@
 /// - whenever ``hasControlOutput`` is true, ``writeControlOutput(into:)`` has something to send;
 /// - when ``deadline`` has come, ``deadlinePassed(now:)`` says what to do.
 ///
-/// There is one session for a connection, so it can't be copied; that also keeps copies off the path of every message.
-public struct Session: ~Copyable, Sendable {
+/// There is one session for a connection, so it is a reference; it belongs to whoever runs the connection, and isn't safe
+/// to use from several threads. What every message asks for lies in plain fields of its own.
+public final class Session {
     /// Which side of the connection this is.
     public enum Role: Sendable, Hashable {
         /// The side that connected; its frames are masked.
@@ -65,15 +66,26 @@ public struct Session: ~Copyable, Sendable {
     /// How far the connection is.
     public internal(set) var state = State.open
 
-    // What arrives.
+    // What arrives. What every message asks for lies in plain fields of this module's own, which the compiler can see to
+    // be read and written in single steps: they need no run-time check for overlapping accesses.
     var headers = FrameHeaderParser()
-    var frame: IncomingFrame?
+    /// Whether part of a header has been taken: whether ``headers`` holds something.
+    var isMidHeader = false
+    /// The frame whose payload is being taken; means something while ``isMidFrame``.
+    var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
+    var isMidFrame = false
     var message: MessageAssembler?
+    /// Whether a message has begun and not ended: whether ``message`` is there.
+    var isMidMessage = false
+    /// When something last arrived.
+    var lastHeard: Instant
     /// Whether what arrives is thrown away: after the peer's close frame and after a violation.
     var isDeaf = false
 
     // What is to be sent, and when.
     var control = ControlOutput()
+    /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
+    var isMute = false
     var liveness: Liveness
     var closeDeadline: Instant?
 
@@ -110,11 +122,12 @@ public struct Session: ~Copyable, Sendable {
         self.limits = limits
         self.closeTimeout = closeTimeout
         self.maskingKeys = maskingKeys
+        lastHeard = now
         liveness = Liveness(keepalive, now: now)
     }
 
-    /// Whether messages may be sent: neither side has sent a close frame, as far as this side has answered it.
-    public var canSend: Bool { report.sent == nil && state != .closed }
+    /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
+    public var canSend: Bool { !isMute }
 
     /// Whether this side's frames are masked (RFC 6455 section 5.1).
     public var masksFrames: Bool { role == .client }
