@@ -196,7 +196,7 @@ extension WebSocket {
 
 extension WebSocket: TimerTarget {
     package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        assumeIsolated { $0.fired(timer, now) }
+        onLoop(loop) { $0.fired(timer, now) }
     }
 
     private func fired(_ timer: TimerID, _ now: MonotonicInstant) {

@@ -9,19 +9,19 @@ public import DuplexWire
 
 extension WebSocket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {
-        assumeIsolated { $0.take(&bytes) }
+        onLoop(loop) { $0.take(&bytes) }
     }
 
     package nonisolated func inputEnded() {
-        assumeIsolated { $0.streamEnded() }
+        onLoop(loop) { $0.streamEnded() }
     }
 
     package nonisolated func outputDrained() {
-        assumeIsolated { $0.resumeSenders() }
+        onLoop(loop) { $0.resumeSenders() }
     }
 
     package nonisolated func failed(_ error: SocketError) {
-        assumeIsolated { $0.transportFailed(error) }
+        onLoop(loop) { $0.transportFailed(error) }
     }
 }
 

@@ -202,30 +202,30 @@ public actor Socket {
 
 extension Socket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {
-        assumeIsolated { $0.endRead(nil, .success([UInt8](copying: bytes.bytes))) }
+        onLoop(loop) { $0.endRead(nil, .success([UInt8](copying: bytes.bytes))) }
     }
 
     package nonisolated func inputEnded() {
-        assumeIsolated { socket in
+        onLoop(loop) { socket in
             socket.hasEnded = true
             socket.endRead(nil, .success(nil))
         }
     }
 
     package nonisolated func outputDrained() {
-        assumeIsolated { socket in
+        onLoop(loop) { socket in
             while !socket.writers.isEmpty { socket.endWrite({ _ in true }, .success(())) }
         }
     }
 
     package nonisolated func failed(_ error: SocketError) {
-        assumeIsolated { $0.end(error) }
+        onLoop(loop) { $0.end(error) }
     }
 }
 
 extension Socket: TimerTarget {
     package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        assumeIsolated { socket in
+        onLoop(loop) { socket in
             let error = SocketError(.timedOut, message: "The operation took longer than it was given.")
             if socket.reader?.timer == timer { socket.endRead(nil, .failure(error)) }
             socket.endWrite({ $0.timer == timer }, .failure(error))
