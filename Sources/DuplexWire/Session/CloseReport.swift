@@ -32,8 +32,11 @@ public struct CloseReport: Sendable, Equatable {
 }
 
 extension CloseReport: CustomStringConvertible {
+    /// What it is, for people.
     public var description: String {
-        if let error { return "failed by \(error.blame == .remote ? "the peer's fault" : "this side"): \(error.message)" }
+        if let error {
+            return "failed by \(error.blame == .remote ? "the peer's fault" : "this side"): \(error.message)"
+        }
         switch initiator {
         case .local: return "closed by this side with \(Self.text(sent)); the peer answered \(Self.text(received))"
         case .remote: return "closed by the peer with \(Self.text(received))"

@@ -39,6 +39,7 @@ struct Liveness: Sendable {
     /// - Parameters:
     ///   - now: the time.
     ///   - lastHeard: when something last arrived from the peer.
+    /// - Returns: what to do.
     mutating func deadlinePassed(now: Instant, lastHeard: Instant) -> Verdict {
         if let silence, now >= silence.until {
             if lastHeard <= silence.since { return .silent(silence.since.duration(to: now)) }
