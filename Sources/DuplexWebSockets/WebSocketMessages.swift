@@ -27,7 +27,7 @@ extension WebSocket {
                 return try await socket.next()
             }
 
-            /// The next message; `nil` once the connection has ended in order. Costs no hop on the connection's loop.
+            /// The next message, without a hop on the connection's loop; `nil` once the connection has ended in order.
             @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
                 if let message = socket.takeReadyMessage() { return message }

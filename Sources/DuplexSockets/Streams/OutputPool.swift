@@ -15,7 +15,7 @@
     init() {}
 
     deinit {
-        for unsafeblock in unsafe blocks { unsafe block.deallocate() }
+        while let block = unsafe blocks.popLast() { unsafe block.deallocate() }
     }
 
     /// A block of at least that many bytes, its content undefined.
