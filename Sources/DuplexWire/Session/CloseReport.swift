@@ -26,7 +26,7 @@ public struct CloseReport: Sendable, Equatable {
     /// The code that describes the end: the one of whoever began; 1005 when it had none, 1006 when the connection ended
     /// without the peer's close frame (RFC 6455 section 7.1.5).
     public var code: CloseCode {
-        guard isClean else { return .abnormalClosure }
+        guard let received else { return .abnormalClosure }
         return (initiator == .local ? sent : received)?.code ?? .noStatusReceived
     }
 }

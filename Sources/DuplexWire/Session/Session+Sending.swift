@@ -92,7 +92,7 @@ extension Session {
     /// Fails the connection: queues a close frame that says why, and throws away what arrives from here on (RFC 6455
     /// section 7.1.7).
     public func fail(_ error: ProtocolError, now: Instant) {
-        isDeaf = true
+        stopListening()
         if report.error == nil { report.error = error }
         sendClose(CloseFrame(code: error.closeCode, reason: error.message), initiator: .local, now)
     }
@@ -112,7 +112,6 @@ extension Session {
     public func endOfStream() {
         state = .closed
         isMute = true
-        isDeaf = true
-        liveness.stop()
+        stopListening()
     }
 }
