@@ -97,6 +97,7 @@ let package = Package(
             dependencies: ["DuplexWire", "DuplexTesting", httpTypes],
             swiftSettings: strict
         ),
+        .testTarget(name: "DuplexTestingTests", dependencies: ["DuplexTesting"], swiftSettings: strict),
         .testTarget(name: "DuplexCommandTests", dependencies: ["DuplexCommand"], swiftSettings: strict),
         // Against WebSocket libraries and a browser that others wrote; scripts/setup --tests installs them.
         .testTarget(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// What Swift's libc modules leave out. Linux: epoll, eventfd and accept4. Elsewhere this header adds nothing: the code
+// What Swift's libc modules leave out. Linux: epoll, eventfd, timerfd, getrandom and accept4. Elsewhere this header adds nothing: the code
 // that needs these is compiled on Linux only.
 
 #ifndef CDUPLEX_SYSTEM_H
@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 
 /// accept4(2), which glibc declares only with _GNU_SOURCE.
 int cduplex_accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);

@@ -54,7 +54,7 @@ final class HTTPConnection {
 
     func start() {
         channel.handler = self
-        channel.receiveLimit = Self.receiveLimit
+        channel.limitReceive(to: Self.receiveLimit)
         channel.isReading = true
         // A client that connects and says nothing has as long as one that is slow.
         arm(server.server.limits.headTime)

@@ -5,10 +5,15 @@
 import CDuplexSystem
 import Glibc
 
-/// The poller over epoll(7).
+/// The poller over epoll(7), with a timerfd(2) for the time: a wait with a time-out of its own would have the kernel set
+/// up and take down a timer each time, while the next timer of a loop is nearly always the same as before.
 @safe package final class EpollPoller: Poller {
     private static let capacity = 1_024
+    private static let timerToken = UInt64.max - 1
     private let descriptor: Int32
+    private let timer: Int32
+    /// What the timer is set to; it has come or comes no later than anybody waits for.
+    private var timerInstant: MonotonicInstant?
     /// Where the kernel writes events; only `wait` touches it.
     private let buffer: UnsafeMutableBufferPointer<epoll_event>
 
@@ -17,8 +22,18 @@ import Glibc
         guard descriptor >= 0 else {
             throw SocketError(.system, message: "epoll could not be set up.", errno: errno)
         }
+        timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+        guard timer >= 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            throw SocketError(.system, message: "A timer descriptor could not be made.", errno: code)
+        }
         unsafe buffer = .allocate(capacity: Self.capacity)
         unsafe buffer.initialize(repeating: epoll_event())
+        // Edge-triggered: it is reported once each time it comes, and never has to be read.
+        var event = unsafe cduplex_epoll_event(EPOLLIN.rawValue | EPOLLET.rawValue, Self.timerToken)
+        let code = unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, timer, &event)
+        assert(code == 0, "epoll_ctl refused the timer: errno \(errno)")
     }
 
     deinit {
@@ -41,18 +56,37 @@ import Glibc
         assert(code == 0, "epoll_ctl refused a removal: errno \(errno)")
     }
 
-    package func wait(timeout: Int32, into events: inout [PollEvent]) {
+    package func wait(_ limit: PollLimit, into events: inout [PollEvent]) {
         events.removeAll(keepingCapacity: true)
+        if case .until(let instant) = limit { setTimer(noLaterThan: instant) }
+        let timeout: Int32 = limit == .now ? 0 : -1
         let count = unsafe epoll_wait(self.descriptor, buffer.baseAddress, Int32(Self.capacity), timeout)
         guard count > 0 else { return }  // A time-out, or a signal: the loop comes back by itself.
         for index in 0..<Int(count) {
             var event = unsafe buffer[index]
             let token = unsafe cduplex_epoll_token(&event)
+            if token == Self.timerToken {
+                timerInstant = nil
+                continue
+            }
             unsafe events.append(PollEvent(token: token, readiness: Readiness(epoll: event.events)))
         }
     }
 
+    private func setTimer(noLaterThan instant: MonotonicInstant) {
+        if let timerInstant, timerInstant <= instant { return }
+        timerInstant = instant
+        // An instant of zero would switch the timer off; one in the past comes at once.
+        let nanoseconds = max(instant.nanoseconds, 1)
+        var setting = itimerspec()
+        setting.it_value.tv_sec = Int(nanoseconds / 1_000_000_000)
+        setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
+        let code = unsafe timerfd_settime(timer, Int32(TFD_TIMER_ABSTIME), &setting, nil)
+        assert(code == 0, "timerfd_settime refused an instant: errno \(errno)")
+    }
+
     package func close() {
+        Glibc.close(timer)
         Glibc.close(descriptor)
     }
 

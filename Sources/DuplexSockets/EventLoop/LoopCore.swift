@@ -21,7 +21,8 @@ package protocol Flushable: AnyObject {
 /// Used on the loop's thread only, and so without locks; see ``LoopBound``.
 package final class LoopCore {
     /// The loop's time: read once in each turn, when the poller came back.
-    package private(set) var now: MonotonicInstant
+    package var now: MonotonicInstant { turnBegan }
+    private var turnBegan: MonotonicInstant
     package let receiveBuffer = ReceiveBuffer()
     let outputPool = OutputPool()
     /// Random numbers for masking keys and the like.
@@ -43,8 +44,9 @@ package final class LoopCore {
     package static let wakeupToken = UInt64.max
     private static let roundsPerTurn = 8
 
-    /// One place for each descriptor number. The generation tells an event for a closed descriptor from one for the
-    /// next descriptor that got the same number.
+    /// One place for each descriptor number.
+    ///
+    /// The generation tells an event for a closed descriptor from one for the next descriptor that got the same number.
     private struct Watched {
         var handler: (any DescriptorHandler)?
         var generation: UInt32
@@ -52,8 +54,8 @@ package final class LoopCore {
 
     package init(poller: any Poller) {
         self.poller = poller
-        now = .now()
-        timers = TimerWheel(now: now)
+        turnBegan = .now()
+        timers = TimerWheel(now: turnBegan)
     }
 
     // MARK: Descriptors
@@ -116,8 +118,8 @@ package final class LoopCore {
     ///
     /// - Returns: whether another thread has woken the loop.
     package func poll() -> Bool {
-        poller.wait(timeout: hasWork ? 0 : timeUntilNextTimer(), into: &events)
-        now = .now()
+        poller.wait(pollLimit, into: &events)
+        turnBegan = .now()
         var isWoken = false
         for event in events {
             if event.token == Self.wakeupToken { isWoken = true } else { dispatch(event) }
@@ -168,12 +170,9 @@ package final class LoopCore {
         flushing.removeAll(keepingCapacity: true)
     }
 
-    /// Milliseconds until the wheel wants to be advanced, rounded up; -1 when there is no timer.
-    private func timeUntilNextTimer() -> Int32 {
-        guard let next = timers.nextInstant else { return -1 }
-        let nanoseconds = next.nanoseconds - now.nanoseconds
-        if nanoseconds <= 0 { return 0 }
-        return Int32(min((nanoseconds + 999_999) / 1_000_000, Int64(Int32.max)))
+    private var pollLimit: PollLimit {
+        if hasWork { return .now }
+        return timers.nextInstant.map { .until($0) } ?? .never
     }
 
     // MARK: The end

@@ -13,7 +13,9 @@ package struct Readiness: OptionSet, Sendable {
     package static let readable = Readiness(rawValue: 1)
     /// Bytes can be written.
     package static let writable = Readiness(rawValue: 2)
-    /// The peer is gone or the descriptor has an error. Always watched for.
+    /// The peer is gone or the descriptor has an error.
+    ///
+    /// Always watched for.
     package static let failed = Readiness(rawValue: 4)
 }
 
@@ -23,7 +25,19 @@ package struct PollEvent: Sendable {
     package var readiness: Readiness
 }
 
-/// Waits for descriptors to become ready; level-triggered. One implementation for each system interface.
+/// How long a poller waits.
+package enum PollLimit: Sendable, Equatable {
+    /// Not at all: it only looks.
+    case now
+    /// Until that instant.
+    case until(MonotonicInstant)
+    /// Until something is ready.
+    case never
+}
+
+/// Waits for descriptors to become ready; level-triggered.
+///
+/// One implementation for each system interface.
 package protocol Poller: AnyObject {
     /// Watches a descriptor; `token` comes back with each of its events.
     func add(_ descriptor: Int32, token: UInt64, interest: Readiness) throws(SocketError)
@@ -34,12 +48,14 @@ package protocol Poller: AnyObject {
     /// Stops watching a descriptor. It must still be open.
     func remove(_ descriptor: Int32)
 
-    /// Waits until something is ready, the timeout has passed, or a signal came, and replaces what is in `events`.
+    /// Waits until something is ready, an instant has come, or a signal came, and replaces what is in `events`.
+    ///
+    /// May come back earlier, with nothing.
     ///
     /// - Parameters:
-    ///   - timeout: milliseconds to wait at most; 0 looks without waiting, -1 waits for ever.
+    ///   - limit: how long to wait at most.
     ///   - events: replaced by what is ready.
-    func wait(timeout: Int32, into events: inout [PollEvent])
+    func wait(_ limit: PollLimit, into events: inout [PollEvent])
 
     /// Gives the descriptors of the poller itself back.
     func close()

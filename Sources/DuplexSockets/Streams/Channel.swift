@@ -28,14 +28,16 @@ package protocol ChannelHandler: AnyObject {
 package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package let core: LoopCore
     /// The descriptor; -1 once it is closed.
-    package private(set) var descriptor: Int32
-    /// Who is told. A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and
-    /// closes it on the way out.
+    package var descriptor: Int32 { openDescriptor }
+    private var openDescriptor: Int32
+    /// Who is told.
+    ///
+    /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
+    /// the way out.
     package weak var handler: (any ChannelHandler)?
-    /// The most bytes that one receive takes.
-    package var receiveLimit = ReceiveBuffer.size
     private let output: OutputBuffer
-
+    private var takesInput = false
+    private var receiveLimit = ReceiveBuffer.size
     private var interest: Readiness = []
     private var isWatched = false
     private var isFlushPlanned = false
@@ -57,23 +59,36 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         case close
     }
 
-    /// Takes over a connected, non-blocking descriptor. Nothing is received before ``isReading`` is set.
+    /// Takes over a connected, non-blocking descriptor.
+    ///
+    /// Nothing is received before ``isReading`` is set.
     package init(descriptor: Int32, core: LoopCore) {
-        self.descriptor = descriptor
+        openDescriptor = descriptor
         self.core = core
         output = OutputBuffer(pool: core.outputPool)
     }
 
-    package var isOpen: Bool { descriptor >= 0 }
+    package var isOpen: Bool { openDescriptor >= 0 }
 
     // MARK: Input
 
-    /// Whether what arrives is taken. Off, it stays in the system's buffer, which fills and slows the peer down.
+    /// Bounds what one receive takes; the whole receive buffer otherwise.
+    package func limitReceive(to count: Int) {
+        receiveLimit = count
+    }
+
+    /// Whether what arrives is taken.
+    ///
+    /// Off, it stays in the system's buffer, which fills and slows the peer down.
     ///
     /// Turning it off costs nothing: the poller is told when something arrives that isn't wanted, so a reader that
     /// pauses between messages makes no system calls for it.
-    package var isReading = false {
-        didSet { if isReading && !interest.contains(.readable) { updateInterest() } }
+    package var isReading: Bool {
+        get { takesInput }
+        set {
+            takesInput = newValue
+            if newValue && !interest.contains(.readable) { updateInterest() }
+        }
     }
 
     package func ready(_ readiness: Readiness) {
@@ -115,8 +130,10 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         handler?.inputEnded()
     }
 
-    /// Epoll reports a dead peer whether one asks or not. Bytes that came before it died may still wait to be read, so
-    /// as long as nobody writes, the channel only stops watching until reading goes on.
+    /// Epoll reports a dead peer whether one asks or not.
+    ///
+    /// Bytes that came before it died may still wait to be read, so as long as nobody writes, the channel only stops
+    /// watching until reading goes on.
     private func failedWhileNotReading() {
         if output.count > 0 { flush() }
         guard isOpen, isWatched else { return }
@@ -146,7 +163,9 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         planFlush()
     }
 
-    /// Sends at once what waits and the bytes behind it, copying only what the socket doesn't take. For large payloads.
+    /// Sends at once what waits and the bytes behind it, copying only what the socket doesn't take.
+    ///
+    /// For large payloads.
     package func writeNow(_ bytes: RawSpan) {
         guard canWrite else { return }
         if interest.contains(.writable) {
@@ -250,7 +269,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         if isWatched { core.unwatch(descriptor) }
         isWatched = false
         SystemCalls.close(descriptor)
-        descriptor = -1
+        openDescriptor = -1
         output.removeAll()
         if let closeTimer { core.cancel(closeTimer) }
         handler = nil

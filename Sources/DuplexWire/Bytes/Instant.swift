@@ -13,15 +13,19 @@ public struct Instant: Sendable, Hashable, InstantProtocol {
         self.nanoseconds = nanoseconds
     }
 
+    /// The instant that much later; one too far away for 64 bits becomes the last there is.
     public func advanced(by duration: Duration) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
-        return Instant(nanoseconds: overflow ? .max : sum)
+        return Instant(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
     }
 
+    /// The time from this instant to the other.
     public func duration(to other: Instant) -> Duration {
-        .nanoseconds(other.nanoseconds - nanoseconds)
+        // A duration has room for the difference of any two instants, 64 bits haven't.
+        .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
     }
 
+    /// Whether the left one is less than the right one.
     public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
@@ -30,8 +34,9 @@ extension Duration {
     package var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .min : .max }
+        let longest: Int64 = seconds < 0 ? .min : .max
+        if overflow { return longest }
         let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carried ? .max : sum
+        return carried ? longest : sum
     }
 }

@@ -26,20 +26,19 @@ extension RawSpan {
         unsafe UInt32(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    /// How many of the bytes from `offset` on are ASCII, before the first that isn't.
-    func asciiPrefix(from offset: Int) -> Int {
-        precondition(offset >= 0 && offset <= byteCount, "An offset lies outside its span.")
-        // Every load below lies before `byteCount`: the loops stop a whole step before it.
-        return unsafe withUnsafeBytes { bytes in
-            var index = offset
-            while index + 32 <= bytes.count {
-                let block = unsafe bytes.loadUnaligned(fromByteOffset: index, as: SIMD4<UInt64>.self)
-                if (block[0] | block[1] | block[2] | block[3]) & 0x8080_8080_8080_8080 != 0 { break }
-                index += 32
-            }
-            while unsafe index < bytes.count && bytes[index] < 0x80 { index += 1 }
-            return index - offset
-        }
+    /// The eight bytes from an offset on as a number whose lowest byte comes first; traps outside the span.
+    @inline(__always)
+    func littleEndianWord(at offset: Int) -> UInt64 {
+        // Bound checked by the load, which needs no alignment; any eight bytes are a number.
+        unsafe UInt64(littleEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// Whether the 32 bytes from an offset on are ASCII; traps outside the span.
+    @inline(__always)
+    func isASCIIBlock(at offset: Int) -> Bool {
+        // Bound checked by the load, which needs no alignment; any bytes are four numbers.
+        let block = unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: SIMD4<UInt64>.self)
+        return (block[0] | block[1] | block[2] | block[3]) & 0x8080_8080_8080_8080 == 0
     }
 }
 
@@ -87,7 +86,9 @@ extension MutableRawSpan {
     /// Masks or unmasks a range in place (RFC 6455 section 5.3); traps when it lies outside the span.
     mutating func mask(_ range: Range<Int>, with key: UInt32) {
         precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "A range lies outside its span.")
-        unsafe withUnsafeMutableBytes { unsafe Masking.apply(key, to: UnsafeMutableRawBufferPointer(rebasing: $0[range])) }
+        unsafe withUnsafeMutableBytes {
+            unsafe Masking.apply(key, to: UnsafeMutableRawBufferPointer(rebasing: $0[range]))
+        }
     }
 }
 
@@ -99,7 +100,9 @@ enum Masking {
         return shift == 0 ? key : (key >> shift) | (key << (32 - shift))
     }
 
-    /// Applies the key, its lowest byte to the first byte. Doing it twice is doing nothing.
+    /// Applies the key, its lowest byte to the first byte.
+    ///
+    /// Doing it twice is doing nothing.
     fileprivate static func apply(_ key: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         let count = bytes.count

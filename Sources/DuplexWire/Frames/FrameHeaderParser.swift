@@ -20,18 +20,20 @@ public struct FrameHeaderParser: Sendable {
     /// - Returns: the header; `nil` when more bytes are needed, and then all there were have been taken.
     /// - Throws: ``ProtocolError`` for a length that isn't in its shortest form or doesn't fit 63 bits.
     public mutating func parse(_ input: RawSpan, from position: inout Int) throws(ProtocolError) -> FrameHeader? {
-        if partialCount == 0 {
-            let available = input.byteCount - position
-            if available >= 2 {
-                let size = Self.size(input.byte(at: position + 1))
-                if available >= size {
-                    let header = try Self.header(input.extracting(position..<(position + size)))
-                    position += size
-                    return header
-                }
-            }
-        }
+        if partialCount == 0, let header = try Self.whole(input, from: &position) { return header }
         return try parsePartial(input, from: &position)
+    }
+
+    /// The header at `position`, if all of it is there.
+    @inline(__always)
+    static func whole(_ input: RawSpan, from position: inout Int) throws(ProtocolError) -> FrameHeader? {
+        let available = input.byteCount - position
+        guard available >= 2 else { return nil }
+        let size = size(input.byte(at: position + 1))
+        guard available >= size else { return nil }
+        let header = try header(input.extracting(position..<(position + size)))
+        position += size
+        return header
     }
 
     private mutating func parsePartial(
@@ -57,6 +59,7 @@ public struct FrameHeaderParser: Sendable {
     }
 
     /// The header in the bytes, which are its whole.
+    @inline(__always)
     private static func header(_ bytes: RawSpan) throws(ProtocolError) -> FrameHeader {
         let first = bytes.byte(at: 0)
         let second = bytes.byte(at: 1)
@@ -70,21 +73,25 @@ public struct FrameHeaderParser: Sendable {
         )
     }
 
+    @inline(__always)
     private static func payloadLength(_ short: UInt8, _ bytes: RawSpan) throws(ProtocolError) -> UInt64 {
+        if short < 126 { return UInt64(short) }
+        return try longPayloadLength(short, bytes)
+    }
+
+    private static func longPayloadLength(_ short: UInt8, _ bytes: RawSpan) throws(ProtocolError) -> UInt64 {
         switch short {
         case 126:
             let length = UInt64(bytes.byte(at: 2)) << 8 | UInt64(bytes.byte(at: 3))
             // RFC 6455 section 5.2: the minimal number of bytes must be used.
             if length < 126 { throw ProtocolError(.lengthNotMinimal, "A length of \(length) came in 16 bits.") }
             return length
-        case 127:
+        default:
             let length = bytes.bigEndianWord(at: 2)
             // RFC 6455 section 5.2: the most significant bit must be 0.
             if length >> 63 != 0 { throw ProtocolError(.lengthTooLarge, "A length came with its highest bit set.") }
             if length <= 0xFFFF { throw ProtocolError(.lengthNotMinimal, "A length of \(length) came in 64 bits.") }
             return length
-        default:
-            return UInt64(short)
         }
     }
 }

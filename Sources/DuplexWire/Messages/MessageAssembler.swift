@@ -18,20 +18,27 @@ struct MessageAssembler: Sendable {
     ///   before any of the payload is held.
     mutating func beginFragment(length: UInt64, limits: Limits) throws(ProtocolError) {
         fragments += 1
-        if fragments > limits.fragments {
+        // One frame is always allowed: a message that comes in one piece never gets here, and every split is to be alike.
+        if fragments > max(1, limits.fragments) {
             throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
         }
-        try Self.check(length, held: buffer.count, limits)
+        if !Self.allows(length, held: buffer.count, limits) { throw Self.tooLarge(length, limits) }
     }
 
     /// Whether a frame of that length may be taken when so much of its message is held.
-    static func check(_ length: UInt64, held: Int, _ limits: Limits) throws(ProtocolError) {
+    @inline(__always)
+    static func allows(_ length: UInt64, held: Int, _ limits: Limits) -> Bool {
+        length <= UInt64(limits.frameSize.bytes) && length <= UInt64(limits.messageSize.bytes - held)
+    }
+
+    private static func tooLarge(_ length: UInt64, _ limits: Limits) -> ProtocolError {
         if length > UInt64(limits.frameSize.bytes) {
-            throw ProtocolError(.frameTooLarge, "A frame of \(length) bytes is longer than the \(limits.frameSize) allowed.")
+            return ProtocolError(
+                .frameTooLarge,
+                "A frame of \(length) bytes is longer than the \(limits.frameSize) allowed."
+            )
         }
-        if length > UInt64(limits.messageSize.bytes - held) {
-            throw ProtocolError(.messageTooLarge, "A message is longer than the \(limits.messageSize) allowed.")
-        }
+        return ProtocolError(.messageTooLarge, "A message is longer than the \(limits.messageSize) allowed.")
     }
 
     /// Takes unmasked payload.
@@ -46,12 +53,16 @@ struct MessageAssembler: Sendable {
         buffer.append(bytes)
     }
 
-    /// Never more than twice what has arrived, so that a peer can't make memory be held by announcing a length.
+    /// Makes room for the bytes and what is still to come of their frame, but never more than about twice what has
+    /// arrived, so that a peer can't make memory be held by announcing a length.
+    ///
+    /// Always at least doubles, so that a message that comes in small pieces is moved a bounded number of times: growing
+    /// to the exact size would move all of it for each piece.
     private mutating func reserve(_ count: Int, _ expected: UInt64) {
         let needed = buffer.count + count
         guard needed > buffer.capacity else { return }
-        let wanted = UInt64(needed) + min(expected, UInt64(max(needed, 4_096)))
-        buffer.reserveCapacity(Int(clamping: wanted))
+        let wanted = Int(clamping: UInt64(needed) + min(expected, UInt64(max(needed, 4_096))))
+        buffer.reserveCapacity(max(wanted, 2 * buffer.capacity))
     }
 
     /// The whole message.

@@ -43,10 +43,24 @@ public struct CloseFrame: Sendable, Hashable {
             return
         }
         if payload.count == 1 { throw ProtocolError(.malformedClose, "A close frame has half a code.") }
-        let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
-        if !code.isSendable { throw ProtocolError(.malformedClose, "A close frame has the code \(code).") }
+        let code = try Self.check(prefix: payload)
         guard let reason = String(validating: payload[2...], as: UTF8.self) else { throw .invalidUTF8 }
         self.init(code: code, reason: reason)
+    }
+
+    /// Checks a payload of which two bytes or more have arrived, the code before the reason: the verdict must not hang
+    /// on how much of it is there.
+    ///
+    /// - Returns: the code.
+    /// - Throws: ``ProtocolError`` with 1002 for a code that may not go on the wire, 1007 at the first byte that no
+    ///   reason can have.
+    @discardableResult
+    static func check(prefix payload: [UInt8]) throws(ProtocolError) -> CloseCode {
+        let code = CloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
+        if !code.isSendable { throw ProtocolError(.malformedClose, "A close frame has the code \(code).") }
+        var validator = UTF8Validator()
+        if !validator.validate(payload.span.raw.extracting(droppingFirst: 2)) { throw .invalidUTF8 }
+        return code
     }
 
     /// The payload.
@@ -57,6 +71,7 @@ public struct CloseFrame: Sendable, Hashable {
 }
 
 extension CloseFrame: CustomStringConvertible {
+    /// What it is, for people.
     public var description: String {
         guard let code else { return "no code" }
         return reason.isEmpty ? "\(code)" : "\(code), “\(reason)”"

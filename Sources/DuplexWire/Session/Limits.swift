@@ -9,7 +9,8 @@ public struct Limits: Sendable, Hashable {
     public var messageSize: ByteCount
     /// The longest frame accepted, in bytes of payload; a longer one fails with close code 1009.
     public var frameSize: ByteCount
-    /// The most frames that one message may be made of, empty ones counted; one more fails with close code 1008.
+    /// The most frames that one message may be made of, empty ones counted, at least 1; one more fails with close code
+    /// 1008.
     public var fragments: Int
     /// The most messages that wait for the app before reading from the peer stops.
     public var inboxMessages: Int

@@ -14,65 +14,95 @@ extension Session {
     ///   - now: the time.
     /// - Returns: the next event; `nil` once all of the input is taken.
     public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
+        guard position < input.byteCount else { return nil }
         lastHeard = now
+        if let event = wholeMessage(&input, &position) { return event }
+        return nextPart(&input, &position, now)
+    }
+
+    /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
+    ///
+    /// - Returns: `nil`, with nothing taken, for all that isn't such a message without fault; ``nextPart(_:_:_:)`` says
+    ///   what it is instead.
+    @inline(__always)
+    private func wholeMessage(_ input: inout MutableRawSpan, _ position: inout Int) -> Event? {
+        guard !isMidMessage, !isMidFrame, !isMidHeader, !isDeaf else { return nil }
+        var start = position
+        guard let header = try? FrameHeaderParser.whole(input.bytes, from: &start),
+            header.isFinal, header.reservedBits == 0, header.opcode == .binary || header.opcode == .text,
+            (header.maskingKey != nil) == (role == .server),
+            MessageAssembler.allows(header.payloadLength, held: 0, limits),
+            header.payloadLength <= UInt64(input.byteCount - start)
+        else { return nil }
+        let range = start..<(start + Int(header.payloadLength))
+        if let key = header.maskingKey { input.mask(range, with: key) }
+        position = range.upperBound
+        if header.opcode == .binary { return .message(.binary, .input(range)) }
+        var validator = UTF8Validator()
+        if validator.validate(input.bytes.extracting(range)) && validator.isComplete {
+            return .message(.text, .input(range))
+        }
+        stopListening()
+        return .violation(.invalidUTF8)
+    }
+
+    /// The long way: everything else, in any split.
+    ///
+    /// A function of its own, because a check for overlapping accesses that its loop needs would otherwise be made for
+    /// each message that goes the short way.
+    @inline(never)
+    private func nextPart(_ input: inout MutableRawSpan, _ position: inout Int, _ now: Instant) -> Event? {
         do throws(ProtocolError) {
             while !isDeaf {
                 if !isMidFrame {
-                    guard let header = try headers.parse(input.bytes, from: &position) else { return nil }
+                    guard let header = try nextHeader(input.bytes, &position) else { return nil }
                     try check(header)
-                    if let event = try wholeMessage(header, &input, &position) { return event }
                     try begin(header)
                 }
                 if let event = try takePayload(&input, &position, now) { return event }
                 if isMidFrame { return nil }
             }
         } catch {
-            isDeaf = true
+            stopListening()
             return .violation(error)
         }
         position = input.byteCount
         return nil
     }
 
-    /// The short way: a message in one frame that lies whole in the input is handed out where it lies.
-    @inline(__always)
-    private func wholeMessage(
-        _ header: FrameHeader,
-        _ input: inout MutableRawSpan,
-        _ position: inout Int
-    ) throws(ProtocolError) -> Event? {
-        guard header.isFinal, !isMidMessage, !header.opcode.isControl,
-            header.payloadLength <= UInt64(input.byteCount - position)
-        else { return nil }
-        try MessageAssembler.check(header.payloadLength, held: 0, limits)
-        let range = position..<(position + Int(header.payloadLength))
-        if let key = header.maskingKey { input.mask(range, with: key) }
-        position = range.upperBound
-        if header.opcode == .binary { return .message(.binary, .input(range)) }
-        var validator = UTF8Validator()
-        guard validator.validate(input.bytes.extracting(range)), validator.isComplete else { throw .invalidUTF8 }
-        return .message(.text, .input(range))
+    private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(ProtocolError) -> FrameHeader? {
+        let header = try headers.parse(input, from: &position)
+        isMidHeader = headers.isMidHeader
+        return header
     }
 
     /// Checks what a header may say at this point (RFC 6455 sections 5.1 to 5.5).
     private func check(_ header: FrameHeader) throws(ProtocolError) {
         // Without an extension that gives them a meaning, all three must be 0. permessage-deflate will allow RSV1 here,
         // on the first frame of a message (RFC 7692 section 6).
-        if header.reservedBits != 0 { throw ProtocolError(.reservedBits, "A reserved bit is set.") }
-        if header.opcode.isReserved { throw ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
-        if (header.maskingKey != nil) != (role == .server) {
-            let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
-            throw ProtocolError(.wrongMasking, message)
+        if header.reservedBits != 0 || header.opcode.isReserved || (header.maskingKey != nil) != (role == .server) {
+            throw malformed(header)
         }
         if header.opcode.isControl {
             try checkControl(header)
         } else if (header.opcode == .continuation) != isMidMessage {
-            let isContinuation = header.opcode == .continuation
-            throw ProtocolError(
-                .wrongFragmentation,
-                isContinuation ? "A continuation has no beginning." : "A message begins within another."
-            )
+            throw misplaced(header)
         }
+    }
+
+    private func malformed(_ header: FrameHeader) -> ProtocolError {
+        if header.reservedBits != 0 { return ProtocolError(.reservedBits, "A reserved bit is set.") }
+        if header.opcode.isReserved { return ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
+        let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
+        return ProtocolError(.wrongMasking, message)
+    }
+
+    private func misplaced(_ header: FrameHeader) -> ProtocolError {
+        let isContinuation = header.opcode == .continuation
+        return ProtocolError(
+            .wrongFragmentation,
+            isContinuation ? "A continuation has no beginning." : "A message begins within another."
+        )
     }
 
     private func checkControl(_ header: FrameHeader) throws(ProtocolError) {
@@ -125,12 +155,10 @@ extension Session {
         return try complete(now)
     }
 
-    /// A reason that can't be UTF-8 is a violation before its frame has come whole, as it is in a text.
+    /// What a close frame must not say is a violation before its frame has come whole, as it is in a text.
     private func checkClosePrefix() throws(ProtocolError) {
-        guard frame.opcode == .close, frame.remaining > 0, frame.control.count > 2 else { return }
-        var validator = UTF8Validator()
-        let payload = frame.control
-        if !validator.validate(payload.span.raw.extracting(droppingFirst: 2)) { throw .invalidUTF8 }
+        guard frame.opcode == .close, frame.remaining > 0, frame.control.count >= 2 else { return }
+        try CloseFrame.check(prefix: frame.control)
     }
 
     private func complete(_ now: Instant) throws(ProtocolError) -> Event? {
@@ -153,11 +181,18 @@ extension Session {
     private func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
         report.received = try CloseFrame(payload: payload)
         // RFC 6455 section 5.5.1: nothing follows a close frame.
-        isDeaf = true
-        message = nil
-        isMidMessage = false
+        stopListening()
         if report.initiator == nil { report.initiator = .remote }
         state = report.sent == nil ? .closing : .closed
         return .peerClose
+    }
+
+    /// From here on what arrives is thrown away, so the peer owes no sign of life either, and what has arrived of a
+    /// message is of no use.
+    func stopListening() {
+        isDeaf = true
+        message = nil
+        isMidMessage = false
+        liveness.stop()
     }
 }

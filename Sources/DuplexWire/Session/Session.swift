@@ -66,8 +66,11 @@ public final class Session {
     /// How far the connection is.
     public internal(set) var state = State.open
 
-    // What arrives.
+    // What arrives. What every message asks for lies in plain fields of this module's own, which the compiler can see to
+    // be read and written in single steps: they need no run-time check for overlapping accesses.
     var headers = FrameHeaderParser()
+    /// Whether part of a header has been taken: whether ``headers`` holds something.
+    var isMidHeader = false
     /// The frame whose payload is being taken; means something while ``isMidFrame``.
     var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
     var isMidFrame = false
@@ -81,8 +84,8 @@ public final class Session {
 
     // What is to be sent, and when.
     var control = ControlOutput()
-    /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
-    public internal(set) var canSend = true
+    /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
+    var isMute = false
     var liveness: Liveness
     var closeDeadline: Instant?
 
@@ -118,10 +121,14 @@ public final class Session {
         self.role = role
         self.limits = limits
         self.closeTimeout = closeTimeout
-        self.maskingKeys = maskingKeys
+        // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
+        self.maskingKeys = role == .client ? maskingKeys : nil
         lastHeard = now
         liveness = Liveness(keepalive, now: now)
     }
+
+    /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
+    public var canSend: Bool { !isMute }
 
     /// Whether this side's frames are masked (RFC 6455 section 5.1).
     public var masksFrames: Bool { role == .client }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+
+/// A time on the command line: `10s`, `1.5`, `250ms`, `2m`, `100us`, `1h`; seconds when there is no unit.
+struct TimeArgument: ExpressibleByArgument, Sendable, Hashable {
+    let duration: Duration
+    private let text: String
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && ($0.isWholeNumber || $0 == ".") }
+        guard let count = Self.number(digits), let unit = Self.units[String(argument.dropFirst(digits.count))] else {
+            return nil
+        }
+        let seconds = count * unit
+        // Beyond a century a deadline can't be told from none, and the arithmetic would overflow.
+        guard seconds <= 100 * 365 * 86_400 else { return nil }
+        duration = .seconds(seconds)
+        text = argument
+    }
+
+    private init(_ duration: Duration, _ text: String) {
+        self.duration = duration
+        self.text = text
+    }
+
+    /// A number of seconds, for defaults.
+    static func seconds(_ count: Int) -> TimeArgument {
+        TimeArgument(.seconds(count), "\(count)s")
+    }
+
+    var defaultValueDescription: String { text }
+
+    /// Digits with at most one point between them: `Double` alone would take more.
+    private static func number(_ digits: Substring) -> Double? {
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count <= 2 && parts.allSatisfy { !$0.isEmpty } ? Double(digits) : nil
+    }
+
+    private static let units = ["": 1, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3_600]
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+import DuplexSockets
+import DuplexWire
+
+/// `duplex bench`: load, with every echo checked.
+struct Bench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Load an echo server, check every echo, and report rate and latency.",
+        discussion: """
+            Each connection keeps --depth messages in flight. Every echo is compared with what was sent: order, kind, \
+            length and all bytes; the exit status is 4 when one differs, a connection is lost, or one doesn't come. Ctrl-C \
+            ends early with a report. Both sides share the machine's cores: a server is measured best from another one.
+
+              duplex serve --handler sync --quiet &
+              duplex bench ws://localhost:8080/echo --connections 50 --size 32B --depth 16 --duration 10s
+              duplex bench ws://localhost:8080/echo --text --size 64KiB --json
+
+            \(ExitStatus.explanation)
+            """
+    )
+
+    @Argument(help: "ws://host[:port]/path?query") var url: String
+
+    @Option(help: ArgumentHelp("How many connections.", valueName: "count"))
+    var connections = 50
+
+    @Option(help: ArgumentHelp("The size of each message.", valueName: "size"))
+    var size = ByteCount(32)
+
+    @Option(help: ArgumentHelp("How many messages each connection keeps in flight.", valueName: "count"))
+    var depth = 1
+
+    @Option(help: ArgumentHelp("How long to measure.", valueName: "time"))
+    var duration = TimeArgument.seconds(10)
+
+    @Option(help: ArgumentHelp("How long to load before measuring.", valueName: "time"))
+    var warmup = TimeArgument.seconds(1)
+
+    @Option(
+        help: ArgumentHelp(
+            "How long connecting may take, and at the end waiting for the last echoes.",
+            valueName: "time"
+        )
+    )
+    var timeout = TimeArgument.seconds(10)
+
+    @Flag(help: "Send text messages rather than binary ones.")
+    var text = false
+
+    @Option(help: ArgumentHelp("How many event loops; one for each core unless given.", valueName: "count"))
+    var loops: Int?
+
+    @Flag(help: "Print the report as one JSON object.")
+    var json = false
+
+    func validate() throws {
+        guard connections >= 1, depth >= 1, loops ?? 1 >= 1 else {
+            throw ValidationError("--connections, --depth and --loops must be 1 or more.")
+        }
+        guard size <= .gibibytes(1) else { throw ValidationError("--size must be 1GiB at most.") }
+        guard duration.duration > .zero else { throw ValidationError("--duration must be longer than nothing.") }
+    }
+
+    func run() async throws {
+        let report: BenchReport
+        do {
+            report = try await Interruption.shared.cancelling { try await load() }
+        } catch {
+            throw Failure(error)
+        }
+        Console.shared.showProgress("")
+        Console.shared.print(json ? try report.json : report.text)
+        if !report.failures.isEmpty {
+            throw Failure(.connectionFailed, report.distinctFailures.joined(separator: "\n"))
+        }
+    }
+
+    private func load() async throws -> BenchReport {
+        let plan = BenchRun.Plan(
+            url: url,
+            connections: connections,
+            size: size.bytes,
+            depth: depth,
+            kind: text ? .text : .binary,
+            duration: duration.duration,
+            warmup: warmup.duration,
+            timeout: timeout.duration
+        )
+        let group = if let loops { try EventLoopGroup(loops: loops) } else { EventLoopGroup.shared }
+        let run = BenchRun(plan: plan, group: group) { messages, elapsed in
+            let seconds = Double(elapsed.nanoseconds) / 1e9
+            let rate = (Double(messages) / max(seconds, 0.001)).fixed(0)
+            Console.shared.showProgress("\(seconds.fixed(0)) s: \(messages.grouped) echoes, \(rate) messages/s")
+        }
+        return try await run.run()
+    }
+}

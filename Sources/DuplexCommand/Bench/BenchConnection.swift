@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import Synchronization
+
+/// One connection of a run: keeps a number of messages in flight and checks every echo.
+///
+/// Works from within the loop's calls; the lock is for the compiler and for the end of the run, and hardly ever waited for.
+final class BenchConnection: WebSocketHandler {
+    /// How a connection's part in the run ended.
+    enum End: Sendable, Equatable {
+        /// Every message came back as it was sent.
+        case complete
+        /// An echo was wrong, or the connection was lost.
+        case failed(String)
+    }
+
+    private struct State {
+        var payload: BenchPayload
+        var sent: UInt64 = 0
+        var received: UInt64 = 0
+        /// When the messages in flight were sent, by their number modulo the depth.
+        var sentAt: [MonotonicInstant]
+        var recorder: BenchRecorder?
+        var end: End?
+    }
+
+    private let depth: UInt64
+    private let stage: BenchStage
+    private let recorders: [ObjectIdentifier: BenchRecorder]
+    private let onEnd: @Sendable (End) -> Void
+    private let state: Mutex<State>
+
+    /// Makes a connection that begins when it is opened.
+    ///
+    /// - Parameters:
+    ///   - payload: its messages.
+    ///   - depth: how many are in flight at once.
+    ///   - stage: where the run stands.
+    ///   - recorders: for each loop, where its latencies go.
+    ///   - onEnd: called once, on the loop.
+    init(
+        payload: BenchPayload,
+        depth: Int,
+        stage: BenchStage,
+        recorders: [ObjectIdentifier: BenchRecorder],
+        onEnd: @escaping @Sendable (End) -> Void
+    ) {
+        self.depth = UInt64(depth)
+        self.stage = stage
+        self.recorders = recorders
+        self.onEnd = onEnd
+        state = Mutex(State(payload: payload, sentAt: Array(repeating: .now(), count: depth)))
+    }
+
+    /// How many messages have been sent and not come back.
+    var inFlight: Int {
+        state.withLock { Int($0.sent - $0.received) }
+    }
+
+    func opened(_ socket: isolated WebSocket) {
+        state.withLock { state in
+            state.recorder = recorders[ObjectIdentifier(socket.loop)]
+            fill(&state, stage.name, socket)
+        }
+    }
+
+    func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+        let end = state.withLock { state -> End? in
+            guard state.end == nil else { return nil }
+            // Read once: a stage that changed in between would leave a connection neither sending nor complete.
+            let stage = stage.name
+            state.end = check(bytes, kind, stage, &state)
+            if state.end == nil { fill(&state, stage, socket) }
+            return state.end
+        }
+        if let end { onEnd(end) }
+    }
+
+    func drained(_ socket: isolated WebSocket) {
+        state.withLock { fill(&$0, stage.name, socket) }
+    }
+
+    func closed(_ socket: isolated WebSocket, _ report: CloseReport) {
+        let end = state.withLock { state -> End? in
+            guard state.end == nil else { return nil }
+            state.end = .failed("A connection ended: \(report.description.visible).")
+            return state.end
+        }
+        if let end { onEnd(end) }
+    }
+
+    /// Checks an echo and records its latency.
+    ///
+    /// - Returns: how the run ends for this connection, if it does now.
+    private func check(
+        _ bytes: RawSpan,
+        _ kind: Message.Kind,
+        _ stage: BenchStage.Name,
+        _ state: inout State
+    ) -> End? {
+        let number = state.received
+        guard number < state.sent else { return .failed("More echoes came than messages were sent.") }
+        if let mismatch = state.payload.mismatch(bytes, kind, expected: number) {
+            return .failed(mismatch.description)
+        }
+        state.received += 1
+        if stage == .measuring {
+            let latency = state.sentAt[Int(number % depth)].duration(to: .now())
+            state.recorder?.record(UInt64(max(0, latency.nanoseconds)))
+        }
+        return stage == .draining && state.received == state.sent ? .complete : nil
+    }
+
+    /// Sends until the depth is reached or the connection is above its high-water mark, unless the run is ending.
+    private func fill(_ state: inout State, _ stage: BenchStage.Name, _ socket: isolated WebSocket) {
+        guard state.end == nil, stage != .draining else { return }
+        var hasRoom = true
+        while hasRoom && state.sent - state.received < depth {
+            state.sentAt[Int(state.sent % depth)] = .now()
+            hasRoom = state.payload.withMessage(state.sent) { [kind = state.payload.kind] in socket.enqueue($0, kind) }
+            state.sent += 1
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+
+/// A load on one server, from the first connection to the last echo.
+struct BenchRun: Sendable {
+    /// What load to make.
+    struct Plan: Sendable {
+        var url: String
+        var connections: Int
+        var size: Int
+        var depth: Int
+        var kind: Message.Kind
+        var duration: Duration
+        var warmup: Duration
+        var timeout: Duration
+    }
+
+    let plan: Plan
+    let group: EventLoopGroup
+    /// Called about once a second while measuring, with the messages so far and the time since the beginning.
+    let onProgress: @Sendable (Int, Duration) -> Void
+
+    /// How many connections are opened at the same time.
+    private static let openingAtOnce = 64
+
+    /// Connects, loads, and closes.
+    ///
+    /// Cancelling while measuring ends that early, with a report of what was measured until then.
+    /// - Throws: ``WebSocketError`` when a connection can't be opened; `CancellationError` before measuring has begun.
+    func run() async throws -> BenchReport {
+        let recorders = Dictionary(uniqueKeysWithValues: group.loops.map { (ObjectIdentifier($0), BenchRecorder()) })
+        let stage = BenchStage()
+        let (ends, input) = AsyncStream<BenchConnection.End>.makeStream()
+        let connections = (0..<plan.connections).map { index in
+            let payload = BenchPayload(size: plan.size, kind: plan.kind, seed: UInt64(index))
+            return BenchConnection(payload: payload, depth: plan.depth, stage: stage, recorders: recorders) { end in
+                input.yield(end)
+            }
+        }
+        let sockets = try await open(connections)
+        try await Task.sleep(for: plan.warmup)
+        let elapsed = await measure(stage, Array(recorders.values))
+        let failures = await drain(ends, connections)
+        await close(sockets)
+        return BenchReport(
+            plan: plan,
+            loops: group.loops.count,
+            elapsed: elapsed,
+            latencies: BenchRecorder.merged(Array(recorders.values)),
+            failures: failures
+        )
+    }
+
+    // MARK: Connections
+
+    private var options: WebSocketOptions {
+        var options = WebSocketOptions()
+        options.limits = .local.with(messageSize: max(.mebibytes(64), ByteCount(plan.size)))
+        options.keepalive = .disabled
+        options.connectTimeout = plan.timeout
+        return options
+    }
+
+    private func open(_ connections: [BenchConnection]) async throws -> [WebSocket] {
+        let options = options
+        return try await withThrowingTaskGroup(of: WebSocket.self) { tasks in
+            var sockets: [WebSocket] = []
+            for (index, connection) in connections.enumerated() {
+                if index >= Self.openingAtOnce, let socket = try await tasks.next() { sockets.append(socket) }
+                tasks.addTask {
+                    try await WebSocket.connect(to: plan.url, options: options, on: group, handler: connection)
+                }
+            }
+            for try await socket in tasks { sockets.append(socket) }
+            return sockets
+        }
+    }
+
+    private func close(_ sockets: [WebSocket]) async {
+        await withDiscardingTaskGroup { tasks in
+            for socket in sockets { tasks.addTask { await socket.close() } }
+        }
+    }
+
+    // MARK: Stages
+
+    /// Lets the connections record for the length of the run.
+    ///
+    /// - Returns: how long that was.
+    private func measure(_ stage: BenchStage, _ recorders: [BenchRecorder]) async -> Duration {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let end = start.advanced(by: plan.duration)
+        stage.name = .measuring
+        var next = start
+        while clock.now < end && !Task.isCancelled {
+            next = min(end, next.advanced(by: .seconds(1)))
+            try? await clock.sleep(until: next)
+            onProgress(recorders.reduce(0) { $0 + $1.count }, start.duration(to: clock.now))
+        }
+        stage.name = .draining
+        return start.duration(to: clock.now)
+    }
+
+    /// Waits until every connection has all its echoes, or the time is up.
+    ///
+    /// - Returns: what went wrong, one entry for each connection where something did.
+    private func drain(_ ends: AsyncStream<BenchConnection.End>, _ connections: [BenchConnection]) async -> [String] {
+        // Not of this task: cancelling ends the measuring, and the rest is to be checked all the same.
+        let collecting = Task {
+            var failures: [String] = []
+            var count = 0
+            for await end in ends.prefix(connections.count) {
+                count += 1
+                if case .failed(let reason) = end { failures.append(reason) }
+            }
+            return (failures, connections.count - count)
+        }
+        let alarm = Task {
+            try await Task.sleep(for: plan.timeout)
+            collecting.cancel()
+        }
+        var (failures, silent) = await collecting.value
+        alarm.cancel()
+        if silent > 0 {
+            let missing = connections.reduce(0) { $0 + $1.inFlight }
+            failures += Array(
+                repeating: "Echoes that did not come within \(plan.timeout): \(missing.grouped).",
+                count: silent
+            )
+        }
+        return failures
+    }
+}

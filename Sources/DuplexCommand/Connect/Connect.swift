@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+import DuplexWebSockets
+import DuplexWire
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// `duplex connect`: a client to type into, or to put into a pipe.
+struct Connect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Connect and exchange messages, by hand or in a pipe.",
+        discussion: """
+            In a terminal, type a line to send it as a text message; Ctrl-D or Ctrl-C closes. A message that arrives while \
+            you type takes the line's place on the screen: what you typed isn't lost, and Ctrl-R shows it again.
+
+            In a pipe, each line of the input is sent as a text message and each message received is printed as a line; \
+            everything else goes to standard error. After the last line, replies are waited for until none has come for \
+            --wait, -n of them have come, or the server closes.
+
+              duplex connect ws://localhost:8080/echo
+              duplex connect ws://localhost:8080/echo -x hello -x world -n 2
+              seq 1000 | duplex connect ws://localhost:8080/echo | sort -n | tail -1
+
+            On a terminal, control characters in messages are made visible (␛ for escape); in a pipe messages are passed \
+            on as they are, line feeds in them too. A binary message is shown in hexadecimal on a terminal, and passed on \
+            as it is in a pipe unless --binary is given.
+
+            \(ExitStatus.explanation)
+            """
+    )
+
+    @Argument(help: "ws://host[:port]/path?query") var url: String
+
+    @Option(
+        name: .customShort("x"),
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Send this text, and end after the replies; may be repeated.", valueName: "text")
+    )
+    var texts: [String] = []
+
+    @Option(
+        name: [.customShort("n"), .customLong("replies")],
+        help: ArgumentHelp("End after so many messages; 1 with -x, 0 not to wait for any.", valueName: "count")
+    )
+    var replies: Int?
+
+    @Option(
+        help: ArgumentHelp("How long to wait for the next reply: 2s; 10s where -n or -x count them.", valueName: "time")
+    )
+    var wait: TimeArgument?
+
+    @Flag(help: "Send every message back until the server closes, and read no input.")
+    var echo = false
+
+    @Flag(help: "Show binary messages in full, in hexadecimal, also in a pipe.")
+    var binary = false
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        if let replies, replies < 0 { throw ValidationError("-n must be 0 or more.") }
+        if echo && !(texts.isEmpty && replies == nil) { throw ValidationError("--echo doesn't go with -x and -n.") }
+    }
+
+    func run() async throws {
+        do {
+            try await Interruption.shared.cancelling { try await talk() }
+        } catch {
+            Console.shared.setPrompt("")
+            throw Failure(error)
+        }
+    }
+
+    private func talk() async throws {
+        let socket = try await WebSocket.connect(to: url, options: connection.webSocketOptions)
+        if echo {
+            try await DuplexCommand.echo(socket)
+            try await finish(socket)
+            return
+        }
+        let isInteractive = texts.isEmpty && isatty(STDIN_FILENO) == 1
+        if isInteractive { greet(socket) }
+        let conversation = try makeConversation(socket, isInteractive: isInteractive)
+        let end: Conversation.End
+        do {
+            end = try await conversation.run()
+        } catch {
+            await socket.close(code: error is CancellationError ? .normalClosure : .goingAway)
+            throw error
+        }
+        Console.shared.setPrompt("")
+        try await finish(socket)
+        if case .failed(let failure) = end { throw failure }
+    }
+
+    private func makeConversation(_ socket: WebSocket, isInteractive: Bool) throws -> Conversation {
+        let lines: any LineSource = texts.isEmpty ? try InputLines(descriptor: STDIN_FILENO) : GivenLines(texts)
+        let replies = replies ?? (texts.isEmpty ? nil : 1)
+        let hasPrompt = isInteractive && Console.shared.isOutputTerminal
+        return Conversation(
+            socket: socket,
+            lines: lines,
+            printer: MessagePrinter(console: .shared, mark: hasPrompt ? "< " : "", showsAllBytes: binary),
+            rules: Conversation.Rules(
+                replies: replies,
+                sendsAllFirst: !texts.isEmpty,
+                wait: wait?.duration ?? (replies == nil ? .seconds(2) : .seconds(10)),
+                endsWithInput: isInteractive
+            ),
+            lineWasSent: { if hasPrompt { Console.shared.lineWasTyped() } }
+        )
+    }
+
+    private func greet(_ socket: WebSocket) {
+        let subprotocol = socket.subprotocol.map { ", subprotocol \($0.visible)" } ?? ""
+        Console.shared.complain("Connected to \(url.visible)\(subprotocol). Ctrl-D closes.")
+        if Console.shared.isOutputTerminal { Console.shared.setPrompt("> ") }
+    }
+
+    /// Closes, if the peer hasn't, and tells how the connection ended where that wasn't this side's doing.
+    private func finish(_ socket: WebSocket) async throws {
+        let report = await socket.close()
+        if report.initiator == .remote, report.isClean {
+            Console.shared.complain("Closed by the server: \(report.received?.description.visible ?? "no code").")
+        } else if !report.isClean {
+            throw Failure(.connectionFailed, "The connection didn't close in order: \(report.description.visible).")
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+import DuplexWire
+
+/// Lines out, messages in, on one connection, until a rule says that it is enough.
+struct Conversation: Sendable {
+    /// When to end.
+    struct Rules: Sendable {
+        /// After so many messages; `nil` to take them as they come.
+        var replies: Int?
+        /// Whether all lines are sent before the number of messages counts.
+        var sendsAllFirst: Bool
+        /// How long the peer may be silent once all lines are sent.
+        var wait: Duration
+        /// Whether the end of the lines is the end of it all.
+        var endsWithInput: Bool
+    }
+
+    /// How it ended.
+    enum End: Sendable, Equatable {
+        /// As the rules have it, or by the peer with nothing left to wait for.
+        case done
+        /// The peer owed something.
+        case failed(Failure)
+    }
+
+    let socket: WebSocket
+    let lines: any LineSource
+    let printer: MessagePrinter
+    let rules: Rules
+    /// Called after each line that was sent.
+    let lineWasSent: @Sendable () -> Void
+
+    /// Sends and receives; leaves the connection open.
+    ///
+    /// - Throws: what ended the connection when that wasn't in order; ``Failure`` for input that can't be sent;
+    ///   `CancellationError`.
+    func run() async throws -> End {
+        let progress = ConversationProgress(rules)
+        return try await withThrowingTaskGroup(of: End?.self) { tasks in
+            defer { tasks.cancelAll() }
+            tasks.addTask { try await receive(progress) }
+            tasks.addTask { try await send(progress) }
+            while let end = try await tasks.next() {
+                if let end { return end }
+            }
+            return .done
+        }
+    }
+
+    private func receive(_ progress: ConversationProgress) async throws -> End {
+        for try await message in socket.messages {
+            printer.show(message)
+            if progress.messageArrived() { return .done }
+        }
+        guard let missing = progress.missing else { return .done }
+        return .failed(Failure(.connectionFailed, "The server closed with \(missing) of the replies still to come."))
+    }
+
+    /// Ends without a result when the connection does: the receiver knows how that came about.
+    private func send(_ progress: ConversationProgress) async throws -> End? {
+        do {
+            while let line = try await lines.next() {
+                try await socket.send(line)
+                lineWasSent()
+            }
+        } catch is WebSocketError {
+            return nil
+        }
+        if progress.inputEnded() || rules.endsWithInput { return .done }
+        try await waitForSilence(progress)
+        guard let missing = progress.missing else { return .done }
+        return .failed(
+            Failure(.timedOut, "No message for \(rules.wait), with \(missing) of the replies still to come.")
+        )
+    }
+
+    private func waitForSilence(_ progress: ConversationProgress) async throws {
+        while true {
+            let deadline = progress.lastActivity.advanced(by: rules.wait)
+            if ContinuousClock.now >= deadline { return }
+            try await Task.sleep(until: deadline, clock: .continuous)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+/// Prints the messages that arrive: made visible for a terminal, as they are for a pipe.
+struct MessagePrinter: Sendable {
+    let console: Console
+    /// What stands before each message on a terminal.
+    let mark: String
+    /// Whether a binary message is shown in hexadecimal, all of it, also in a pipe.
+    let showsAllBytes: Bool
+
+    /// How many bytes of a binary message a terminal gets to see.
+    private static let shownBytes = 32
+
+    func show(_ message: Message) {
+        switch (message, console.isOutputTerminal) {
+        case (.text(let text), true): console.print(mark + text.visible)
+        case (.text(let text), false): console.print(Array(text.utf8))
+        case (.binary(let bytes), true): console.print(mark + summary(of: bytes))
+        case (.binary(let bytes), false): console.print(showsAllBytes ? Array(bytes.hexadecimal.utf8) : bytes)
+        }
+    }
+
+    func summary(of bytes: [UInt8]) -> String {
+        let shown = showsAllBytes ? bytes[...] : bytes.prefix(Self.shownBytes)
+        let colon = bytes.isEmpty ? "" : ": "
+        return "binary, \(ByteCount(bytes.count))\(colon)\(shown.hexadecimal)\(shown.count < bytes.count ? " …" : "")"
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The command `duplex`: a server to talk to, and clients to talk, measure and load with.
+@main
+struct Duplex: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "duplex",
+        abstract: "Talk WebSocket: serve, connect, ping and bench.",
+        discussion: """
+            Try it in two terminals:
+
+              duplex serve
+              duplex connect ws://localhost:8080/echo
+
+            \(ExitStatus.explanation)
+            """,
+        version: "0.1.0",
+        subcommands: [Serve.self, Connect.self, Ping.self, Bench.self]
+    )
+
+    static func main() async {
+        // Before anything starts a thread, so that every thread leaves the signals to the one that waits for them.
+        Interruption.prepare()
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as Failure {
+            Console.shared.complain("duplex: \(failure.message)")
+            endProcess(failure.status.rawValue)
+        } catch {
+            exit(withError: error)
+        }
+    }
+}
+
+/// `exit(3)`, whose name the method of the command hides.
+private func endProcess(_ status: Int32) -> Never {
+    exit(status)
+}

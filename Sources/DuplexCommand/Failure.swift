@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+
+/// What the command tells the shell, the same for every subcommand.
+enum ExitStatus: Int32, Sendable {
+    /// All went well, and connections were closed in order.
+    case success = 0
+    /// Anything that has no number of its own.
+    case failure = 1
+    /// The server couldn't be reached.
+    case cannotConnect = 2
+    /// The server answered, but not with a WebSocket.
+    case handshakeRefused = 3
+    /// The connection was lost, broke the protocol, or was closed with a code that tells of an error.
+    case connectionFailed = 4
+    /// A reply didn't come in time.
+    case timedOut = 5
+
+    /// The numbers for `--help`.
+    static let explanation = """
+        Exit status: 0 closed in order; 1 another error; 2 cannot connect; 3 handshake refused; 4 connection lost, \
+        protocol broken, or closed with an error code; 5 no reply in time; 64 wrong usage; 130 interrupted twice.
+        """
+}
+
+/// Why the command ends without success: what to tell the person and what to tell the shell.
+struct Failure: Error, Equatable {
+    let status: ExitStatus
+    /// Fit to be shown: text of the peer in it has been made visible, and its line ends are the command's own.
+    let message: String
+
+    init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    /// What an error of the libraries means for the command.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as WebSocketError: self.init(Self.status(of: error), Self.text(of: error))
+        case let error as SocketError: self.init(.failure, Self.visibleLines(error.description))
+        default: self.init(.failure, Self.visibleLines(String(describing: error)))
+        }
+    }
+
+    private static func status(of error: WebSocketError) -> ExitStatus {
+        switch error.code {
+        case .cannotConnect: .cannotConnect
+        // Only connecting is given a time; a ping that isn't answered is told apart by whoever sent it.
+        case .timedOut: .cannotConnect
+        case .handshakeRefused: .handshakeRefused
+        case .closed, .connectionLost, .protocolViolation: .connectionFailed
+        default: .failure
+        }
+    }
+
+    /// The message on one line, since it may quote the peer; the cause, which quotes on its own, on those below.
+    private static func text(of error: WebSocketError) -> String {
+        let message = error.message.visible
+        guard let cause = error.cause, !(cause is ProtocolError) else { return message }
+        return message + "\n  " + visibleLines(String(describing: cause)).replacing("\n", with: "\n  ")
+    }
+
+    private static func visibleLines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+import DuplexWebSockets
+import DuplexWire
+
+/// `duplex ping`: round trips, one by one.
+struct Ping: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Measure round trips with WebSocket pings.",
+        discussion: """
+            Sends ping frames (RFC 6455 section 5.5.2), which every server must answer, and shows how long each answer \
+            took. The time that --timeout gives to connecting is also given to each answer. Jitter is the mean difference \
+            between one round trip and the next.
+
+              duplex ping ws://localhost:8080/echo
+              duplex ping ws://localhost:8080/echo -c 0 -i 100ms
+
+            \(ExitStatus.explanation)
+            """
+    )
+
+    @Argument(help: "ws://host[:port]/path?query") var url: String
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("How many pings; 0 to go on until interrupted.", valueName: "count")
+    )
+    var count = 5
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("The time from one ping to the next.", valueName: "time"))
+    var interval = TimeArgument.seconds(1)
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        if count < 0 { throw ValidationError("-c must be 0 or more.") }
+    }
+
+    func run() async throws {
+        do {
+            try await Interruption.shared.cancelling { try await measure() }
+        } catch {
+            throw Failure(error)
+        }
+    }
+
+    private func measure() async throws {
+        var options = connection.webSocketOptions
+        options.keepalive = .disabled
+        let socket = try await WebSocket.connect(to: url, options: options, handler: Ignoring())
+        let statistics: RoundTripStatistics
+        do {
+            statistics = try await pings(on: socket)
+        } catch {
+            await socket.close()
+            throw error
+        }
+        await socket.close()
+        if statistics.lost > 0 {
+            throw Failure(.timedOut, "\(statistics.lost) of the pings were not answered in time.")
+        }
+    }
+
+    /// Sends the pings, and tells the statistics however it ends.
+    private func pings(on socket: WebSocket) async throws -> RoundTripStatistics {
+        var statistics = RoundTripStatistics()
+        defer { Console.shared.print(statistics.description) }
+        var number = 0
+        var next = ContinuousClock.now
+        do {
+            while count == 0 || number < count {
+                try await Task.sleep(until: next, clock: .continuous)
+                next = ContinuousClock.now.advanced(by: interval.duration)
+                number += 1
+                try await ping(number, on: socket, &statistics)
+            }
+        } catch is CancellationError {
+            // Interrupted: that is how an endless run ends.
+        }
+        return statistics
+    }
+
+    private func ping(_ number: Int, on socket: WebSocket, _ statistics: inout RoundTripStatistics) async throws {
+        do {
+            let roundTrip = try await socket.ping(timeout: connection.timeout.duration)
+            statistics.add(roundTrip)
+            Console.shared.print("pong \(number): \(roundTrip.inMilliseconds) ms")
+        } catch let error as WebSocketError where error.code == .timedOut {
+            statistics.addLoss()
+            Console.shared.print("pong \(number): not within \(connection.timeout.defaultValueDescription)")
+        }
+    }
+}
+
+/// Takes messages and forgets them: left in the inbox, they would keep pongs from being read.
+private struct Ignoring: WebSocketHandler {
+    func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {}
+}

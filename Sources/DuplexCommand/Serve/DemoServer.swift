@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+
+/// The server that `duplex serve` runs: the demo page, an echo, a chat room, and an echo at every other path.
+enum DemoServer {
+    /// How the echo handles its connections.
+    enum EchoStyle: String, Sendable, CaseIterable {
+        /// On the loop, from within the call that brings the message.
+        case sync
+        /// In a task for each connection.
+        case async
+    }
+
+    /// Adds the routes to a server.
+    ///
+    /// - Parameters:
+    ///   - server: what to add them to.
+    ///   - echoPath: the path of the echo; paths that nothing else claims echo too.
+    ///   - style: how the echo handles its connections.
+    static func addRoutes(to server: inout WebServer, echoPath: String, style: EchoStyle) {
+        for resource in DemoPage.resources {
+            server.get(resource.path) { request in response(resource, host: request.head.host) }
+        }
+        for path in [echoPath, "*"] {
+            switch style {
+            case .sync: server.webSocket(path, handler: EchoHandler())
+            case .async: server.webSocket(path) { socket in try await echo(socket) }
+            }
+        }
+        // Last, so that an echo at the room's path doesn't take its place.
+        let room = ChatRoom()
+        server.webSocket(DemoPage.chatPath) { socket in try await room.welcome(socket) }
+    }
+
+    static func response(_ resource: DemoPage.Resource, host: String) -> Response {
+        var response = Response(type: resource.contentType, body: Array(resource.body.utf8))
+        for (name, value) in DemoPage.headers(host: isPlain(host) ? host : "localhost") {
+            guard let name = HTTPField.Name(name) else { continue }
+            response.fields[name] = value
+        }
+        return response
+    }
+
+    /// A host may have punctuation by the grammar of URLs (RFC 3986 section 3.2.2), some of which would begin a directive of
+    /// its own in the policy.
+    private static func isPlain(_ host: String) -> Bool {
+        host.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"): true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+extension String {
+    /// The text with everything that a terminal might obey, or that makes it look like other text, made visible.
+    ///
+    /// A peer's text could otherwise move the cursor, rename the window or type for the user. C0 controls and DEL become
+    /// their control pictures (`␛`); C1 controls, line and paragraph separators and what turns the direction of writing
+    /// become escapes (`\u{202e}`). The backslash itself is left alone: this is for reading, not for reading back.
+    var visible: String {
+        guard unicodeScalars.contains(where: Self.isDangerous) else { return self }
+        var text = ""
+        for scalar in unicodeScalars {
+            if Self.isDangerous(scalar) {
+                text += Self.replacement(for: scalar)
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+
+    private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x00...0x1F, 0x7F...0x9F: true
+        // Line and paragraph separator.
+        case 0x2028, 0x2029: true
+        // What sets the direction of writing (Unicode Standard Annex #9, section 2).
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        // Interlinear annotation and the byte order mark: invisible.
+        case 0xFEFF, 0xFFF9...0xFFFB: true
+        default: false
+        }
+    }
+
+    private static func replacement(for scalar: Unicode.Scalar) -> String {
+        switch scalar.value {
+        case 0x00...0x1F: Unicode.Scalar(0x2400 + scalar.value).map { String($0) } ?? escape(scalar)
+        case 0x7F: "␡"
+        default: escape(scalar)
+        }
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        "\\u{" + String(scalar.value, radix: 16) + "}"
+    }
+}
+
+extension Collection<UInt8> {
+    /// The bytes in hexadecimal, two digits each, separated by spaces.
+    var hexadecimal: String {
+        map { ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+    }
+}
