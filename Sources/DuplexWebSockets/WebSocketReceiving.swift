@@ -167,35 +167,40 @@ extension WebSocket {
 
     /// Waits on the loop's thread, in whichever isolation the caller has there.
     private nonisolated func waitForMessageOnLoop() async throws -> Message? {
-        switch try onLoop(loop, { try $0.prepareToWait() }) {
-        case .message(let message): return message
-        case .end: return nil
-        case .wait(let id):
-            return try await waitOnLoop(id: id, isolation: #isolation) { waiter in
-                onLoop(loop) { $0.receiver = waiter }
-            } onCancel: {
-                loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
-            }
+        let id = onLoop(loop) { socket in
+            socket.nextWaiterID += 1
+            return socket.nextWaiterID
+        }
+        return try await waitOnLoop(id: id, isolation: #isolation) { waiter in
+            onLoop(loop) { $0.wait(waiter) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
         }
     }
 
-    private enum Preparation {
-        case message(Message)
-        case end
-        case wait(UInt64)
+    /// Gives the waiter what there is, or keeps it until there is something.
+    private func wait(_ waiter: Waiter<Message?>) {
+        do {
+            let message = takeMessage()
+            if message == nil, try mustWait() { receiver = waiter } else { waiter.resume(returning: message) }
+        } catch {
+            waiter.resume(throwing: error)
+        }
     }
 
-    private func prepareToWait() throws -> Preparation {
-        if let message = takeMessage() { return .message(message) }
+    /// Whether a message may still come.
+    private func mustWait() throws -> Bool {
         if receiver != nil {
             throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
         }
         isAnswering = false
         if ending != nil { conclude() }
-        if stage != .open { return try endOfMessages().map { .message($0) } ?? .end }
+        if stage != .open {
+            try endOfMessages()
+            return false
+        }
         try Task.checkCancellation()
-        nextWaiterID += 1
-        return .wait(nextWaiterID)
+        return true
     }
 
     /// Takes a message out of the inbox.
