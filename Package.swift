@@ -99,6 +99,13 @@ let package = Package(
         ),
         .testTarget(name: "DuplexTestingTests", dependencies: ["DuplexTesting"], swiftSettings: strict),
         .testTarget(name: "DuplexCommandTests", dependencies: ["DuplexCommand"], swiftSettings: strict),
+        // Against WebSocket libraries and a browser that others wrote; scripts/setup --tests installs them.
+        .testTarget(
+            name: "PeerTests",
+            dependencies: ["DuplexWire", "DuplexWebSockets", "DuplexServer"],
+            exclude: ["Peers"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

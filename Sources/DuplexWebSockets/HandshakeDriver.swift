@@ -51,10 +51,10 @@ actor HandshakeDriver {
         channel.handler = self
         channel.isReading = true
         channel.write(handshake.requestBytes.span.raw)
-        return try await waitOnLoop(loop) { waiter in
+        return try await waitOnLoop { waiter in
             if let early { waiter.resume(with: early) } else { self.waiter = waiter }
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.fail(CancellationError()) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.fail(CancellationError()) } }
         }
     }
 
@@ -113,17 +113,17 @@ actor HandshakeDriver {
 
 extension HandshakeDriver: ChannelHandler {
     nonisolated func received(_ bytes: inout MutableRawSpan) {
-        assumeIsolated { driver in bytes.bytes.withOctets { driver.take($0) } }
+        onLoop(loop) { driver in bytes.bytes.withOctets { driver.take($0) } }
     }
 
     nonisolated func inputEnded() {
-        assumeIsolated { $0.streamEnded() }
+        onLoop(loop) { $0.streamEnded() }
     }
 
     nonisolated func outputDrained() {}
 
     nonisolated func failed(_ error: SocketError) {
-        assumeIsolated { driver in
+        onLoop(loop) { driver in
             let message = "\(driver.url) ended the connection during the handshake."
             driver.fail(WebSocketError(.cannotConnect, message: message, cause: error))
         }
@@ -132,7 +132,7 @@ extension HandshakeDriver: ChannelHandler {
 
 extension HandshakeDriver: TimerTarget {
     nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        assumeIsolated { driver in
+        onLoop(loop) { driver in
             guard timer == driver.timer else { return }
             driver.timer = nil
             let message = "\(driver.url) didn't answer the handshake within \(driver.options.connectTimeout)."

@@ -18,7 +18,9 @@ public actor WebSocket {
     public nonisolated let subprotocol: String?
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
     public nonisolated let remoteAddress: SocketAddress?
-    nonisolated let channel: LoopBound<Channel>
+    // Reached by isolated code only, through `channel`: the loop is this actor's executor, so that such code runs on the
+    // thread that the channel belongs to. The deinitialiser hands it back to the loop.
+    private nonisolated(unsafe) let loopChannel: Channel
     nonisolated let handler: HandlerBox?
 
     let session: Session
@@ -26,7 +28,9 @@ public actor WebSocket {
     var stage = Stage.open { didSet { updateIsTaking() } }
     /// Why nothing more is received, once that is so: the app still gets what came before it.
     var ending: Ending? { didSet { updateIsTaking() } }
-    /// Whether what arrives is parsed: while nothing has ended. Kept beside the two because every message asks.
+    /// Whether what arrives is parsed: while nothing has ended.
+    ///
+    /// Kept beside the two because every message asks.
     private(set) var isTaking = true
 
     /// Messages that wait for the app, and what they hold.
@@ -90,8 +94,8 @@ public actor WebSocket {
     /// Takes over a channel after the opening handshake; called on its loop, and followed by ``start(leftover:)``.
     package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {
         self.loop = loop
-        self.channel = channel
-        self.handler = setup.handler.map(HandlerBox.init)
+        unsafe loopChannel = channel.value
+        self.handler = setup.handler.map { HandlerBox.make($0) }
         self.subprotocol = setup.subprotocol
         self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
         self.limits = setup.limits
@@ -107,7 +111,7 @@ public actor WebSocket {
     }
 
     deinit {
-        let channel = channel
+        let channel = unsafe LoopBound(loopChannel, on: loop.thread)
         let timers = [sessionTimer?.id, graceTimer].compactMap(\.self)
         loop.execute { core in
             for timer in timers { core.cancel(timer) }
@@ -115,13 +119,17 @@ public actor WebSocket {
         }
     }
 
+    /// The loop, which runs what is isolated to this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
 
+    /// The connection's transport.
+    var channel: Channel { unsafe loopChannel }
+
     /// The address of this side; `nil` once the connection is closed.
     public var localAddress: SocketAddress? {
-        SocketAddress.local(of: channel.value.descriptor)
+        SocketAddress.local(of: channel.descriptor)
     }
 
     /// Where the connection stands: open, closing or closed.
@@ -129,15 +137,16 @@ public actor WebSocket {
         stage == .closed ? .closed : session.state
     }
 
-    /// What each side sent and received to close the connection, who began, and whether it was clean. Complete once
-    /// ``state`` is closed.
+    /// What each side sent and received to close the connection, who began, and whether it was clean.
+    ///
+    /// Complete once ``state`` is closed.
     public var closeReport: CloseReport {
         session.report
     }
 
     /// The bytes that are written and not sent yet.
     public var queuedBytes: Int {
-        channel.value.queuedBytes
+        channel.queuedBytes
     }
 
     private static func maskingKeys(_ core: LoopCore, _ loop: EventLoop) -> MaskingKeys {
@@ -151,10 +160,10 @@ public actor WebSocket {
 
     /// Begins: takes what came together with the handshake, then what arrives.
     package func start(leftover: [UInt8]) {
-        let channel = channel.value
+        let channel = channel
         channel.handler = self
         channel.limitReceive(to: handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size)
-        handler?.handler.opened(self)
+        handler?.opened(self)
         armSessionTimer()
         carry = leftover
         takeCarry()

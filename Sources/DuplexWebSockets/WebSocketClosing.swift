@@ -25,9 +25,9 @@ extension WebSocket {
             nextWaiterID += 1
             let id = nextWaiterID
             // Not cancellable: what it waits for has a deadline of its own.
-            try? await waitOnLoop(loop, id: id) { waiter in
+            try? await waitOnLoop(id: id) { waiter in
                 closers.append(waiter)
-            } cancel: {
+            } onCancel: {
             }
         }
         return session.report
@@ -47,10 +47,12 @@ extension WebSocket {
 
     // MARK: What ends it
 
-    /// Nothing more is received. The app first gets the messages that came before, and its answers are written.
+    /// Nothing more is received.
+    ///
+    /// The app first gets the messages that came before, and its answers are written.
     func end(_ ending: Ending) {
         self.ending = ending
-        channel.value.isReading = false
+        channel.isReading = false
         if receiver != nil || handler != nil || !session.canSend || (inbox.isEmpty && !isAnswering) {
             conclude()
         } else {
@@ -100,9 +102,9 @@ extension WebSocket {
             linger()
             return
         }
-        if !channel.value.isReading {
+        if !channel.isReading {
             takeCarry()
-            channel.value.isReading = true
+            channel.isReading = true
         }
         armSessionTimer()
     }
@@ -110,12 +112,12 @@ extension WebSocket {
     // MARK: Grace for the app
 
     private func startGrace() {
-        let core = channel.value.core
+        let core = channel.core
         graceTimer = core.schedule(self, at: core.now.advanced(by: Self.answerGrace))
     }
 
     private func stopGrace() {
-        if let graceTimer { channel.value.core.cancel(graceTimer) }
+        if let graceTimer { channel.core.cancel(graceTimer) }
         graceTimer = nil
     }
 
@@ -125,9 +127,9 @@ extension WebSocket {
     private func linger() {
         guard stage == .open else { return }
         stage = .lingering
-        channel.value.finishWriting()
-        channel.value.isReading = true
-        let core = channel.value.core
+        channel.finishWriting()
+        channel.isReading = true
+        let core = channel.core
         stopSessionTimer()
         graceTimer = core.schedule(self, at: core.now.advanced(by: session.closeTimeout))
         failWaiters()
@@ -137,13 +139,13 @@ extension WebSocket {
     private func finish() {
         guard stage != .closed else { return }
         stage = .closed
-        channel.value.close()
+        channel.close()
         stopSessionTimer()
         stopGrace()
         carry = []
         failWaiters()
         while let closer = closers.popLast() { closer.resume(with: .success(())) }
-        handler?.handler.closed(self, session.report)
+        handler?.closed(self, session.report)
         let ended = ended
         self.ended = nil
         ended?(self)
@@ -196,7 +198,7 @@ extension WebSocket {
 
 extension WebSocket: TimerTarget {
     package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        assumeIsolated { $0.fired(timer, now) }
+        onLoop(loop) { $0.fired(timer, now) }
     }
 
     private func fired(_ timer: TimerID, _ now: MonotonicInstant) {
@@ -215,13 +217,13 @@ extension WebSocket: TimerTarget {
     private func sessionDeadlinePassed(_ now: Instant) {
         guard stage == .open else { return }
         // As long as this side doesn't read, a pong may wait unread: then the slow one is us.
-        if !channel.value.isReading && ending == nil && session.state == .open { session.peerIsAlive(now: now) }
+        if !channel.isReading && ending == nil && session.state == .open { session.peerIsAlive(now: now) }
         switch session.deadlinePassed(now: now) {
         case .none, .wrote: break
         case .keepaliveTimedOut(let error): end(.violation(error))
         case .closeTimedOut:
             session.endOfStream()
-            channel.value.reset()
+            channel.reset()
             finish()
             return
         }
@@ -234,12 +236,12 @@ extension WebSocket: TimerTarget {
         guard stage == .open, let deadline = session.deadline else { return }
         if let armed = sessionTimer, armed.instant <= deadline { return }
         stopSessionTimer()
-        let id = channel.value.core.schedule(self, at: MonotonicInstant(deadline))
+        let id = channel.core.schedule(self, at: MonotonicInstant(deadline))
         sessionTimer = ArmedTimer(id: id, instant: deadline)
     }
 
     private func stopSessionTimer() {
-        if let sessionTimer { channel.value.core.cancel(sessionTimer.id) }
+        if let sessionTimer { channel.core.cancel(sessionTimer.id) }
         sessionTimer = nil
     }
 }

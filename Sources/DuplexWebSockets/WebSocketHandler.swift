@@ -27,17 +27,51 @@ public protocol WebSocketHandler: Sendable {
     func closed(_ socket: isolated WebSocket, _ report: CloseReport)
 }
 
-/// Keeps a handler of any type at the price of one reference; opened in place, so that calling it copies nothing.
-final class HandlerBox: Sendable {
-    let handler: any WebSocketHandler
+/// Keeps a handler of any type at the price of one reference, and calls it without opening an existential for each
+/// message.
+class HandlerBox: @unchecked Sendable {
+    // `@unchecked` because the class isn't final; it and its one subclass hold nothing but a constant that is Sendable.
+    fileprivate init() {}
 
-    init(_ handler: any WebSocketHandler) {
+    static func make(_ handler: some WebSocketHandler) -> HandlerBox {
+        TypedHandlerBox(handler)
+    }
+
+    func opened(_ socket: isolated WebSocket) {}
+    func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {}
+    func drained(_ socket: isolated WebSocket) {}
+    func closed(_ socket: isolated WebSocket, _ report: CloseReport) {}
+}
+
+private final class TypedHandlerBox<Handler: WebSocketHandler>: HandlerBox, @unchecked Sendable {
+    private let handler: Handler
+
+    init(_ handler: Handler) {
         self.handler = handler
+    }
+
+    override func opened(_ socket: isolated WebSocket) {
+        handler.opened(socket)
+    }
+
+    override func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+        handler.received(bytes, kind, on: socket)
+    }
+
+    override func drained(_ socket: isolated WebSocket) {
+        handler.drained(socket)
+    }
+
+    override func closed(_ socket: isolated WebSocket, _ report: CloseReport) {
+        handler.closed(socket, report)
     }
 }
 
 extension WebSocketHandler {
+    /// Does nothing.
     public func opened(_ socket: isolated WebSocket) {}
+    /// Does nothing.
     public func drained(_ socket: isolated WebSocket) {}
+    /// Does nothing.
     public func closed(_ socket: isolated WebSocket, _ report: CloseReport) {}
 }

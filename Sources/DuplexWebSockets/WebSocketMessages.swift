@@ -18,17 +18,24 @@ extension WebSocket {
 
         /// Waits for one message after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            let socket: WebSocket
+            @usableFromInline let socket: WebSocket
 
+            /// The next message; `nil` once the connection has ended in order.
+            @inlinable
             public mutating func next() async throws -> Message? {
-                try await socket.next()
+                if let message = socket.takeReadyMessage() { return message }
+                return try await socket.next()
             }
 
+            /// The next message, without a hop on the connection's loop; `nil` once the connection has ended in order.
+            @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
-                try await socket.next()
+                if let message = socket.takeReadyMessage() { return message }
+                return try await socket.next()
             }
         }
 
+        /// Begins to iterate.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(socket: socket)
         }

@@ -9,19 +9,19 @@ public import DuplexWire
 
 extension WebSocket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {
-        assumeIsolated { $0.take(&bytes) }
+        onLoop(loop) { $0.take(&bytes) }
     }
 
     package nonisolated func inputEnded() {
-        assumeIsolated { $0.streamEnded() }
+        onLoop(loop) { $0.streamEnded() }
     }
 
     package nonisolated func outputDrained() {
-        assumeIsolated { $0.resumeSenders() }
+        onLoop(loop) { $0.resumeSenders() }
     }
 
     package nonisolated func failed(_ error: SocketError) {
-        assumeIsolated { $0.transportFailed(error) }
+        onLoop(loop) { $0.transportFailed(error) }
     }
 }
 
@@ -31,17 +31,17 @@ extension WebSocket {
         guard isTaking else { return }
         let position: Int
         if let handler {
-            position = parse(&bytes, for: handler.handler)
+            position = parse(&bytes, for: handler)
             // It answers from within: a peer that doesn't take the answers isn't listened to. A task is held back in
             // `send` instead, and goes on receiving, or two peers that both write would wait for each other.
-            let channel = channel.value
+            let channel = channel
             if channel.isAboveHighWaterMark { channel.isReading = false }
         } else {
             position = parse(&bytes)
         }
         if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
-            channel.value.isReading = false
+            channel.isReading = false
         }
     }
 
@@ -52,7 +52,7 @@ extension WebSocket {
         carry = []
         var span = bytes.mutableSpan
         var raw = unsafe span.mutableBytes
-        let position = if let handler { parse(&raw, for: handler.handler) } else { parse(&raw) }
+        let position = if let handler { parse(&raw, for: handler) } else { parse(&raw) }
         guard isTaking else { return }
         if position < bytes.count {
             carry = Array(bytes[position...])
@@ -64,8 +64,8 @@ extension WebSocket {
     /// Runs the session over the bytes, and hands each message to the handler where it lies.
     ///
     /// - Returns: how far it came.
-    private func parse(_ bytes: inout MutableRawSpan, for handler: borrowing any WebSocketHandler) -> Int {
-        let now = Instant(channel.value.core.now)
+    private func parse(_ bytes: inout MutableRawSpan, for handler: HandlerBox) -> Int {
+        let now = Instant(channel.core.now)
         var position = 0
         while isTaking, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
             switch event {
@@ -84,7 +84,7 @@ extension WebSocket {
     ///
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan) -> Int {
-        let now = Instant(channel.value.core.now)
+        let now = Instant(channel.core.now)
         var position = 0
         while isTaking, isInboxOpen, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
             switch event {
@@ -93,11 +93,12 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
-        if !isInboxOpen { channel.value.isReading = false }
+        if !isInboxOpen { channel.isReading = false }
         return position
     }
 
     /// Does what an event asks for that isn't a message.
+    @inline(never)
     private func perform(_ event: Session.Event, _ now: Instant) {
         switch event {
         case .message, .ping: break
@@ -113,15 +114,16 @@ extension WebSocket {
         if let receiver {
             self.receiver = nil
             isAnswering = true
-            receiver.resume(with: .success(message))
+            receiver.resume(returning: message)
         } else if session.state == .open || hasRoom {
             inbox.append(message)
             inboxBytes += message.byteCount
         }
     }
 
-    /// Whether the inbox takes another message. After this side's close it always does, and drops what it can't hold:
-    /// the peer's close frame may be behind it.
+    /// Whether the inbox takes another message.
+    ///
+    /// After this side's close it always does, and drops what it can't hold: the peer's close frame may be behind it.
     private var isInboxOpen: Bool {
         session.state != .open || hasRoom
     }
@@ -138,37 +140,71 @@ extension WebSocket {
     ///
     /// - Throws: ``WebSocketError``: with code ``WebSocketError/Code/closed`` once the connection has ended in order,
     ///   and with what went wrong when it hasn't; ``WebSocketError/Code/alreadyReceiving``; `CancellationError`.
-    public func receive() async throws -> Message {
+    public nonisolated func receive() async throws -> Message {
         if let message = try await next() { return message }
-        throw WebSocketError(.closed, message: "The connection is closed: \(session.report).", closeReport: session.report)
+        let report = await closeReport
+        throw WebSocketError(.closed, message: "The connection is closed: \(report).", closeReport: report)
+    }
+
+    /// A message that is there already, for a caller on the connection's loop.
+    ///
+    /// A plain call: even a hop to the executor that one is on asks the runtime, under a lock, which executor the task
+    /// prefers.
+    @usableFromInline
+    nonisolated func takeReadyMessage() -> Message? {
+        loop.isCurrent ? onLoop(loop) { $0.takeMessage() } : nil
     }
 
     /// The next message; `nil` once the connection has ended in order.
-    func next() async throws -> Message? {
-        if let message = inbox.popFirst() {
-            inboxBytes -= message.byteCount
-            isAnswering = true
-            if !channel.value.isReading { refill() }
-            return message
-        }
-        return try await waitForMessage()
+    @usableFromInline
+    nonisolated func next() async throws -> Message? {
+        loop.isCurrent ? try await waitForMessageOnLoop() : try await hopAndWaitForMessage()
     }
 
-    private func waitForMessage() async throws -> Message? {
+    private func hopAndWaitForMessage() async throws -> Message? {
+        try await waitForMessageOnLoop()
+    }
+
+    /// Waits on the loop's thread, in whichever isolation the caller has there.
+    private nonisolated func waitForMessageOnLoop() async throws -> Message? {
+        switch try onLoop(loop, { try $0.prepareToWait() }) {
+        case .message(let message): return message
+        case .end: return nil
+        case .wait(let id):
+            return try await waitOnLoop(id: id, isolation: #isolation) { waiter in
+                onLoop(loop) { $0.receiver = waiter }
+            } onCancel: {
+                loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
+            }
+        }
+    }
+
+    private enum Preparation {
+        case message(Message)
+        case end
+        case wait(UInt64)
+    }
+
+    private func prepareToWait() throws -> Preparation {
+        if let message = takeMessage() { return .message(message) }
         if receiver != nil {
             throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
         }
         isAnswering = false
         if ending != nil { conclude() }
-        if stage != .open { return try endOfMessages() }
+        if stage != .open { return try endOfMessages().map { .message($0) } ?? .end }
         try Task.checkCancellation()
         nextWaiterID += 1
-        let id = nextWaiterID
-        return try await waitOnLoop(loop, id: id) { waiter in
-            receiver = waiter
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.cancelReceiver(id) }
-        }
+        return .wait(nextWaiterID)
+    }
+
+    /// Takes a message out of the inbox.
+    private func takeMessage() -> Message? {
+        guard let message = inbox.popFirst() else { return nil }
+        inboxBytes -= message.byteCount
+        isAnswering = true
+        if !channel.isReading { refill() }
+        return message
     }
 
     private func cancelReceiver(_ id: UInt64) {
@@ -180,12 +216,14 @@ extension WebSocket {
     /// Goes on receiving once the inbox has room again.
     private func refill() {
         takeCarry()
-        if carry.isEmpty && isInboxOpen && isTaking { channel.value.isReading = true }
+        if carry.isEmpty && isInboxOpen && isTaking { channel.isReading = true }
     }
 }
 
 extension Message {
-    /// A message with a copy of the payload. Of a text, the session has checked the UTF-8.
+    /// A message with a copy of the payload.
+    ///
+    /// Of a text, the session has checked the UTF-8.
     init(_ kind: Kind, copying bytes: RawSpan) {
         switch kind {
         case .text: self = .text(String(copyingValidUTF8: bytes))
@@ -193,7 +231,9 @@ extension Message {
         }
     }
 
-    /// A message with that payload. Of a text, the session has checked the UTF-8.
+    /// A message with that payload.
+    ///
+    /// Of a text, the session has checked the UTF-8.
     init(_ kind: Kind, _ bytes: [UInt8]) {
         switch kind {
         case .text: self = .text(String(decoding: bytes, as: UTF8.self))

@@ -16,22 +16,54 @@ extension WebSocket {
     ///
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once either side has begun to close, or with what
     ///   ended the connection; `CancellationError`.
-    public func send(_ message: Message) async throws {
-        try checkOpen()
+    @inlinable
+    public nonisolated func send(_ message: Message) async throws {
+        switch try sendHere(message) {
+        case .sent: return
+        case .queued: try await waitForDrain()
+        case .elsewhere: if try await !write(message) { try await waitForDrain() }
+        }
+    }
+
+    /// How far a message came without a hop to the connection's loop.
+    @usableFromInline
+    enum Progress {
+        /// All the way.
+        case sent
+        /// It waits behind more than the high-water mark.
+        case queued
+        /// Nowhere: the caller isn't on the loop.
+        case elsewhere
+    }
+
+    /// Sends by a plain call, for a caller on the connection's loop; see ``takeReadyMessage()`` for why.
+    @usableFromInline
+    nonisolated func sendHere(_ message: Message) throws -> Progress {
+        guard loop.isCurrent else { return .elsewhere }
+        return try onLoop(loop) { try $0.write(message) } ? .sent : .queued
+    }
+
+    /// Writes a message.
+    ///
+    /// - Returns: whether what waits is below the high-water mark.
+    @usableFromInline
+    func write(_ message: Message) throws -> Bool {
+        guard stage == .open, session.canSend else { throw notOpen() }
+        let channel = channel
         switch message {
         case .text(let text): write(text)
-        case .binary(let bytes): write(.binary, bytes.span.raw, to: channel.value)
+        case .binary(let bytes): write(.binary, bytes.span.raw, to: channel)
         }
-        if channel.value.isAboveHighWaterMark { try await waitForDrain() }
+        return !channel.isAboveHighWaterMark
     }
 
     /// Sends a text message; see ``send(_:)-(Message)``.
-    public func send(_ text: String) async throws {
+    public nonisolated func send(_ text: String) async throws {
         try await send(.text(text))
     }
 
     /// Sends a binary message; see ``send(_:)-(Message)``.
-    public func send(_ bytes: [UInt8]) async throws {
+    public nonisolated func send(_ bytes: [UInt8]) async throws {
         try await send(.binary(bytes))
     }
 
@@ -46,15 +78,14 @@ extension WebSocket {
     /// - Returns: whether what waits is below the high-water mark (64 KiB).
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind) -> Bool {
-        let channel = channel.value
+        let channel = channel
         write(kind, bytes, to: channel)
         return channel.isOpen && !channel.isAboveHighWaterMark
     }
 
-    func checkOpen() throws {
-        guard stage != .open || !session.canSend else { return }
-        if case .lost(let error) = ending { throw lost(error) }
-        throw WebSocketError(
+    private func notOpen() -> WebSocketError {
+        if case .lost(let error) = ending { return lost(error) }
+        return WebSocketError(
             .closed,
             message: "The connection is closed or closing: \(session.report).",
             closeReport: session.report
@@ -65,7 +96,7 @@ extension WebSocket {
         var text = text
         // Contiguous UTF-8 is what native strings have; only a bridged one is copied.
         text.makeContiguousUTF8()
-        write(.text, text.utf8.span.raw, to: channel.value)
+        write(.text, text.utf8.span.raw, to: channel)
     }
 
     /// Frames the payload; after a close frame the session writes nothing.
@@ -93,21 +124,23 @@ extension WebSocket {
     /// A pong waits while the output is above the high-water mark, and the session keeps the latest only: a peer that
     /// pings and doesn't read makes nothing grow.
     func writeControlOutput() {
-        guard session.hasControlOutput, !session.canSend || !channel.value.isAboveHighWaterMark else { return }
-        channel.value.write(capacity: session.controlOutputSize) { output in
+        guard session.hasControlOutput, !session.canSend || !channel.isAboveHighWaterMark else { return }
+        channel.write(capacity: session.controlOutputSize) { output in
             session.writeControlOutput(into: &output)
         }
     }
 
     // MARK: Backpressure
 
-    private func waitForDrain() async throws {
+    @usableFromInline
+    func waitForDrain() async throws {
+        guard stage == .open, channel.isAboveHighWaterMark else { return }
         nextWaiterID += 1
         let id = nextWaiterID
-        try await waitOnLoop(loop, id: id) { waiter in
+        try await waitOnLoop(id: id) { waiter in
             senders.append(waiter)
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.cancelSender(id) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancelSender(id) } }
         }
     }
 
@@ -120,8 +153,8 @@ extension WebSocket {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
         guard let handler else { return }
-        if isTaking { channel.value.isReading = true }
-        handler.handler.drained(self)
+        if isTaking { channel.isReading = true }
+        handler.drained(self)
     }
 
     // MARK: Pings
@@ -133,16 +166,16 @@ extension WebSocket {
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/timedOut``, or with what ended the connection;
     ///   `CancellationError`.
     public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
-        try checkOpen()
-        let core = channel.value.core
+        guard stage == .open, session.canSend else { throw notOpen() }
+        let core = channel.core
         let now = MonotonicInstant.now()
         let id = session.ping(now: Instant(now))
         writeControlOutput()
         let timer = core.schedule(self, at: now.advanced(by: timeout))
-        return try await waitOnLoop(loop) { waiter in
+        return try await waitOnLoop { waiter in
             pings.append(PingWaiter(id: id, sent: Instant(now), timer: timer, waiter: waiter))
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.endPing({ $0.id == id }, .failure(CancellationError())) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.endPing({ $0.id == id }, .failure(CancellationError())) } }
         }
     }
 
@@ -156,7 +189,7 @@ extension WebSocket {
     func endPing(_ isMeant: (PingWaiter) -> Bool, _ result: Result<Duration, any Error>) {
         guard let index = pings.firstIndex(where: isMeant) else { return }
         let ping = pings.remove(at: index)
-        channel.value.core.cancel(ping.timer)
+        channel.core.cancel(ping.timer)
         ping.waiter.resume(with: result)
     }
 }

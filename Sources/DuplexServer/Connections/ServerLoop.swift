@@ -140,11 +140,13 @@ final class ServerLoop: Sendable {
 
     private func waitForJobs() async {
         let state = state
-        try? await waitOnLoop(loop) { waiter in
+        try? await waitOnLoop { waiter in
             state.value.starter = waiter
-        } cancel: {
-            state.value.starter?.resume(with: .success(()))
-            state.value.starter = nil
+        } onCancel: {
+            loop.execute { _ in
+                state.value.starter?.resume(returning: ())
+                state.value.starter = nil
+            }
         }
     }
 
@@ -160,9 +162,9 @@ final class ServerLoop: Sendable {
         stopConnections()
         let state = state
         while !state.value.isEmpty {
-            try? await waitOnLoop(loop) { waiter in
+            try? await waitOnLoop { waiter in
                 state.value.emptyWaiter = waiter
-            } cancel: {
+            } onCancel: {
             }
         }
     }

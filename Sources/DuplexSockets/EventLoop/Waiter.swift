@@ -4,16 +4,27 @@
 /// A task that waits for something on a loop.
 ///
 /// Kept in the loop-bound state of what it waits for. Whoever takes it out of there resumes it, once.
-@safe package struct Waiter<Value> {
+@safe @usableFromInline package struct Waiter<Value>: Sendable {
     /// Tells this wait from those before and after it, for time-outs and cancellation that come late.
     package let id: UInt64
     // Unsafe because the runtime doesn't check that it is resumed once. One thread touches it, and takes it out of the
     // state before it resumes it. The checked form allocates for each wait, on the path of every message.
-    private let continuation: UnsafeContinuation<Value, any Error>
+    @usableFromInline let continuation: UnsafeContinuation<Value, any Error>
 
-    fileprivate init(id: UInt64, _ continuation: UnsafeContinuation<Value, any Error>) {
+    @usableFromInline
+    init(id: UInt64, _ continuation: UnsafeContinuation<Value, any Error>) {
         self.id = id
         unsafe self.continuation = unsafe continuation
+    }
+
+    @inlinable
+    package func resume(returning value: sending Value) {
+        unsafe continuation.resume(returning: value)
+    }
+
+    @inlinable
+    package func resume(throwing error: any Error) {
+        unsafe continuation.resume(throwing: error)
     }
 
     package func resume(with result: sending Result<Value, any Error>) {
@@ -24,17 +35,19 @@
 /// Waits until the loop resumes the waiter that `install` was given.
 ///
 /// - Parameters:
-///   - loop: the loop that the caller is isolated to.
 ///   - id: the identity of the wait.
-///   - isolation: the caller's actor.
+///   - isolation: the caller's actor, or `nil` for a caller that runs on the loop's thread without one.
 ///   - install: keeps the waiter, on the loop, before anything else can happen there.
-///   - cancel: called on the loop when the task is cancelled, perhaps after the waiter was resumed.
+///   - onCancel: called on any thread when the task is cancelled, perhaps after the waiter was resumed. It hands the
+///     cancellation over to the loop.
+/// - Returns: what the waiter was resumed with.
+/// - Throws: what the waiter was resumed with.
+@inlinable
 package func waitOnLoop<Value>(
-    _ loop: EventLoop,
     id: UInt64 = 0,
     isolation: isolated (any Actor)? = #isolation,
     install: (Waiter<Value>) -> Void,
-    cancel: @escaping @Sendable () -> Void
+    onCancel: @Sendable () -> Void
 ) async throws -> Value {
     // The isolation is named each time: a closure has that of an isolated parameter only if it captures it.
     try await withTaskCancellationHandler(
@@ -43,7 +56,7 @@ package func waitOnLoop<Value>(
                 install(unsafe Waiter(id: id, continuation))
             }
         },
-        onCancel: { loop.execute { _ in cancel() } },
+        onCancel: onCancel,
         isolation: isolation
     )
 }

@@ -54,6 +54,7 @@ public actor Socket {
         loop.execute { _ in channel.value.reset() }
     }
 
+    /// The loop, which runs what is isolated to this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
@@ -70,6 +71,7 @@ public actor Socket {
     ///   - timeout: how long looking the name up and connecting may take together; 10 seconds unless told otherwise.
     ///   - group: the loops of which one becomes the socket's.
     /// - Throws: ``SocketError``, with one cause for each address that was tried, or `CancellationError`.
+    /// - Returns: the connected socket.
     public static func connect(
         to endpoint: Endpoint,
         timeout: Duration = .seconds(10),
@@ -104,11 +106,11 @@ public actor Socket {
         nextID += 1
         let id = nextID
         channel.value.limitReceive(to: count)
-        return try await waitOnLoop(loop, id: id) { waiter in
+        return try await waitOnLoop(id: id) { waiter in
             reader = Reader(waiter: waiter, timer: timeout.map(startTimer))
             if !channel.value.receiveNow() { channel.value.isReading = true }
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.endRead(id, .failure(CancellationError())) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.endRead(id, .failure(CancellationError())) } }
         }
     }
 
@@ -143,10 +145,12 @@ public actor Socket {
         guard channel.value.isAboveHighWaterMark else { return }
         nextID += 1
         let id = nextID
-        try await waitOnLoop(loop, id: id) { waiter in
+        try await waitOnLoop(id: id) { waiter in
             writers.append(Writer(waiter: waiter, timer: timeout.map(startTimer)))
-        } cancel: { [weak self] in
-            self?.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) }
+        } onCancel: {
+            loop.execute { _ in
+                self.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) }
+            }
         }
     }
 
@@ -163,6 +167,7 @@ public actor Socket {
     }
 
     /// Says that this side writes nothing more; the peer sees the end of the stream once all bytes have arrived.
+    ///
     /// Reading goes on.
     public func finishWriting() {
         hasFinishedWriting = true
@@ -202,30 +207,30 @@ public actor Socket {
 
 extension Socket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {
-        assumeIsolated { $0.endRead(nil, .success([UInt8](copying: bytes.bytes))) }
+        onLoop(loop) { $0.endRead(nil, .success([UInt8](copying: bytes.bytes))) }
     }
 
     package nonisolated func inputEnded() {
-        assumeIsolated { socket in
+        onLoop(loop) { socket in
             socket.hasEnded = true
             socket.endRead(nil, .success(nil))
         }
     }
 
     package nonisolated func outputDrained() {
-        assumeIsolated { socket in
+        onLoop(loop) { socket in
             while !socket.writers.isEmpty { socket.endWrite({ _ in true }, .success(())) }
         }
     }
 
     package nonisolated func failed(_ error: SocketError) {
-        assumeIsolated { $0.end(error) }
+        onLoop(loop) { $0.end(error) }
     }
 }
 
 extension Socket: TimerTarget {
     package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        assumeIsolated { socket in
+        onLoop(loop) { socket in
             let error = SocketError(.timedOut, message: "The operation took longer than it was given.")
             if socket.reader?.timer == timer { socket.endRead(nil, .failure(error)) }
             socket.endWrite({ $0.timer == timer }, .failure(error))

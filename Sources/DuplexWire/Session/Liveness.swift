@@ -39,6 +39,7 @@ struct Liveness: Sendable {
     /// - Parameters:
     ///   - now: the time.
     ///   - lastHeard: when something last arrived from the peer.
+    /// - Returns: what to do.
     mutating func deadlinePassed(now: Instant, lastHeard: Instant) -> Verdict {
         if let silence, now >= silence.until {
             if lastHeard <= silence.since { return .silent(silence.since.duration(to: now)) }
@@ -46,7 +47,8 @@ struct Liveness: Sendable {
         }
         guard let due = nextPing, let interval = keepalive.interval, now >= due else { return .fine }
         nextPing = now.advanced(by: interval)
-        if silence == nil { silence = (now, now.advanced(by: keepalive.timeout)) }
+        // Silence counts from the first ping that nothing has followed, so a sign of life since then makes it this one.
+        if silence.map({ lastHeard > $0.since }) ?? true { silence = (now, now.advanced(by: keepalive.timeout)) }
         return .ping
     }
 

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) the Duplex authors
+"""Turns what scripts/bench measured into Markdown tables.
+
+    report.py RESULTS                prints them
+    report.py RESULTS --into FILE    puts them into FILE, between the lines <!-- bench:begin --> and <!-- bench:end -->
+"""
+
+import statistics
+import sys
+from pathlib import Path
+
+BEGIN = "<!-- bench:begin -->"
+END = "<!-- bench:end -->"
+
+HANDLERS = ("sync", "async")
+
+# What each handler is to reach: the CPU time per message of the C echo divided by that of the server.
+CPU_TARGETS = {
+    ("32", "1"): {"sync": 0.95, "async": 0.88},
+    ("32", "16"): {"sync": 0.90, "async": 0.60},
+    ("1024", "1"): {"sync": 0.93, "async": 0.85},
+    ("65536", "1"): {"sync": 0.80, "async": 0.60},
+}
+# KiB for each idle connection.
+MEMORY_TARGETS = {"sync": 1.0, "async": 2.5}
+# KiB between the early and the late cycle.
+GROWTH_TARGET = 512
+# How far from one call per message counts as one: each connection also begins and ends once.
+CALL_TOLERANCE = 0.01
+
+# The calls of a message, and the ones that there must not be: a futex wakes a thread, an eventfd is read and written.
+EXPECTED_CALLS = ("recvfrom", "sendto")
+UNWANTED_CALLS = ("futex", "read", "write")
+
+
+def fields(words):
+    """The key=value pairs among the words."""
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+class Results:
+    """What a results file says."""
+
+    def __init__(self, lines):
+        self.machine = []
+        self.echoes = {}  # (size, depth, connections) -> round -> who -> fields
+        self.memory = {}
+        self.growth = {}
+        self.calls = {}
+        for line in lines:
+            kind, _, rest = line.partition(" ")
+            if kind == "machine":
+                self.machine = [part.strip() for part in rest.split("|")]
+            elif kind == "echo":
+                number, size, depth, connections, who, *words = rest.split()
+                rounds = self.echoes.setdefault((size, depth, connections), {})
+                rounds.setdefault(int(number), {})[who] = fields(words)
+            else:
+                handler, *words = rest.split()
+                getattr(self, kind)[handler] = fields(words)
+
+
+def verdict(is_reached):
+    return "reached" if is_reached else "**missed**"
+
+
+def table(header, rows):
+    yield "| " + " | ".join(header) + " |"
+    yield "|" + "---|" * len(header)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def size_text(size):
+    count = int(size)
+    return f"{count} B" if count < 1024 else f"{count // 1024} KiB"
+
+
+def cost(run):
+    return float(run["srv_us_per_msg"])
+
+
+def rate(run):
+    return float(run["rate"])
+
+
+def ratio_text(ratios):
+    return f"{statistics.median(ratios):.2f} <sub>{min(ratios):.2f}–{max(ratios):.2f}</sub>"
+
+
+def echo_row(configuration, rounds, handler):
+    size, depth, connections = configuration
+    # Pair by pair within a round: what disturbed the machine then disturbed both.
+    pairs = [(round_["c"], round_[handler]) for round_ in rounds.values()]
+    cpu = [cost(limit) / cost(ours) for limit, ours in pairs]
+    rates = [rate(ours) / rate(limit) for limit, ours in pairs]
+    target = CPU_TARGETS[size, depth][handler]
+    absolute = [statistics.median(cost(run) for run in side) for side in zip(*pairs)]
+    return (
+        f"{size_text(size)}, depth {depth}, {connections} connections",
+        handler,
+        ratio_text(cpu),
+        f"{target:.2f} {verdict(round(statistics.median(cpu), 2) >= target)}",
+        ratio_text(rates),
+        f"<sub>{absolute[0]:.2f} · {absolute[1]:.2f}</sub>",
+    )
+
+
+def echo_table(results):
+    header = ("echo", "handler", "CPU: C / Duplex", "target", "rate: Duplex / C", "<sub>µs: C · Duplex</sub>")
+    rows = [
+        echo_row(configuration, rounds, handler)
+        for configuration, rounds in results.echoes.items()
+        for handler in HANDLERS
+    ]
+    return table(header, rows)
+
+
+def memory_row(handler, run):
+    count = int(run["connections"])
+    each = (int(run["rss_kb"]) - int(run["before_kb"])) / count
+    target = MEMORY_TARGETS[handler]
+    return (
+        f"memory of an idle connection, {handler}",
+        f"{each:.2f} KiB <sub>{count:,} connections</sub>",
+        f"at most {target:.1f} KiB: {verdict(round(each, 2) <= target)}",
+    )
+
+
+def growth_row(handler, run):
+    early, late = int(run["early_kb"]), int(run["late_kb"])
+    name = f"growth from {run['first']} to {run['last']} times {int(run['connections']):,} connections, {handler}"
+    return (
+        name,
+        f"{late - early} KiB <sub>{early:,} to {late:,}</sub>",
+        f"less than {GROWTH_TARGET} KiB: {verdict(late - early < GROWTH_TARGET)}",
+    )
+
+
+def calls_row(handler, run):
+    messages = int(run["total"])
+    counts = {key.removeprefix("call_"): int(value) for key, value in run.items() if key.startswith("call_")}
+    each = {name: counts.get(name, 0) / messages for name in (*EXPECTED_CALLS, *UNWANTED_CALLS)}
+    is_reached = all(abs(each[name] - 1) <= CALL_TOLERANCE for name in EXPECTED_CALLS) and all(
+        each[name] <= CALL_TOLERANCE for name in UNWANTED_CALLS
+    )
+    text = ", ".join(f"{name} {each[name]:.3f}" for name in (*EXPECTED_CALLS, *UNWANTED_CALLS))
+    return (
+        f"system calls per message, {handler}",
+        f"{text} <sub>{messages:,} messages</sub>",
+        f"one receive, one send: {verdict(is_reached)}",
+    )
+
+
+def other_table(results):
+    rows = [memory_row(handler, run) for handler, run in results.memory.items()]
+    rows += [growth_row(handler, run) for handler, run in results.growth.items()]
+    rows += [calls_row(handler, run) for handler, run in results.calls.items()]
+    return table(("what", "measured", "target"), rows)
+
+
+def report(results):
+    rounds = max(len(rounds) for rounds in results.echoes.values())
+    date, *machine = results.machine
+    lines = [
+        f"{date}, {', '.join(machine)}; one core for the server, one for the load. Medians of {rounds} rounds, "
+        "with the smallest and the largest in small print. A CPU figure of 1.00 is the limit: as cheap as a raw TCP "
+        "echo in C.",
+        "",
+        *echo_table(results),
+        "",
+        *other_table(results),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def put_into(path, text):
+    before, begin, rest = path.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        sys.exit(f"{path} doesn't have {BEGIN} and behind it {END}.")
+    path.write_text(f"{before}{begin}\n{text}{end}{after}")
+
+
+def main():
+    arguments = sys.argv[1:]
+    is_for_file = len(arguments) == 3 and arguments[1] == "--into"
+    if len(arguments) != 1 and not is_for_file:
+        sys.exit(__doc__)
+    text = report(Results(Path(arguments[0]).read_text().splitlines()))
+    if is_for_file:
+        put_into(Path(arguments[2]), text)
+    else:
+        print(text, end="")
+
+
+if __name__ == "__main__":
+    main()

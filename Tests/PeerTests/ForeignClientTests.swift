@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWire
+import Testing
+
+/// Tests with programs that others wrote.
+///
+/// One at a time, for they have the whole machine to keep busy.
+@Suite(.serialized)
+enum PeerTests {}
+
+extension PeerTests {
+    /// Clients that others wrote, talking to our server.
+    @Suite(.serialized)
+    struct ForeignClientTests {
+        @Test(
+            "A foreign client gets on with our server",
+            .timeLimit(.minutes(2)),
+            arguments: Peer.allCases.flatMap { peer in peer.scenarios.map { (peer, $0) } }
+        )
+        func getsOn(_ peer: Peer, _ scenario: Scenario) async throws {
+            try await EchoServer().server.withRunning { address in
+                for path in EchoServer.Path.allCases {
+                    let command = peer.client(scenario, path: path.rawValue, url: "ws://\(address)")
+                    let output = try await PeerProcess.run(command, environment: Peer.environment)
+                    #expect(output.hasPrefix("ok \(path.rawValue)"))
+                }
+            }
+        }
+
+        @Test(
+            "Our server sees the code and the reason of every close frame",
+            .timeLimit(.minutes(2)),
+            arguments: Peer.allCases,
+            EchoServer.Path.allCases
+        )
+        func seesCloseFrames(_ peer: Peer, _ path: EchoServer.Path) async throws {
+            let echo = EchoServer()
+            try await echo.server.withRunning { address in
+                let command = peer.client(.closing, path: path.rawValue, url: "ws://\(address)")
+                try await PeerProcess.run(command, environment: Peer.environment)
+            }
+            #expect(Set(echo.closes.received) == Set(Corpus.closeFrames + [CloseFrame(code: nil)]))
+        }
+    }
+}

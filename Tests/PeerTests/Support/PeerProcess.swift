@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// A program that runs beside a test and prints lines; what it prints to standard error counts as well.
+final class PeerProcess: Sendable {
+    /// The program couldn't be started, or didn't do what it should.
+    struct Failed: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let command: [String]
+    private let process: Process
+    private let lines: AsyncStream<String>
+    private let exits: AsyncStream<Int32>
+
+    var identifier: Int32 { process.processIdentifier }
+
+    private init(_ command: [String], environment: [String: String]) throws {
+        guard let program = command.first, FileManager.default.isExecutableFile(atPath: program) else {
+            throw Failed(description: "\(command.first ?? "") isn't there: run scripts/setup --tests")
+        }
+        self.command = command
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = Array(command.dropFirst())
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        lines = Self.lines(of: output.fileHandleForReading)
+        let (exits, continuation) = AsyncStream<Int32>.makeStream()
+        self.exits = exits
+        process.terminationHandler = { process in
+            continuation.yield(process.terminationStatus)
+            continuation.finish()
+        }
+        try Self.withAllSignals { [process] in try process.run() }
+    }
+
+    /// Unblocks all signals meanwhile: the threads of tasks block them, and a program inherits that and can't be ended.
+    private static func withAllSignals(_ body: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var before = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try body()
+    }
+
+    private static func lines(of handle: FileHandle) -> AsyncStream<String> {
+        AsyncStream { continuation in
+            let splitter = LineSplitter()
+            handle.readabilityHandler = { handle in
+                let data = handle.availableData
+                for line in splitter.lines(in: data) { continuation.yield(line) }
+                if data.isEmpty {
+                    handle.readabilityHandler = nil
+                    continuation.finish()
+                }
+            }
+        }
+    }
+
+    /// The next line; `nil` once the program has closed its output, or the test has run out of time.
+    private func nextLine() async -> String? {
+        for await line in lines { return line }
+        return nil
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// - Returns: what it printed.
+    /// - Throws: ``Failed`` with what it printed, if it didn't end with 0.
+    @discardableResult
+    static func run(_ command: [String], environment: [String: String] = [:]) async throws -> String {
+        let peer = try PeerProcess(command, environment: environment)
+        defer { peer.terminate() }
+        var output = ""
+        while let line = await peer.nextLine() { output += line + "\n" }
+        for await status in peer.exits where status == 0 { return output }
+        let name = command.map { $0.split(separator: "/").last.map(String.init) ?? $0 }.joined(separator: " ")
+        throw Failed(description: "\(name) failed:\n\(output)")
+    }
+
+    /// Runs a program for the length of a closure, which gets the first line that the program prints.
+    static func withRunning<Result>(
+        _ command: [String],
+        environment: [String: String] = [:],
+        _ body: (PeerProcess, String) async throws -> Result
+    ) async throws -> Result {
+        let peer = try PeerProcess(command, environment: environment)
+        do {
+            guard let line = await peer.nextLine() else {
+                throw Failed(description: "\(command.joined(separator: " ")) ended without printing anything")
+            }
+            let result = try await body(peer, line)
+            await peer.end()
+            return result
+        } catch {
+            let output = await peer.end()
+            throw Failed(description: "\(error)\nand \(command.joined(separator: " ")) printed:\n\(output)")
+        }
+    }
+
+    /// Asks the program to end, and insists when the test has run out of time.
+    private func terminate() {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, Task.isCancelled ? SIGKILL : SIGTERM)
+    }
+
+    /// Ends the program and waits for that.
+    ///
+    /// - Returns: what it had printed and nobody read.
+    @discardableResult
+    private func end() async -> String {
+        terminate()
+        var output = ""
+        while let line = await nextLine() { output += line + "\n" }
+        for await _ in exits {}
+        return output
+    }
+}
+
+/// Cuts output into lines.
+///
+/// Called by one reader at a time, as a file handle does.
+private final class LineSplitter: @unchecked Sendable {
+    private var rest = Data()
+
+    /// The lines that the data completes; empty data is the end, and completes the last one.
+    func lines(in data: Data) -> [String] {
+        rest += data
+        var lines: [String] = []
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(String(decoding: rest[..<end], as: UTF8.self))
+            rest = Data(rest[(end + 1)...])
+        }
+        if data.isEmpty && !rest.isEmpty { lines.append(String(decoding: rest, as: UTF8.self)) }
+        return lines
+    }
+}
