@@ -13,8 +13,6 @@ import Darwin
 final class Interruption: Sendable {
     /// The one that the process's signals go to.
     static let shared = Interruption()
-    /// What a shell reports of a process that SIGINT ended: 128 and the signal's number.
-    static let exitStatus: Int32 = 130
 
     private struct State {
         var count = 0
@@ -23,7 +21,7 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs the whole program on other threads and keeps this one, the first, for the signals. Doesn't return.
+    /// Runs the whole program on other threads and keeps this one, the first, for the signals.
     ///
     /// A handler in the classic sense may do next to nothing; a thread in `sigwait` may do anything. Every thread that is
     /// started from here on has the signals blocked, and so leaves them to this one. It must be the first thread, because
@@ -50,7 +48,7 @@ final class Interruption: Sendable {
             return (state.count, state.action)
         }
         if count > 1 {
-            exit(Self.exitStatus)
+            exit(ExitStatus.interrupted.rawValue)
         } else {
             action?()
         }
