@@ -3,7 +3,9 @@
 
 public import HTTPTypes
 
-/// An answer to a request. Its length, the date and what concerns the connection are added when it is sent.
+/// An answer to a request.
+///
+/// Its length, the date and what concerns the connection are added when it is sent.
 public struct Response: Sendable {
     /// The status; 200 unless told otherwise.
     public var status: HTTPResponse.Status
@@ -51,6 +53,7 @@ public protocol ResponseConvertible: Sendable {
 }
 
 extension Response: ResponseConvertible {
+    /// The response itself.
     public var response: Response { self }
 }
 

@@ -12,6 +12,7 @@ public struct WebServerService: Service {
         self.server = server
     }
 
+    /// Serves until the group shuts down or the task is cancelled.
     public func run() async throws {
         try await cancelWhenGracefulShutdown {
             try await server.run()

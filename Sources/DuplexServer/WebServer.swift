@@ -106,6 +106,7 @@ public struct WebServer: Sendable {
     /// Serves as ``run()`` does, and tells the address once it is listened on and before the first request is taken.
     ///
     /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
+    /// - Throws: ``SocketError`` when the port can't be had; what `onListening` throws.
     public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
         let group = group ?? .shared
         let listener = try SocketListener.bind(.tcp(host: host, port: port), on: group, logger: logger)

@@ -51,7 +51,7 @@ actor HandshakeDriver {
         channel.handler = self
         channel.isReading = true
         channel.write(handshake.requestBytes.span.raw)
-        return try await waitOnLoop() { waiter in
+        return try await waitOnLoop { waiter in
             if let early { waiter.resume(with: early) } else { self.waiter = waiter }
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.fail(CancellationError()) } }

@@ -3,7 +3,9 @@
 
 internal import CDuplexOpenSSL
 
-/// SHA-1 by OpenSSL, for the accept value of the opening handshake (RFC 6455 section 4.2.2). Nothing here is secret.
+/// SHA-1 by OpenSSL, for the accept value of the opening handshake (RFC 6455 section 4.2.2).
+///
+/// Nothing here is secret.
 package enum SHA1 {
     /// The 20 bytes of the digest.
     package static func digest(_ bytes: [UInt8]) -> [UInt8] {

@@ -28,7 +28,9 @@ public actor WebSocket {
     var stage = Stage.open { didSet { updateIsTaking() } }
     /// Why nothing more is received, once that is so: the app still gets what came before it.
     var ending: Ending? { didSet { updateIsTaking() } }
-    /// Whether what arrives is parsed: while nothing has ended. Kept beside the two because every message asks.
+    /// Whether what arrives is parsed: while nothing has ended.
+    ///
+    /// Kept beside the two because every message asks.
     private(set) var isTaking = true
 
     /// Messages that wait for the app, and what they hold.
@@ -117,6 +119,7 @@ public actor WebSocket {
         }
     }
 
+    /// The loop, which runs what is isolated to this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
@@ -134,8 +137,9 @@ public actor WebSocket {
         stage == .closed ? .closed : session.state
     }
 
-    /// What each side sent and received to close the connection, who began, and whether it was clean. Complete once
-    /// ``state`` is closed.
+    /// What each side sent and received to close the connection, who began, and whether it was clean.
+    ///
+    /// Complete once ``state`` is closed.
     public var closeReport: CloseReport {
         session.report
     }

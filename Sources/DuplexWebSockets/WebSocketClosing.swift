@@ -47,7 +47,9 @@ extension WebSocket {
 
     // MARK: What ends it
 
-    /// Nothing more is received. The app first gets the messages that came before, and its answers are written.
+    /// Nothing more is received.
+    ///
+    /// The app first gets the messages that came before, and its answers are written.
     func end(_ ending: Ending) {
         self.ending = ending
         channel.isReading = false

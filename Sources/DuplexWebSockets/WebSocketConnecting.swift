@@ -78,7 +78,10 @@ extension WebSocket {
             throw WebSocketError(.invalidURL, message: "“\(url)” can't be connected to.", cause: error)
         }
         if target.isSecure {
-            throw WebSocketError(.invalidURL, message: "“\(url)” needs TLS, which this version doesn't have: use ws://.")
+            throw WebSocketError(
+                .invalidURL,
+                message: "“\(url)” needs TLS, which this version doesn't have: use ws://."
+            )
         }
         return target
     }

@@ -7,6 +7,7 @@ public import DuplexWire
 public struct WebSocketError: Error, Sendable {
     /// The kinds of error; more may come.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// What it is, for people.
         public let description: String
 
         private init(_ description: String) {

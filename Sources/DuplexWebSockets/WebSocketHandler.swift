@@ -68,7 +68,10 @@ private final class TypedHandlerBox<Handler: WebSocketHandler>: HandlerBox, @unc
 }
 
 extension WebSocketHandler {
+    /// Does nothing.
     public func opened(_ socket: isolated WebSocket) {}
+    /// Does nothing.
     public func drained(_ socket: isolated WebSocket) {}
+    /// Does nothing.
     public func closed(_ socket: isolated WebSocket, _ report: CloseReport) {}
 }

@@ -20,12 +20,14 @@ extension WebSocket {
         public struct AsyncIterator: AsyncIteratorProtocol {
             @usableFromInline let socket: WebSocket
 
+            /// The next message; `nil` once the connection has ended in order.
             @inlinable
             public mutating func next() async throws -> Message? {
                 if let message = socket.takeReadyMessage() { return message }
                 return try await socket.next()
             }
 
+            /// The next message, without a hop on the connection's loop; `nil` once the connection has ended in order.
             @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
                 if let message = socket.takeReadyMessage() { return message }
@@ -33,6 +35,7 @@ extension WebSocket {
             }
         }
 
+        /// Begins to iterate.
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(socket: socket)
         }

@@ -8,7 +8,9 @@ public import HTTPTypes
 public struct WebSocketOptions: Sendable {
     /// The subprotocols to offer, the preferred one first; the server chooses one or none (RFC 6455 section 1.9).
     public var subprotocols: [String] = []
-    /// Fields to send with the request. They replace ours of the same name, except those that make the handshake.
+    /// Fields to send with the request.
+    ///
+    /// They replace ours of the same name, except those that make the handshake.
     public var headers = HTTPFields()
     /// What the server may make this side hold; `.internet` unless told otherwise.
     public var limits = Limits.internet

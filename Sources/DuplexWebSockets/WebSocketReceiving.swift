@@ -121,8 +121,9 @@ extension WebSocket {
         }
     }
 
-    /// Whether the inbox takes another message. After this side's close it always does, and drops what it can't hold:
-    /// the peer's close frame may be behind it.
+    /// Whether the inbox takes another message.
+    ///
+    /// After this side's close it always does, and drops what it can't hold: the peer's close frame may be behind it.
     private var isInboxOpen: Bool {
         session.state != .open || hasRoom
     }
@@ -220,7 +221,9 @@ extension WebSocket {
 }
 
 extension Message {
-    /// A message with a copy of the payload. Of a text, the session has checked the UTF-8.
+    /// A message with a copy of the payload.
+    ///
+    /// Of a text, the session has checked the UTF-8.
     init(_ kind: Kind, copying bytes: RawSpan) {
         switch kind {
         case .text: self = .text(String(copyingValidUTF8: bytes))
@@ -228,7 +231,9 @@ extension Message {
         }
     }
 
-    /// A message with that payload. Of a text, the session has checked the UTF-8.
+    /// A message with that payload.
+    ///
+    /// Of a text, the session has checked the UTF-8.
     init(_ kind: Kind, _ bytes: [UInt8]) {
         switch kind {
         case .text: self = .text(String(decoding: bytes, as: UTF8.self))

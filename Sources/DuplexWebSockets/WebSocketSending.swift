@@ -172,7 +172,7 @@ extension WebSocket {
         let id = session.ping(now: Instant(now))
         writeControlOutput()
         let timer = core.schedule(self, at: now.advanced(by: timeout))
-        return try await waitOnLoop() { waiter in
+        return try await waitOnLoop { waiter in
             pings.append(PingWaiter(id: id, sent: Instant(now), timer: timer, waiter: waiter))
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.endPing({ $0.id == id }, .failure(CancellationError())) } }

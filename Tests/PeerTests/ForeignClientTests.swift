@@ -5,7 +5,9 @@ import DuplexServer
 import DuplexWire
 import Testing
 
-/// Tests with programs that others wrote. One at a time, for they have the whole machine to keep busy.
+/// Tests with programs that others wrote.
+///
+/// One at a time, for they have the whole machine to keep busy.
 @Suite(.serialized)
 enum PeerTests {}
 

@@ -140,7 +140,7 @@ final class ServerLoop: Sendable {
 
     private func waitForJobs() async {
         let state = state
-        try? await waitOnLoop() { waiter in
+        try? await waitOnLoop { waiter in
             state.value.starter = waiter
         } onCancel: {
             loop.execute { _ in
@@ -162,7 +162,7 @@ final class ServerLoop: Sendable {
         stopConnections()
         let state = state
         while !state.value.isEmpty {
-            try? await waitOnLoop() { waiter in
+            try? await waitOnLoop { waiter in
                 state.value.emptyWaiter = waiter
             } onCancel: {
             }

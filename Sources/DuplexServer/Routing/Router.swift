@@ -33,7 +33,9 @@ struct Router<Value: Sendable>: Sendable {
 
     /// Makes `path` lead to what `change` makes of the value that it leads to now.
     ///
-    /// - Parameter path: begins with a slash, or is `*`.
+    /// - Parameters:
+    ///   - path: begins with a slash, or is `*`.
+    ///   - change: gets the value that is there, if there is one, and may replace it.
     mutating func update(_ path: String, _ change: (inout Value?) -> Void) {
         let segments = Self.segments(of: path)
         Self.update(&root, segments[...], names: [], path: path, change)
@@ -68,6 +70,7 @@ struct Router<Value: Sendable>: Sendable {
     ///
     /// - Parameter path: as it was sent; its segments are percent-decoded one by one, so that an encoded slash stays
     ///   within its segment.
+    /// - Returns: the value and what the parameters stood for; `nil` for a path that leads nowhere or isn't UTF-8.
     func match(_ path: String) -> Match? {
         var segments: [String] = []
         for segment in Self.segments(of: path) {

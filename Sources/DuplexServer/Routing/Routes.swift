@@ -37,7 +37,9 @@ struct Routes: Sendable {
     }
 
     /// The methods that the server knows; others are answered with 501 (RFC 9110 section 9.1).
-    static let knownMethods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .delete, .connect, .options, .trace, .patch]
+    static let knownMethods: Set<HTTPRequest.Method> = [
+        .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,
+    ]
 
     private var router = Router<Resource>()
     private var webSockets = Router<WebSocketRoute>()
@@ -74,7 +76,11 @@ struct Routes: Sendable {
         var fields = HTTPFields()
         fields[.allow] = resource.allowed
         return .refuse(
-            .problem(.methodNotAllowed, "This path answers \(resource.allowed), not \(head.method.rawValue).", fields: fields)
+            .problem(
+                .methodNotAllowed,
+                "This path answers \(resource.allowed), not \(head.method.rawValue).",
+                fields: fields
+            )
         )
     }
 
@@ -83,6 +89,10 @@ struct Routes: Sendable {
         var fields = HTTPFields()
         fields[.upgrade] = "websocket"
         fields[.connection] = "Upgrade"
-        return .problem(.upgradeRequired, "This path is a WebSocket: connect to it with a WebSocket client.", fields: fields)
+        return .problem(
+            .upgradeRequired,
+            "This path is a WebSocket: connect to it with a WebSocket client.",
+            fields: fields
+        )
     }
 }

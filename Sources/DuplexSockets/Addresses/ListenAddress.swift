@@ -21,10 +21,12 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
             }
         }
 
+        /// Makes a value of a literal.
         public init(stringLiteral value: String) {
             self.init(value)
         }
 
+        /// What it is, for people.
         public var description: String {
             switch self {
             case .loopback: "localhost"
@@ -42,10 +44,12 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - host: which interfaces; this machine only unless told otherwise.
     ///   - port: the port, 0 to 65,535.
+    /// - Returns: the address.
     public static func tcp(host: Host = .loopback, port: Int) -> ListenAddress {
         ListenAddress(host: host, port: port)
     }
 
+    /// What it is, for people.
     public var description: String {
         "\(host):\(port)"
     }

@@ -17,7 +17,9 @@ package struct AddressFamily: Sendable, Hashable {
 
 /// The address of one end of a connection: an IP address and a port.
 public struct SocketAddress: Sendable, Hashable {
-    /// The address as a number: 128 bits for IPv6, the low 32 for IPv4. Held in place because every connection has one.
+    /// The address as a number: 128 bits for IPv6, the low 32 for IPv4.
+    ///
+    /// Held in place because every connection has one.
     private let high: UInt64
     private let low: UInt64
     /// The interface that a link-local IPv6 address belongs to; 0 where there is none (RFC 4007).

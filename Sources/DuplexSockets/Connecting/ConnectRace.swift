@@ -24,8 +24,11 @@ package final class ConnectRace: TimerTarget {
     private var deadlineTimer: TimerID?
     private let timeout: Duration
 
+    /// Prepares a race.
+    ///
     /// - Parameters:
     ///   - addresses: tried in this order, the families by turns.
+    ///   - core: the loop that it is run on.
     ///   - timeout: how long the whole may take.
     ///   - completion: called once, on the loop, with the connected descriptor or with an error that has the cause for
     ///     each address; not called after ``cancel()``.
@@ -154,7 +157,11 @@ package final class ConnectRace: TimerTarget {
     // MARK: The end
 
     private func error(_ code: SocketError.Code, _ message: String) -> SocketError {
-        SocketError(failures.count == 1 && code != .timedOut ? failures[0].code : code, message: message, causes: failures)
+        SocketError(
+            failures.count == 1 && code != .timedOut ? failures[0].code : code,
+            message: message,
+            causes: failures
+        )
     }
 
     private func finish(_ result: Result<Int32, SocketError>) {

@@ -16,6 +16,7 @@ package enum Connector {
     ///   - timeout: how long name look-up and connecting may take together.
     ///   - make: called on the loop with the connected channel.
     /// - Throws: ``SocketError`` or `CancellationError`.
+    /// - Returns: what `make` made.
     package static func connect<Value: Sendable>(
         to endpoint: Endpoint,
         on loop: EventLoop,
@@ -49,7 +50,12 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
     /// Changed on the loop only; the lock tells the compiler so.
     private let progress = Mutex(Progress())
 
-    init(endpoint: Endpoint, loop: EventLoop, timeout: Duration, make: @escaping @Sendable (LoopBound<Channel>) -> Value) {
+    init(
+        endpoint: Endpoint,
+        loop: EventLoop,
+        timeout: Duration,
+        make: @escaping @Sendable (LoopBound<Channel>) -> Value
+    ) {
         self.endpoint = endpoint
         self.loop = loop
         self.timeout = timeout

@@ -15,6 +15,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     /// - Parameters:
     ///   - name: a host name, or an IPv4 or IPv6 address, the latter with or without brackets.
     ///   - port: the port, 1 to 65,535.
+    /// - Returns: the endpoint.
     public static func host(_ name: String, port: Int) -> Endpoint {
         let isBracketed = name.hasPrefix("[") && name.hasSuffix("]")
         return Endpoint(target: .host(isBracketed ? String(name.dropFirst().dropLast()) : name, port: port))
@@ -25,6 +26,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         Endpoint(target: .address(address))
     }
 
+    /// What it is, for people.
     public var description: String {
         switch target {
         case .host(let name, let port): name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"

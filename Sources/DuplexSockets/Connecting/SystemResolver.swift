@@ -22,7 +22,9 @@ package enum SystemResolver {
         var waiting: [@Sendable () -> Void] = []
     }
 
-    /// All addresses of a host, in the system's order of preference (RFC 6724). A literal address is not looked up.
+    /// All addresses of a host, in the system's order of preference (RFC 6724).
+    ///
+    /// A literal address is not looked up.
     ///
     /// - Parameters:
     ///   - host: a name or a literal address.

@@ -62,6 +62,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     // MARK: Executor
 
+    /// Has a job run on the loop; from its own thread, in this turn.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if thread.isCurrent {
@@ -71,10 +72,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
+    /// Whether the caller is on the loop's thread.
     public func isIsolatingCurrentContext() -> Bool? {
         thread.isCurrent
     }
 
+    /// Traps when the caller isn't on the loop's thread.
     public func checkIsolated() {
         precondition(thread.isCurrent, "Code that is isolated to an event loop ran off its thread.")
     }

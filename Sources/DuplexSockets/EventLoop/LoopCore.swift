@@ -44,8 +44,9 @@ package final class LoopCore {
     package static let wakeupToken = UInt64.max
     private static let roundsPerTurn = 8
 
-    /// One place for each descriptor number. The generation tells an event for a closed descriptor from one for the
-    /// next descriptor that got the same number.
+    /// One place for each descriptor number.
+    ///
+    /// The generation tells an event for a closed descriptor from one for the next descriptor that got the same number.
     private struct Watched {
         var handler: (any DescriptorHandler)?
         var generation: UInt32

@@ -13,7 +13,10 @@ extension Actor {
     /// - Returns: what `body` returned.
     @inlinable
     @inline(__always)
-    package nonisolated func onLoop<Result>(_ loop: EventLoop, _ body: (isolated Self) throws -> Result) rethrows -> Result {
+    package nonisolated func onLoop<Result>(
+        _ loop: EventLoop,
+        _ body: (isolated Self) throws -> Result
+    ) rethrows -> Result {
         precondition(loop.isCurrent, "Code of an actor on an event loop was entered from another thread.")
         return try withoutActuallyEscaping(body) { body in
             // The two types differ in the isolation of the parameter only, which has no form at run time; that the

@@ -13,7 +13,9 @@ package struct Readiness: OptionSet, Sendable {
     package static let readable = Readiness(rawValue: 1)
     /// Bytes can be written.
     package static let writable = Readiness(rawValue: 2)
-    /// The peer is gone or the descriptor has an error. Always watched for.
+    /// The peer is gone or the descriptor has an error.
+    ///
+    /// Always watched for.
     package static let failed = Readiness(rawValue: 4)
 }
 
@@ -33,7 +35,9 @@ package enum PollLimit: Sendable, Equatable {
     case never
 }
 
-/// Waits for descriptors to become ready; level-triggered. One implementation for each system interface.
+/// Waits for descriptors to become ready; level-triggered.
+///
+/// One implementation for each system interface.
 package protocol Poller: AnyObject {
     /// Watches a descriptor; `token` comes back with each of its events.
     func add(_ descriptor: Int32, token: UInt64, interest: Readiness) throws(SocketError)

@@ -6,7 +6,9 @@
 /// What was received is valid until the next receive on the same loop: it is parsed in place, and whoever wants to keep
 /// something copies it.
 @safe package final class ReceiveBuffer {
-    /// 512 KiB: large enough that a burst is taken in one system call. Pages that were never needed are never touched.
+    /// 512 KiB: large enough that a burst is taken in one system call.
+    ///
+    /// Pages that were never needed are never touched.
     package static let size = 512 * 1_024
     private let storage: UnsafeMutableRawBufferPointer
 

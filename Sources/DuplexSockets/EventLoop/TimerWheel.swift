@@ -83,7 +83,9 @@ package struct TimerWheel {
         free(timer.index)
     }
 
-    /// When the wheel must be advanced next; `nil` while it is empty. May be earlier than the earliest timer.
+    /// When the wheel must be advanced next; `nil` while it is empty.
+    ///
+    /// May be earlier than the earliest timer.
     package var nextInstant: MonotonicInstant? {
         guard count > 0 else { return nil }
         var earliest = Int64.max
@@ -146,7 +148,9 @@ package struct TimerWheel {
             let index = heads[slot]
             unlink(index)
             if let target = entries[Int(index)].target {
-                due.append(DueTimer(target: target, id: TimerID(index: index, generation: entries[Int(index)].generation)))
+                due.append(
+                    DueTimer(target: target, id: TimerID(index: index, generation: entries[Int(index)].generation))
+                )
             }
             free(index)
         }

@@ -40,6 +40,8 @@
 ///   - install: keeps the waiter, on the loop, before anything else can happen there.
 ///   - onCancel: called on any thread when the task is cancelled, perhaps after the waiter was resumed. It hands the
 ///     cancellation over to the loop.
+/// - Returns: what the waiter was resumed with.
+/// - Throws: what the waiter was resumed with.
 @inlinable
 package func waitOnLoop<Value>(
     id: UInt64 = 0,

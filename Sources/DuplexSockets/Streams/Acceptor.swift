@@ -21,8 +21,12 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     private var isOpen = true
     private var isExhausted = false
 
+    /// Takes over a listening socket.
+    ///
     /// - Parameters:
     ///   - descriptor: a listening, non-blocking socket; the acceptor closes it.
+    ///   - core: the loop that connections are taken on.
+    ///   - logger: is told of pauses.
     ///   - accepted: called on the loop with each connected, non-blocking descriptor, which is the callee's then.
     init(
         descriptor: Int32,

@@ -30,8 +30,10 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// The descriptor; -1 once it is closed.
     package var descriptor: Int32 { openDescriptor }
     private var openDescriptor: Int32
-    /// Who is told. A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and
-    /// closes it on the way out.
+    /// Who is told.
+    ///
+    /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
+    /// the way out.
     package weak var handler: (any ChannelHandler)?
     private let output: OutputBuffer
     private var takesInput = false
@@ -57,7 +59,9 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         case close
     }
 
-    /// Takes over a connected, non-blocking descriptor. Nothing is received before ``isReading`` is set.
+    /// Takes over a connected, non-blocking descriptor.
+    ///
+    /// Nothing is received before ``isReading`` is set.
     package init(descriptor: Int32, core: LoopCore) {
         openDescriptor = descriptor
         self.core = core
@@ -73,7 +77,9 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         receiveLimit = count
     }
 
-    /// Whether what arrives is taken. Off, it stays in the system's buffer, which fills and slows the peer down.
+    /// Whether what arrives is taken.
+    ///
+    /// Off, it stays in the system's buffer, which fills and slows the peer down.
     ///
     /// Turning it off costs nothing: the poller is told when something arrives that isn't wanted, so a reader that
     /// pauses between messages makes no system calls for it.
@@ -124,8 +130,10 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         handler?.inputEnded()
     }
 
-    /// Epoll reports a dead peer whether one asks or not. Bytes that came before it died may still wait to be read, so
-    /// as long as nobody writes, the channel only stops watching until reading goes on.
+    /// Epoll reports a dead peer whether one asks or not.
+    ///
+    /// Bytes that came before it died may still wait to be read, so as long as nobody writes, the channel only stops
+    /// watching until reading goes on.
     private func failedWhileNotReading() {
         if output.count > 0 { flush() }
         guard isOpen, isWatched else { return }
@@ -155,7 +163,9 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         planFlush()
     }
 
-    /// Sends at once what waits and the bytes behind it, copying only what the socket doesn't take. For large payloads.
+    /// Sends at once what waits and the bytes behind it, copying only what the socket doesn't take.
+    ///
+    /// For large payloads.
     package func writeNow(_ bytes: RawSpan) {
         guard canWrite else { return }
         if interest.contains(.writable) {

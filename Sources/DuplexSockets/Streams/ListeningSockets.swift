@@ -41,7 +41,11 @@ struct ListeningSockets {
             }
         }
         if address == nil {
-            throw SocketError(.cannotBind, message: "\(listenAddress) is not an address of this machine.", causes: failures)
+            throw SocketError(
+                .cannotBind,
+                message: "\(listenAddress) is not an address of this machine.",
+                causes: failures
+            )
         }
     }
 

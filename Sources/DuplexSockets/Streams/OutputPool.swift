@@ -15,10 +15,12 @@
     init() {}
 
     deinit {
-        for unsafe block in unsafe blocks { unsafe block.deallocate() }
+        while let block = unsafe blocks.popLast() { unsafe block.deallocate() }
     }
 
-    /// A block of at least that many bytes, its content undefined. The caller gives it back with ``give(_:)``.
+    /// A block of at least that many bytes, its content undefined.
+    ///
+    /// The caller gives it back with ``give(_:)``.
     func take(atLeast count: Int) -> UnsafeMutableRawBufferPointer {
         if count <= Self.blockSize {
             if let block = unsafe blocks.popLast() { return unsafe block }

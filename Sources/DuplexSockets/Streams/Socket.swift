@@ -54,6 +54,7 @@ public actor Socket {
         loop.execute { _ in channel.value.reset() }
     }
 
+    /// The loop, which runs what is isolated to this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
@@ -70,6 +71,7 @@ public actor Socket {
     ///   - timeout: how long looking the name up and connecting may take together; 10 seconds unless told otherwise.
     ///   - group: the loops of which one becomes the socket's.
     /// - Throws: ``SocketError``, with one cause for each address that was tried, or `CancellationError`.
+    /// - Returns: the connected socket.
     public static func connect(
         to endpoint: Endpoint,
         timeout: Duration = .seconds(10),
@@ -146,7 +148,9 @@ public actor Socket {
         try await waitOnLoop(id: id) { waiter in
             writers.append(Writer(waiter: waiter, timer: timeout.map(startTimer)))
         } onCancel: {
-            loop.execute { _ in self.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) } }
+            loop.execute { _ in
+                self.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) }
+            }
         }
     }
 
@@ -163,6 +167,7 @@ public actor Socket {
     }
 
     /// Says that this side writes nothing more; the peer sees the end of the stream once all bytes have arrived.
+    ///
     /// Reading goes on.
     public func finishWriting() {
         hasFinishedWriting = true

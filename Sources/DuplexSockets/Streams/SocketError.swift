@@ -11,6 +11,7 @@ import Darwin
 public struct SocketError: Error, Sendable {
     /// The kinds of error; more may come.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// What it is, for people.
         public let description: String
 
         private init(_ description: String) {

@@ -10,7 +10,9 @@ import Synchronization
 /// lives on. Nothing is accepted before ``serve(_:)`` is called or the listener is iterated; until then connections wait
 /// in the system's backlog.
 public final class SocketListener: Sendable {
-    /// The address that is listened on; of two (`localhost`) the IPv4 one. Its port is the actual one.
+    /// The address that is listened on; of two (`localhost`) the IPv4 one.
+    ///
+    /// Its port is the actual one.
     public let localAddress: SocketAddress
     private let loops: [EventLoop]
     private let logger: Logger
@@ -42,13 +44,18 @@ public final class SocketListener: Sendable {
     ///   - backlog: how many connections may wait to be accepted; the system may cut it.
     ///   - logger: gets what has no other way to be told, such as a lack of descriptors.
     /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken, by whomever, or not allowed.
+    /// - Returns: the listener; connections wait in its backlog.
     public static func bind(
         _ address: ListenAddress,
         on group: EventLoopGroup = .shared,
         backlog: Int = 4_096,
         logger: Logger = Logger(label: "duplex.listener")
     ) throws(SocketError) -> SocketListener {
-        let sockets = try ListeningSockets(address, loops: group.loops.count, backlog: Int32(clamping: Swift.max(1, backlog)))
+        let sockets = try ListeningSockets(
+            address,
+            loops: group.loops.count,
+            backlog: Int32(clamping: Swift.max(1, backlog))
+        )
         guard let bound = sockets.address else {
             throw SocketError(.cannotBind, message: "\(address) could not be bound.")
         }
@@ -58,7 +65,9 @@ public final class SocketListener: Sendable {
     /// Starts to accept; each connection is given, on its loop, to `accepted`.
     ///
     /// - Returns: once every loop accepts.
-    package func start(_ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void) async throws {
+    package func start(
+        _ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void
+    ) async throws {
         for (index, loop) in loops.enumerated() {
             let descriptors = try state.withLock { state -> [Int32] in
                 if state.isClosed { throw SocketError(.closed, message: "The listener is closed.") }
@@ -98,7 +107,9 @@ public final class SocketListener: Sendable {
         }
     }
 
-    /// Stops listening; connections that were accepted live on. Returns when every loop has stopped.
+    /// Stops listening; connections that were accepted live on.
+    ///
+    /// Returns when every loop has stopped.
     public func close() async {
         let (descriptors, acceptors) = state.withLock { state in
             state.isClosed = true
@@ -153,7 +164,10 @@ public final class SocketListener: Sendable {
         do {
             try await handler(socket)
         } catch is CancellationError {
-            logger.debug("a connection was cancelled", metadata: ["peer": "\(socket.remoteAddress?.description ?? "?")"])
+            logger.debug(
+                "a connection was cancelled",
+                metadata: ["peer": "\(socket.remoteAddress?.description ?? "?")"]
+            )
         } catch {
             logger.warning("a connection failed", metadata: ["error": "\(error)"])
         }
@@ -162,6 +176,7 @@ public final class SocketListener: Sendable {
 }
 
 extension SocketListener: AsyncSequence {
+    /// What is iterated over.
     public typealias Element = Socket
 
     /// Accepts connections one after the other; see ``SocketListener/makeAsyncIterator()``.
@@ -191,7 +206,9 @@ extension SocketListener: AsyncSequence {
         }
     }
 
-    /// Starts to accept. One iteration or one ``serve(_:)`` for each listener.
+    /// Starts to accept.
+    ///
+    /// One iteration or one ``serve(_:)`` for each listener.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(listener: self)
     }

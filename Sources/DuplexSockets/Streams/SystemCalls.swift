@@ -139,7 +139,8 @@ package enum SystemCalls {
         switch errno {
         case EAGAIN, EWOULDBLOCK: return .none
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(errno)
-        case EINTR, ECONNABORTED, EPROTO, ENETDOWN, EHOSTDOWN, EHOSTUNREACH, ENETUNREACH, ENONET, EOPNOTSUPP, ENOPROTOOPT:
+        case EINTR, ECONNABORTED, EPROTO, ENETDOWN, EHOSTDOWN, EHOSTUNREACH, ENETUNREACH, ENONET, EOPNOTSUPP,
+            ENOPROTOOPT:
             // accept(2): errors of the new connection are handed over here; they say nothing about the listener.
             return .aborted
         case let code: return .failed(code)

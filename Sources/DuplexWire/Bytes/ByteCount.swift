@@ -26,6 +26,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
     /// That many times 1,073,741,824 bytes.
     public static func gibibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 30) }
 
+    /// Whether the left one is less than the right one.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
     private static func scaled(_ count: Int, by unit: Int) -> ByteCount {
@@ -35,6 +36,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
 }
 
 extension ByteCount: ExpressibleByIntegerLiteral {
+    /// Makes a value of a literal.
     public init(integerLiteral value: Int) {
         self.init(value)
     }

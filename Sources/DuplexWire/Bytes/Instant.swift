@@ -13,16 +13,19 @@ public struct Instant: Sendable, Hashable, InstantProtocol {
         self.nanoseconds = nanoseconds
     }
 
+    /// The instant that much later; one too far away for 64 bits becomes the last there is.
     public func advanced(by duration: Duration) -> Instant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
         return Instant(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
     }
 
+    /// The time from this instant to the other.
     public func duration(to other: Instant) -> Duration {
         // A duration has room for the difference of any two instants, 64 bits haven't.
         .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
     }
 
+    /// Whether the left one is less than the right one.
     public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 

@@ -100,7 +100,9 @@ enum Masking {
         return shift == 0 ? key : (key >> shift) | (key << (32 - shift))
     }
 
-    /// Applies the key, its lowest byte to the first byte. Doing it twice is doing nothing.
+    /// Applies the key, its lowest byte to the first byte.
+    ///
+    /// Doing it twice is doing nothing.
     fileprivate static func apply(_ key: UInt32, to bytes: UnsafeMutableRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         let count = bytes.count

@@ -33,6 +33,7 @@ public struct Opcode: RawRepresentable, Sendable, Hashable {
 }
 
 extension Opcode: CustomStringConvertible {
+    /// What it is, for people.
     public var description: String {
         switch self {
         case .continuation: "continuation"

@@ -34,6 +34,7 @@ public enum Message: Sendable, Hashable {
 }
 
 extension Message: ExpressibleByStringLiteral {
+    /// Makes a value of a literal.
     public init(stringLiteral value: String) {
         self = .text(value)
     }

@@ -19,9 +19,13 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable {
     public static let protocolError = CloseCode(rawValue: 1_002)
     /// 1003: data of a kind that the endpoint can't accept.
     public static let unsupportedData = CloseCode(rawValue: 1_003)
-    /// 1005: a close frame came without a code. In reports only, never on the wire.
+    /// 1005: a close frame came without a code.
+    ///
+    /// In reports only, never on the wire.
     public static let noStatusReceived = CloseCode(rawValue: 1_005)
-    /// 1006: no close frame came. In reports only, never on the wire.
+    /// 1006: no close frame came.
+    ///
+    /// In reports only, never on the wire.
     public static let abnormalClosure = CloseCode(rawValue: 1_006)
     /// 1007: data that doesn't fit its kind, such as text that isn't UTF-8.
     public static let invalidFramePayloadData = CloseCode(rawValue: 1_007)
@@ -39,7 +43,9 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable {
     public static let tryAgainLater = CloseCode(rawValue: 1_013)
     /// 1014: a gateway got an invalid answer.
     public static let badGateway = CloseCode(rawValue: 1_014)
-    /// 1015: the TLS handshake failed. In reports only, never on the wire.
+    /// 1015: the TLS handshake failed.
+    ///
+    /// In reports only, never on the wire.
     public static let tlsHandshake = CloseCode(rawValue: 1_015)
 
     /// Whether the code may stand in a close frame: the registered ones that aren't for reports only, 3000 to 3999

@@ -71,6 +71,7 @@ public struct CloseFrame: Sendable, Hashable {
 }
 
 extension CloseFrame: CustomStringConvertible {
+    /// What it is, for people.
     public var description: String {
         guard let code else { return "no code" }
         return reason.isEmpty ? "\(code)" : "\(code), “\(reason)”"

@@ -64,14 +64,17 @@ public struct CloseReport: Sendable, Equatable {
     /// The code that describes the end: the one of whoever began; 1005 when it had none, 1006 when the connection ended
     /// without the peer's close frame (RFC 6455 section 7.1.5).
     public var code: CloseCode {
-        guard isClean else { return .abnormalClosure }
+        guard let received else { return .abnormalClosure }
         return (initiator == .local ? sent : received)?.code ?? .noStatusReceived
     }
 }
 
 extension CloseReport: CustomStringConvertible {
+    /// What it is, for people.
     public var description: String {
-        if let error { return "failed by \(error.blame == .remote ? "the peer's fault" : "this side"): \(error.message)" }
+        if let error {
+            return "failed by \(error.blame == .remote ? "the peer's fault" : "this side"): \(error.message)"
+        }
         switch initiator {
         case .local: return "closed by this side with \(Self.text(sent)); the peer answered \(Self.text(received))"
         case .remote: return "closed by the peer with \(Self.text(received))"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Control frames that wait to be sent. Bounded: one pong, a few pings, one close frame.
+/// Control frames that wait to be sent.
+///
+/// Bounded: one pong, a few pings, one close frame.
 struct ControlOutput: Sendable {
     struct Frame: Sendable {
         var opcode: Opcode
@@ -15,7 +17,9 @@ struct ControlOutput: Sendable {
 
     var isEmpty: Bool { frames.isEmpty }
 
-    /// Answers a ping. When an earlier pong still waits, the later one replaces it (RFC 6455 section 5.5.3).
+    /// Answers a ping.
+    ///
+    /// When an earlier pong still waits, the later one replaces it (RFC 6455 section 5.5.3).
     mutating func pong(_ payload: [UInt8]) {
         frames.removeAll { $0.opcode == .pong }
         frames.append(Frame(opcode: .pong, payload: payload))

@@ -18,6 +18,7 @@ public struct Keepalive: Sendable, Hashable {
     /// - Parameters:
     ///   - interval: at least a millisecond.
     ///   - timeout: at least a millisecond.
+    /// - Returns: when to ping.
     public static func every(_ interval: Duration, timeout: Duration) -> Keepalive {
         Keepalive(interval: max(interval, .milliseconds(1)), timeout: max(timeout, .milliseconds(1)))
     }

@@ -47,6 +47,7 @@ struct Liveness: Sendable {
     /// - Parameters:
     ///   - now: the time.
     ///   - lastHeard: when something last arrived from the peer.
+    /// - Returns: what to do.
     mutating func deadlinePassed(now: Instant, lastHeard: Instant) -> Verdict {
         if let silentSince, let silentUntil, now >= silentUntil {
             if lastHeard <= silentSince { return .silent(silentSince.duration(to: now)) }
@@ -54,7 +55,8 @@ struct Liveness: Sendable {
         }
         guard let due = nextPing, now >= due else { return .fine }
         nextPing = now.advanced(by: .nanoseconds(interval))
-        if silentSince == nil { silentSince = now }
+        // Silence counts from the first ping that nothing has followed, so a sign of life since then makes it this one.
+        if silentSince.map({ lastHeard > $0 }) ?? true { silentSince = now }
         return .ping
     }
 

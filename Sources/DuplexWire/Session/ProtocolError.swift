@@ -14,10 +14,13 @@ public struct ProtocolError: Error, Sendable, Hashable {
             self.closeCode = closeCode
         }
 
+        /// What it is, for people.
         public var description: String { name.description }
 
+        /// Whether both are the same.
         public static func == (left: Code, right: Code) -> Bool { left.description == right.description }
 
+        /// Feeds what makes it equal to others.
         public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
         /// A reserved bit is set without an extension that gives it a meaning (RFC 6455 section 5.2).
@@ -69,6 +72,7 @@ public struct ProtocolError: Error, Sendable, Hashable {
 }
 
 extension ProtocolError: CustomStringConvertible {
+    /// What it is, for people.
     public var description: String {
         "ProtocolError.\(code) (\(closeCode.rawValue)): \(message)"
     }

@@ -42,7 +42,7 @@ extension Session {
         if validator.validate(input.bytes.extracting(range)) && validator.isComplete {
             return .message(.text, .input(range))
         }
-        isDeaf = true
+        stopListening()
         return .violation(.invalidUTF8)
     }
 
@@ -63,7 +63,7 @@ extension Session {
                 if isMidFrame { return nil }
             }
         } catch {
-            isDeaf = true
+            stopListening()
             return .violation(error)
         }
         position = input.byteCount
@@ -181,11 +181,18 @@ extension Session {
     private func peerClose(_ payload: [UInt8]) throws(ProtocolError) -> Event {
         report.received = try CloseFrame(payload: payload)
         // RFC 6455 section 5.5.1: nothing follows a close frame.
-        isDeaf = true
-        message = nil
-        isMidMessage = false
+        stopListening()
         if report.initiator == nil { report.initiator = .remote }
         state = report.sent == nil ? .closing : .closed
         return .peerClose
+    }
+
+    /// From here on what arrives is thrown away, so the peer owes no sign of life either, and what has arrived of a
+    /// message is of no use.
+    func stopListening() {
+        isDeaf = true
+        message = nil
+        isMidMessage = false
+        liveness.stop()
     }
 }

@@ -24,7 +24,9 @@ extension Session {
     }
 
     /// Writes the header of a message whose payload the owner sends itself, behind it and unchanged; for servers, whose
-    /// payload isn't masked. Nothing once a close frame was sent.
+    /// payload isn't masked.
+    ///
+    /// Nothing once a close frame was sent.
     public func encodeHeader(_ kind: Message.Kind, payload count: Int, into output: inout OutputRawSpan) {
         guard canSend else { return }
         precondition(!masksFrames, "A client's payload must be masked.")
@@ -41,7 +43,9 @@ extension Session {
     public var hasControlOutput: Bool { !control.isEmpty }
 
     /// The room that ``writeControlOutput(into:)`` needs, in bytes.
-    public var controlOutputSize: Int { control.frames.count * (FrameHeader.maximumSize + FrameHeader.maximumControlPayload) }
+    public var controlOutputSize: Int {
+        control.frames.count * (FrameHeader.maximumSize + FrameHeader.maximumControlPayload)
+    }
 
     /// Writes the pongs, pings and the close frame that wait.
     ///
@@ -88,7 +92,7 @@ extension Session {
     /// Fails the connection: queues a close frame that says why, and throws away what arrives from here on (RFC 6455
     /// section 7.1.7).
     public func fail(_ error: ProtocolError, now: Instant) {
-        isDeaf = true
+        stopListening()
         if report.error == nil { report.error = error }
         sendClose(CloseFrame(code: error.closeCode, reason: error.message), initiator: .local, now)
     }
@@ -108,7 +112,6 @@ extension Session {
     public func endOfStream() {
         state = .closed
         isMute = true
-        isDeaf = true
-        liveness.stop()
+        stopListening()
     }
 }

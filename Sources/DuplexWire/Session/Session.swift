@@ -121,7 +121,8 @@ public final class Session {
         self.role = role
         self.limits = MessageLimits(limits)
         self.closeTimeout = closeTimeout
-        self.maskingKeys = maskingKeys
+        // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
+        self.maskingKeys = role == .client ? maskingKeys : nil
         lastHeard = now
         liveness = Liveness(keepalive, now: now)
     }

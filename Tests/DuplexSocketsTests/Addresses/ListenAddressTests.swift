@@ -5,9 +5,12 @@ import DuplexSockets
 import Testing
 
 @Suite struct ListenAddressTests {
-    @Test("A host is read as a person writes it", arguments: [
-        ("localhost", ListenAddress.Host.loopback), ("*", .any), ("", .any), ("192.0.2.1", .address("192.0.2.1")),
-    ])
+    @Test(
+        "A host is read as a person writes it",
+        arguments: [
+            ("localhost", ListenAddress.Host.loopback), ("*", .any), ("", .any), ("192.0.2.1", .address("192.0.2.1")),
+        ]
+    )
     func hosts(text: String, host: ListenAddress.Host) {
         #expect(ListenAddress.Host(text) == host)
     }

@@ -5,15 +5,18 @@ import DuplexSockets
 import Testing
 
 @Suite struct SocketAddressTests {
-    @Test("A literal is read and written back in its shortest form", arguments: [
-        ("127.0.0.1", 80, "127.0.0.1:80"),
-        ("0.0.0.0", 0, "0.0.0.0:0"),
-        ("255.254.253.252", 65_535, "255.254.253.252:65535"),
-        ("::1", 443, "[::1]:443"),
-        ("::", 1, "[::]:1"),
-        ("2001:db8:0:0:0:0:0:1", 8_080, "[2001:db8::1]:8080"),
-        ("fe80::1%7", 9, "[fe80::1%7]:9"),
-    ])
+    @Test(
+        "A literal is read and written back in its shortest form",
+        arguments: [
+            ("127.0.0.1", 80, "127.0.0.1:80"),
+            ("0.0.0.0", 0, "0.0.0.0:0"),
+            ("255.254.253.252", 65_535, "255.254.253.252:65535"),
+            ("::1", 443, "[::1]:443"),
+            ("::", 1, "[::]:1"),
+            ("2001:db8:0:0:0:0:0:1", 8_080, "[2001:db8::1]:8080"),
+            ("fe80::1%7", 9, "[fe80::1%7]:9"),
+        ]
+    )
     func literals(literal: String, port: Int, text: String) throws {
         let address = try SocketAddress(literal, port: port)
         #expect(address.description == text)
@@ -29,9 +32,13 @@ import Testing
         #expect(try SocketAddress("2001:db8::2a", port: 0).bytes == expected)
     }
 
-    @Test("What isn't an address is refused", arguments: [
-        "", "localhost", "1.2.3", "1.2.3.4.5", "256.1.1.1", "::1::", "[::1]", "1.2.3.4%1", "fe80::1%no-such-interface",
-    ])
+    @Test(
+        "What isn't an address is refused",
+        arguments: [
+            "", "localhost", "1.2.3", "1.2.3.4.5", "256.1.1.1", "::1::", "[::1]", "1.2.3.4%1",
+            "fe80::1%no-such-interface",
+        ]
+    )
     func notAnAddress(literal: String) {
         #expect { try SocketAddress(literal, port: 1) } throws: { ($0 as? SocketError)?.code == .invalidAddress }
     }

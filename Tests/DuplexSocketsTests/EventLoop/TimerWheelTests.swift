@@ -20,11 +20,14 @@ import Testing
         return due.map(\.id)
     }
 
-    @Test("A timer is never early and at most one tick late", arguments: [
-        Duration.zero, .nanoseconds(1), .milliseconds(1), .milliseconds(5), .milliseconds(250), .milliseconds(268),
-        .seconds(1), .seconds(17), .seconds(18), .seconds(20), .seconds(1_099), .seconds(1_100), .seconds(70_000),
-        .seconds(90_000), .seconds(1_000_000),
-    ])
+    @Test(
+        "A timer is never early and at most one tick late",
+        arguments: [
+            Duration.zero, .nanoseconds(1), .milliseconds(1), .milliseconds(5), .milliseconds(250), .milliseconds(268),
+            .seconds(1), .seconds(17), .seconds(18), .seconds(20), .seconds(1_099), .seconds(1_100), .seconds(70_000),
+            .seconds(90_000), .seconds(1_000_000),
+        ]
+    )
     func precision(delay: Duration) {
         let target = Target()
         var wheel = TimerWheel(now: Self.start)
@@ -98,7 +101,9 @@ import Testing
                     waiting[timer] = nil
                 }
             default:
-                now = now.advanced(by: .nanoseconds(Int64.random(in: 0..<(1 << Int64.random(in: 1...42)), using: &random)))
+                now = now.advanced(
+                    by: .nanoseconds(Int64.random(in: 0..<(1 << Int64.random(in: 1...42)), using: &random))
+                )
                 for timer in due(&wheel, at: now) {
                     let deadline = waiting.removeValue(forKey: timer)
                     #expect(deadline.map { $0 <= now } == true)

@@ -15,30 +15,23 @@ struct RawBytesTests {
         for offset in 0...56 {
             let word = Self.bytes[offset..<(offset + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             #expect(Self.bytes.span.raw.bigEndianWord(at: offset) == word)
+            #expect(Self.bytes.span.raw.littleEndianWord(at: offset) == word.byteSwapped)
             #expect(keyBytes(Self.bytes.span.raw.key(at: offset)) == Array(Self.bytes[offset..<(offset + 4)]))
             #expect(Self.bytes.span.raw.byte(at: offset) == Self.bytes[offset])
         }
     }
 
-    @Test("The ASCII prefix ends before the first byte with its highest bit set, wherever that is")
-    func asciiPrefix() {
-        for count in 0...100 {
-            for place in 0...count {
-                var bytes = [UInt8](repeating: 0x7F, count: count)
-                if place < count { bytes[place] = 0x80 }
-                for offset in [0, 1, place] where offset <= place {
-                    #expect(bytes.span.raw.asciiPrefix(from: offset) == place - offset, "\(count) \(place) \(offset)")
-                }
-            }
-        }
-    }
-
-    @Test("Every byte below 0x80 is ASCII, and none above", arguments: [0, 7, 31, 32, 40])
-    func asciiBytes(place: Int) {
-        for byte in UInt8.min...UInt8.max {
-            var bytes = [UInt8](repeating: 0x41, count: 41)
-            bytes[place] = byte
-            #expect(bytes.span.raw.asciiPrefix(from: 0) == (byte < 0x80 ? 41 : place))
+    @Test("A block is ASCII unless one of its 32 bytes has its highest bit set", arguments: 0...40)
+    func asciiBlock(offset: Int) {
+        var bytes = [UInt8](repeating: 0x80, count: 80)
+        for index in offset..<(offset + 32) { bytes[index] = UInt8(index) }
+        let isASCII = bytes.span.raw.isASCIIBlock(at: offset)
+        #expect(isASCII)
+        for place in offset..<(offset + 32) {
+            var spoilt = bytes
+            spoilt[place] |= 0x80
+            let isStillASCII = spoilt.span.raw.isASCIIBlock(at: offset)
+            #expect(!isStillASCII, "\(place)")
         }
     }
 
@@ -81,7 +74,7 @@ struct RawBytesTests {
             _ = [UInt8](repeating: 0, count: 8).span.raw.bigEndianWord(at: 1)
         }
         await #expect(processExitsWith: .failure) {
-            _ = [UInt8](repeating: 0, count: 8).span.raw.asciiPrefix(from: 9)
+            _ = [UInt8](repeating: 0, count: 32).span.raw.isASCIIBlock(at: 1)
         }
     }
 }

@@ -128,7 +128,9 @@ final class PeerProcess: Sendable {
     }
 }
 
-/// Cuts output into lines. Called by one reader at a time, as a file handle does.
+/// Cuts output into lines.
+///
+/// Called by one reader at a time, as a file handle does.
 private final class LineSplitter: @unchecked Sendable {
     private var rest = Data()
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import Testing
+
+@Suite("Protocol errors")
+struct ProtocolErrorTests {
+    @Test(
+        "Each kind of violation is answered with its close code",
+        arguments: [
+            (.reservedBits, .protocolError), (.reservedOpcode, .protocolError), (.lengthNotMinimal, .protocolError),
+            (.lengthTooLarge, .protocolError), (.wrongMasking, .protocolError), (.malformedControl, .protocolError),
+            (.malformedClose, .protocolError), (.wrongFragmentation, .protocolError),
+            (.invalidUTF8, .invalidFramePayloadData), (.frameTooLarge, .messageTooBig),
+            (.messageTooLarge, .messageTooBig),
+            (.tooManyFragments, .policyViolation), (.keepaliveTimeout, .internalError),
+        ] as [(ProtocolError.Code, CloseCode)]
+    )
+    func closeCode(code: ProtocolError.Code, closeCode: CloseCode) {
+        #expect(ProtocolError(code, "").closeCode == closeCode)
+    }
+
+    @Test("Kinds differ from each other, and equal themselves")
+    func equality() {
+        let codes: [ProtocolError.Code] = [.reservedBits, .reservedOpcode, .invalidUTF8, .frameTooLarge]
+        #expect(Set(codes).count == 4)
+        #expect(Set(codes + codes).count == 4)
+        #expect(ProtocolError(.invalidUTF8, "a") != ProtocolError(.invalidUTF8, "b"))
+    }
+
+    @Test("An error prints its kind, its close code and what was seen")
+    func description() {
+        let error = ProtocolError(.wrongMasking, "A client's frame isn't masked.")
+        #expect(error.description == "ProtocolError.wrongMasking (1002): A client's frame isn't masked.")
+        #expect(error.blame == .remote)
+    }
+}
