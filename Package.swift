@@ -131,7 +131,7 @@ let package = Package(
         // Against WebSocket libraries and a browser that others wrote; scripts/setup --tests installs them.
         .testTarget(
             name: "PeerTests",
-            dependencies: ["DuplexWire", "DuplexWebSockets", "DuplexServer"],
+            dependencies: ["DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexCommand"],
             exclude: ["Peers"],
             swiftSettings: strict
         ),
