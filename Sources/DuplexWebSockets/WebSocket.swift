@@ -24,7 +24,8 @@ public actor WebSocket {
     nonisolated let handler: HandlerBox?
 
     let session: Session
-    let limits: Limits
+    let inboxMessages: Int
+    let inboxBytes: ByteCount
     var stage = Stage.open { didSet { updateIsTaking() } }
     /// Why nothing more is received, once that is so: the app still gets what came before it.
     var ending: Ending? { didSet { updateIsTaking() } }
@@ -35,12 +36,15 @@ public actor WebSocket {
 
     /// Messages that wait for the app, and what they hold.
     var inbox: Deque<Message> = []
-    var inboxBytes = 0
+    var heldBytes = 0
     /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
     var hasStreamEnded = false
     /// Bytes that were received when the inbox was full, still to be parsed.
     var carry: [UInt8] = []
-    var receiver: Waiter<Message?>?
+    var receiver: Waiter<Void>?
+    /// The message that the receiver is being resumed for. Handed over here rather than through the continuation, whose
+    /// task would keep room for it in several frames while it waits.
+    var delivered: Message?
     /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
     var isAnswering = false
 
@@ -48,6 +52,8 @@ public actor WebSocket {
     var pings: [PingWaiter] = []
     var closers: [Waiter<Void>] = []
     var nextWaiterID: UInt64 = 0
+    /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
+    var handlerTask: TaskIdentity?
 
     var sessionTimer: ArmedTimer?
     var graceTimer: TimerID?
@@ -65,7 +71,9 @@ public actor WebSocket {
     }
 
     /// Why nothing more is received.
-    enum Ending {
+    ///
+    /// Indirect, because a connection that isn't ending has a place for it too.
+    indirect enum Ending {
         case peerClosed
         case violation(ProtocolError)
         case streamEnded
@@ -95,10 +103,11 @@ public actor WebSocket {
     package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {
         self.loop = loop
         unsafe loopChannel = channel.value
-        self.handler = setup.handler.map { HandlerBox.make($0) }
+        self.handler = setup.handler
         self.subprotocol = setup.subprotocol
         self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
-        self.limits = setup.limits
+        inboxMessages = setup.limits.inboxMessages
+        inboxBytes = setup.limits.inboxBytes
         let core = channel.value.core
         session = Session(
             role: setup.role,
@@ -179,7 +188,7 @@ package struct WebSocketSetup: Sendable {
     package var closeTimeout: Duration
     package var subprotocol: String?
     package var remoteAddress: SocketAddress?
-    package var handler: (any WebSocketHandler)?
+    package var handler: HandlerBox?
 
     package init(
         role: Session.Role,
@@ -188,7 +197,7 @@ package struct WebSocketSetup: Sendable {
         closeTimeout: Duration,
         subprotocol: String? = nil,
         remoteAddress: SocketAddress? = nil,
-        handler: (any WebSocketHandler)? = nil
+        handler: HandlerBox? = nil
     ) {
         self.role = role
         self.limits = limits

@@ -114,10 +114,11 @@ extension WebSocket {
         if let receiver {
             self.receiver = nil
             isAnswering = true
-            receiver.resume(returning: message)
+            delivered = message
+            receiver.resume(returning: ())
         } else if session.state == .open || hasRoom {
             inbox.append(message)
-            inboxBytes += message.byteCount
+            heldBytes += message.byteCount
         }
     }
 
@@ -129,7 +130,7 @@ extension WebSocket {
     }
 
     private var hasRoom: Bool {
-        inbox.count < limits.inboxMessages && inboxBytes < limits.inboxBytes.bytes
+        inbox.count < inboxMessages && heldBytes < inboxBytes.bytes
     }
 
     // MARK: The app's side
@@ -156,27 +157,36 @@ extension WebSocket {
     }
 
     /// The next message; `nil` once the connection has ended in order.
+    ///
+    /// On the loop's thread it waits in whichever isolation the caller has there, and within this one function: an idle
+    /// connection holds the frame of every function that its task waits in.
     @usableFromInline
     nonisolated func next() async throws -> Message? {
-        loop.isCurrent ? try await waitForMessageOnLoop() : try await hopAndWaitForMessage()
-    }
-
-    private func hopAndWaitForMessage() async throws -> Message? {
-        try await waitForMessageOnLoop()
-    }
-
-    /// Waits on the loop's thread, in whichever isolation the caller has there.
-    private nonisolated func waitForMessageOnLoop() async throws -> Message? {
+        guard loop.isCurrent else { return try await hopToNext() }
         switch try onLoop(loop, { try $0.prepareToWait() }) {
         case .message(let message): return message
         case .end: return nil
-        case .wait(let id):
-            return try await waitOnLoop(id: id, isolation: #isolation) { waiter in
+        case .wait(Self.handlerWait):
+            try await suspendOnLoop(id: Self.handlerWait, isolation: #isolation) { waiter in
                 onLoop(loop) { $0.receiver = waiter }
-            } onCancel: {
-                loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
             }
+            return onLoop(loop) { $0.takeDelivered() }
+        case .wait(let id):
+            try await waitCancellably(id)
+            return onLoop(loop) { $0.takeDelivered() }
         }
+    }
+
+    private nonisolated func waitCancellably(_ id: UInt64) async throws {
+        try await waitOnLoop(id: id, isolation: #isolation) { waiter in
+            onLoop(loop) { $0.receiver = waiter }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
+        }
+    }
+
+    private func hopToNext() async throws -> Message? {
+        try await next()
     }
 
     private enum Preparation {
@@ -187,27 +197,37 @@ extension WebSocket {
 
     private func prepareToWait() throws -> Preparation {
         if let message = takeMessage() { return .message(message) }
-        if receiver != nil {
+        if receiver != nil || delivered != nil {
             throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
         }
         isAnswering = false
         if ending != nil { conclude() }
         if stage != .open { return try endOfMessages().map { .message($0) } ?? .end }
         try Task.checkCancellation()
+        if let handlerTask, handlerTask.isCurrent { return .wait(Self.handlerWait) }
         nextWaiterID += 1
         return .wait(nextWaiterID)
     }
 
+    /// The identity of every wait of the handler's own task; the others count from 1.
+    static var handlerWait: UInt64 { 0 }
+
     /// Takes a message out of the inbox.
     private func takeMessage() -> Message? {
         guard let message = inbox.popFirst() else { return nil }
-        inboxBytes -= message.byteCount
+        heldBytes -= message.byteCount
         isAnswering = true
         if !channel.isReading { refill() }
         return message
     }
 
-    private func cancelReceiver(_ id: UInt64) {
+    /// Takes the message that this task was resumed for; there is none when the connection has ended in order.
+    private func takeDelivered() -> Message? {
+        defer { delivered = nil }
+        return delivered
+    }
+
+    func cancelReceiver(_ id: UInt64) {
         guard let receiver, receiver.id == id else { return }
         self.receiver = nil
         receiver.resume(with: .failure(CancellationError()))

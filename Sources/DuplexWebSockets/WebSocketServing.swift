@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexWire
 package import Logging
 
@@ -14,10 +15,15 @@ extension WebSocket {
 
     /// Runs a handler and closes the connection in order when it is done: with 1000 when it returns, 1001 when it was
     /// cancelled, and 1011 when it throws, which is logged.
+    ///
+    /// Whoever cancels the task also calls ``cancelHandler()``, on the loop: the handler's waits for messages don't watch
+    /// for it, which spares each message the two locked steps of registering with the task, and an idle connection the
+    /// frames in which it would wait.
     package func run(
         _ handler: @Sendable (isolated WebSocket) async throws -> Void,
         logger: Logger
     ) async {
+        noteHandlerTask()
         do {
             try await handler(self)
             await close()
@@ -26,6 +32,17 @@ extension WebSocket {
         } catch {
             await failed(error, logger)
         }
+    }
+
+    /// Not part of its caller, an `async` function whose frame each idle connection holds.
+    @inline(never)
+    private func noteHandlerTask() {
+        handlerTask = .current
+    }
+
+    /// Ends the wait of a handler whose task has been cancelled; called on the loop.
+    package func cancelHandler() {
+        cancelReceiver(Self.handlerWait)
     }
 
     /// A handler that only passes on that the connection has ended has not failed.
