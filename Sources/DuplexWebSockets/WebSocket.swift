@@ -23,30 +23,34 @@ public actor WebSocket {
     private nonisolated(unsafe) let loopChannel: Channel
     nonisolated let handler: HandlerBox?
 
-    let session: Session
-    let inboxMessages: Int
-    let inboxBytes: ByteCount
+    // Fields of one byte stand together: an idle connection is little more than this object and its session.
+
     var stage = Stage.open { didSet { updateIsTaking() } }
-    /// Why nothing more is received, once that is so: the app still gets what came before it.
-    var ending: Ending? { didSet { updateIsTaking() } }
     /// Whether what arrives is parsed: while nothing has ended.
     ///
     /// Kept beside the two because every message asks.
     private(set) var isTaking = true
+    /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
+    var hasStreamEnded = false
+    /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
+    var isAnswering = false
+    var graceTimer: TimerID?
+    /// Why nothing more is received, once that is so: the app still gets what came before it.
+    var ending: Ending? { didSet { updateIsTaking() } }
 
+    let session: Session
+    let inboxMessages: Int
+    let inboxBytes: ByteCount
     /// Messages that wait for the app, and what they hold.
     var inbox: Deque<Message> = []
     var heldBytes = 0
-    /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
-    var hasStreamEnded = false
     /// Bytes that were received when the inbox was full, still to be parsed.
     var carry: [UInt8] = []
     var receiver: Waiter<Void>?
-    /// The message that the receiver is being resumed for. Handed over here rather than through the continuation, whose
-    /// task would keep room for it in several frames while it waits.
+    /// The message that the receiver is being resumed for.
+    ///
+    /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
     var delivered: Message?
-    /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
-    var isAnswering = false
 
     var senders: Deque<Waiter<Void>> = []
     var pings: [PingWaiter] = []
@@ -56,7 +60,6 @@ public actor WebSocket {
     var handlerTask: TaskIdentity?
 
     var sessionTimer: ArmedTimer?
-    var graceTimer: TimerID?
     var ended: (@Sendable (isolated WebSocket) -> Void)?
 
     /// What the transport is in.

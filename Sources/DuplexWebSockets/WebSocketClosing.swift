@@ -21,14 +21,10 @@ extension WebSocket {
     @discardableResult
     public func close(code: CloseCode = .normalClosure, reason: String = "") async -> CloseReport {
         beginClose(code, reason: reason)
-        if stage != .closed {
-            nextWaiterID += 1
-            let id = nextWaiterID
-            // Not cancellable: what it waits for has a deadline of its own.
-            try? await waitOnLoop(id: id) { waiter in
-                closers.append(waiter)
-            } onCancel: {
-            }
+        // Not cancellable: what it waits for has a deadline of its own.
+        try? await waitOnLoop { waiter in
+            if stage == .closed { waiter.resume(returning: ()) } else { closers.append(waiter) }
+        } onCancel: {
         }
         return session.report
     }
@@ -165,9 +161,8 @@ extension WebSocket {
 
     // MARK: What the receiver is told
 
-    func endOfMessages() throws -> Message? {
-        if hasEndedInOrder { return nil }
-        throw endError()
+    func endOfMessages() throws {
+        if !hasEndedInOrder { throw endError() }
     }
 
     private var hasEndedInOrder: Bool {

@@ -163,50 +163,60 @@ extension WebSocket {
     @usableFromInline
     nonisolated func next() async throws -> Message? {
         guard loop.isCurrent else { return try await hopToNext() }
-        switch try onLoop(loop, { try $0.prepareToWait() }) {
-        case .message(let message): return message
-        case .end: return nil
-        case .wait(Self.handlerWait):
+        if onLoop(loop, { $0.handlerTask?.isCurrent == true }) {
             try await suspendOnLoop(id: Self.handlerWait, isolation: #isolation) { waiter in
-                onLoop(loop) { $0.receiver = waiter }
+                onLoop(loop) { $0.wait(waiter) }
             }
-            return onLoop(loop) { $0.takeDelivered() }
-        case .wait(let id):
-            try await waitCancellably(id)
-            return onLoop(loop) { $0.takeDelivered() }
+        } else {
+            try await waitCancellably()
         }
-    }
-
-    private nonisolated func waitCancellably(_ id: UInt64) async throws {
-        try await waitOnLoop(id: id, isolation: #isolation) { waiter in
-            onLoop(loop) { $0.receiver = waiter }
-        } onCancel: {
-            loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
-        }
+        return loop.isCurrent ? onLoop(loop) { $0.takeDelivered() } : await hopToDelivered()
     }
 
     private func hopToNext() async throws -> Message? {
         try await next()
     }
 
-    private enum Preparation {
-        case message(Message)
-        case end
-        case wait(UInt64)
+    private func hopToDelivered() async -> Message? {
+        takeDelivered()
     }
 
-    private func prepareToWait() throws -> Preparation {
-        if let message = takeMessage() { return .message(message) }
+    private nonisolated func waitCancellably() async throws {
+        let id = onLoop(loop) { socket in
+            socket.nextWaiterID += 1
+            return socket.nextWaiterID
+        }
+        try await waitOnLoop(id: id, isolation: #isolation) { waiter in
+            onLoop(loop) { $0.wait(waiter) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
+        }
+    }
+
+    /// Has the waiter take what there is, or keeps it until there is something.
+    private func wait(_ waiter: Waiter<Void>) {
+        do {
+            if try mustWait() { receiver = waiter } else { waiter.resume(returning: ()) }
+        } catch {
+            waiter.resume(throwing: error)
+        }
+    }
+
+    /// Delivers what there is, and says whether something may still come when there is nothing.
+    private func mustWait() throws -> Bool {
         if receiver != nil || delivered != nil {
             throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
         }
+        delivered = takeMessage()
+        if delivered != nil { return false }
         isAnswering = false
         if ending != nil { conclude() }
-        if stage != .open { return try endOfMessages().map { .message($0) } ?? .end }
+        if stage != .open {
+            try endOfMessages()
+            return false
+        }
         try Task.checkCancellation()
-        if let handlerTask, handlerTask.isCurrent { return .wait(Self.handlerWait) }
-        nextWaiterID += 1
-        return .wait(nextWaiterID)
+        return true
     }
 
     /// The identity of every wait of the handler's own task; the others count from 1.

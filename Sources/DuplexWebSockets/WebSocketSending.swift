@@ -134,11 +134,16 @@ extension WebSocket {
 
     @usableFromInline
     func waitForDrain() async throws {
-        guard stage == .open, channel.isAboveHighWaterMark else { return }
         nextWaiterID += 1
         let id = nextWaiterID
         try await waitOnLoop(id: id) { waiter in
-            senders.append(waiter)
+            if stage != .open || !channel.isAboveHighWaterMark {
+                waiter.resume(returning: ())
+            } else if Task.isCancelled {
+                waiter.resume(throwing: CancellationError())
+            } else {
+                senders.append(waiter)
+            }
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelSender(id) } }
         }
@@ -166,17 +171,31 @@ extension WebSocket {
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/timedOut``, or with what ended the connection;
     ///   `CancellationError`.
     public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
-        guard stage == .open, session.canSend else { throw notOpen() }
-        let core = channel.core
+        nextWaiterID += 1
+        let id = nextWaiterID
+        return try await waitOnLoop(id: id) { waiter in
+            sendPing(waiter, timeout)
+        } onCancel: {
+            loop.execute { _ in
+                self.assumeIsolated { $0.endPing({ $0.waiter.id == id }, .failure(CancellationError())) }
+            }
+        }
+    }
+
+    private func sendPing(_ waiter: Waiter<Duration>, _ timeout: Duration) {
+        guard stage == .open, session.canSend else {
+            waiter.resume(throwing: notOpen())
+            return
+        }
+        if Task.isCancelled {
+            waiter.resume(throwing: CancellationError())
+            return
+        }
         let now = MonotonicInstant.now()
         let id = session.ping(now: Instant(now))
+        let timer = channel.core.schedule(self, at: now.advanced(by: timeout))
+        pings.append(PingWaiter(id: id, sent: Instant(now), timer: timer, waiter: waiter))
         writeControlOutput()
-        let timer = core.schedule(self, at: now.advanced(by: timeout))
-        return try await waitOnLoop { waiter in
-            pings.append(PingWaiter(id: id, sent: Instant(now), timer: timer, waiter: waiter))
-        } onCancel: {
-            loop.execute { _ in self.assumeIsolated { $0.endPing({ $0.id == id }, .failure(CancellationError())) } }
-        }
     }
 
     /// A pong answers its ping and those before it (RFC 6455 section 5.5.3).

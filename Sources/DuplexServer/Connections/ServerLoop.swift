@@ -160,7 +160,11 @@ final class ServerLoop: Sendable {
     private func waitForJobs() async {
         let state = state
         try? await waitOnLoop { waiter in
-            state.value.starter = waiter
+            if state.value.jobs.isEmpty && !Task.isCancelled {
+                state.value.starter = waiter
+            } else {
+                waiter.resume(returning: ())
+            }
         } onCancel: {
             loop.execute { _ in
                 state.value.starter?.resume(returning: ())
@@ -187,7 +191,7 @@ final class ServerLoop: Sendable {
         let state = state
         while !state.value.isEmpty {
             try? await waitOnLoop { waiter in
-                state.value.emptyWaiter = waiter
+                if state.value.isEmpty { waiter.resume(returning: ()) } else { state.value.emptyWaiter = waiter }
             } onCancel: {
             }
         }

@@ -53,10 +53,14 @@ package func suspendOnLoop<Value>(
 
 /// Waits until the loop resumes the waiter that `install` was given.
 ///
+/// Whatever decides whether to wait at all belongs into `install`. A task that prefers another executor, or none, may be put
+/// off to a later turn of the loop on its way there, although it is on the loop already; what happens in between would be
+/// waited for in vain.
+///
 /// - Parameters:
 ///   - id: the identity of the wait.
 ///   - isolation: the caller's actor, or `nil` for a caller that runs on the loop's thread without one.
-///   - install: keeps the waiter, on the loop, before anything else can happen there.
+///   - install: keeps the waiter, on the loop, or resumes it when there is nothing to wait for.
 ///   - onCancel: called on any thread when the task is cancelled, perhaps after the waiter was resumed. It hands the
 ///     cancellation over to the loop.
 /// - Returns: what the waiter was resumed with.

@@ -97,20 +97,29 @@ public actor Socket {
     ///   ``SocketError/Code/closed``, or ``SocketError/Code/alreadyReading``; `CancellationError`.
     public func read(upTo count: Int = 65_536, timeout: Duration? = nil) async throws -> [UInt8]? {
         precondition(count > 0, "A read takes at least one byte.")
-        if reader != nil {
-            throw SocketError(.alreadyReading, message: "Another task is reading from this socket.")
-        }
-        if let failure { throw failure }
-        if hasEnded { return nil }
-        try Task.checkCancellation()
         nextID += 1
         let id = nextID
-        channel.value.limitReceive(to: count)
         return try await waitOnLoop(id: id) { waiter in
-            reader = Reader(waiter: waiter, timer: timeout.map(startTimer))
-            if !channel.value.receiveNow() { channel.value.isReading = true }
+            startRead(waiter, count, timeout)
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.endRead(id, .failure(CancellationError())) } }
+        }
+    }
+
+    /// Gives the reader what there is, or keeps it until there is something.
+    private func startRead(_ waiter: Waiter<[UInt8]?>, _ count: Int, _ timeout: Duration?) {
+        if reader != nil {
+            waiter.resume(throwing: SocketError(.alreadyReading, message: "Another task is reading from this socket."))
+        } else if let failure {
+            waiter.resume(throwing: failure)
+        } else if hasEnded {
+            waiter.resume(returning: nil)
+        } else if Task.isCancelled {
+            waiter.resume(throwing: CancellationError())
+        } else {
+            channel.value.limitReceive(to: count)
+            reader = Reader(waiter: waiter, timer: timeout.map(startTimer))
+            if !channel.value.receiveNow() { channel.value.isReading = true }
         }
     }
 
@@ -146,11 +155,24 @@ public actor Socket {
         nextID += 1
         let id = nextID
         try await waitOnLoop(id: id) { waiter in
-            writers.append(Writer(waiter: waiter, timer: timeout.map(startTimer)))
+            waitForRoom(waiter, timeout)
         } onCancel: {
             loop.execute { _ in
                 self.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) }
             }
+        }
+    }
+
+    /// Keeps the writer until there is room, if there still is none.
+    private func waitForRoom(_ waiter: Waiter<Void>, _ timeout: Duration?) {
+        if let failure {
+            waiter.resume(throwing: failure)
+        } else if !channel.value.isAboveHighWaterMark {
+            waiter.resume(returning: ())
+        } else if Task.isCancelled {
+            waiter.resume(throwing: CancellationError())
+        } else {
+            writers.append(Writer(waiter: waiter, timer: timeout.map(startTimer)))
         }
     }
 

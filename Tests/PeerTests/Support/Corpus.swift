@@ -40,8 +40,12 @@ enum Corpus {
         String(repeating: "aü語😀", count: size / 10) + String(repeating: "x", count: size % 10)
     }
 
+    /// Random bytes, repeated after a prime number of them, so that no piece can take the place of another unnoticed.
     static func bytes(of size: Int) -> [UInt8] {
         var generator = SeededGenerator(seed: UInt64(size))
-        return (0..<size).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        let pattern = (0..<65_521).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        var bytes: [UInt8] = []
+        while bytes.count < size { bytes += pattern.prefix(size - bytes.count) }
+        return bytes
     }
 }

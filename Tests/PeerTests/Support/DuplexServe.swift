@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Foundation
+
+/// The built command, serving in a process of its own: its memory and its descriptors are the server's alone.
+struct DuplexServe {
+    /// Where the page is, such as `http://localhost:40001`.
+    let url: String
+    let port: UInt16
+    private let process: Int32
+
+    /// Runs `duplex serve` for the length of a closure.
+    static func withRunning<Result>(
+        _ arguments: [String] = [],
+        _ body: (DuplexServe) async throws -> Result
+    ) async throws -> Result {
+        let command = [try executable(), "serve", "--port", "0"] + arguments
+        return try await PeerProcess.withRunning(command) { process, line in
+            guard let url = line.split(separator: " ").last,
+                let port = url.split(separator: ":").last.flatMap({ UInt16($0) })
+            else { throw PeerProcess.Failed(description: "duplex serve began with “\(line)”, not with its address") }
+            return try await body(DuplexServe(url: String(url), port: port, process: process.identifier))
+        }
+    }
+
+    /// The command is built together with the tests, into the same folder.
+    private static func executable() throws -> String {
+        let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let folders = [beside, Peer.root.appending(path: ".build/debug")]
+        let files = folders.map { $0.appending(path: "duplex").path(percentEncoded: false) }
+        guard let file = files.first(where: FileManager.default.isExecutableFile(atPath:)) else {
+            throw PeerProcess.Failed(description: "none of \(files) is there: run swift build")
+        }
+        return file
+    }
+
+    // MARK: What the server holds
+
+    /// The resident memory in bytes.
+    func residentMemory() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        guard let kibibytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) else {
+            throw PeerProcess.Failed(description: "the server tells nothing of its memory, it has probably ended")
+        }
+        return kibibytes * 1_024
+    }
+
+    /// The number of open descriptors.
+    func descriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
+    }
+}
