@@ -24,17 +24,33 @@ extension WebSocket {
         logger: Logger
     ) async {
         noteHandlerTask()
+        var code = CloseCode.normalClosure
         do {
             try await handler(self)
-            await close()
-        } catch is CancellationError {
-            await close(code: .goingAway)
         } catch {
-            await failed(error, logger)
+            code = closeCode(after: error, logger)
         }
+        await closeApart(code)
     }
 
-    /// Not part of its caller, an `async` function whose frame each idle connection holds.
+    private func closeCode(after error: any Error, _ logger: Logger) -> CloseCode {
+        if error is CancellationError { return .goingAway }
+        // A handler that only passes on that the connection has ended has not failed.
+        if let error = error as? WebSocketError, error.closeReport != nil {
+            logger.debug("a connection ended", metadata: ["reason": "\(error)"])
+        } else {
+            logger.error("a handler failed", metadata: ["error": "\(error)"])
+        }
+        return .internalError
+    }
+
+    // The two below are no part of their caller, whose frame each idle connection holds.
+
+    @inline(never)
+    private func closeApart(_ code: CloseCode) async {
+        await close(code: code)
+    }
+
     @inline(never)
     private func noteHandlerTask() {
         handlerTask = .current
@@ -43,15 +59,5 @@ extension WebSocket {
     /// Ends the wait of a handler whose task has been cancelled; called on the loop.
     package func cancelHandler() {
         cancelReceiver(Self.handlerWait)
-    }
-
-    /// A handler that only passes on that the connection has ended has not failed.
-    private func failed(_ error: any Error, _ logger: Logger) async {
-        if let error = error as? WebSocketError, error.closeReport != nil {
-            logger.debug("a connection ended", metadata: ["reason": "\(error)"])
-        } else {
-            logger.error("a handler failed", metadata: ["error": "\(error)"])
-        }
-        await close(code: .internalError)
     }
 }
