@@ -135,6 +135,13 @@ let package = Package(
             exclude: ["Peers"],
             swiftSettings: strict
         ),
+        // Reads the sources and the documents, and holds them to the rules of ARCHITECTURE.md.
+        .testTarget(name: "ArchitectureTests", dependencies: ["DuplexWire"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Whoever uses the package needs no plugin; scripts/docs asks for it.
+if ProcessInfo.processInfo.environment["DUPLEX_DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@Suite("Every source says whose it is and under which licence")
+struct HeaderTests {
+    private static let header = ["SPDX-License-Identifier: Apache-2.0", "Copyright (c) the Duplex authors"]
+    private static let endings = [".swift", ".c", ".h", ".py", ".cjs"]
+
+    /// Whether the two lines stand at the beginning, behind a line that a tool wants first at most.
+    private static func hasHeader(_ text: String) -> Bool {
+        let lines = text.split(separator: "\n").prefix(3)
+        let first = lines.firstIndex { $0.hasSuffix(header[0]) }
+        guard let first, first < 2, first + 1 < lines.count else { return false }
+        return lines[first + 1].hasSuffix(header[1])
+    }
+
+    /// The sources and the scripts.
+    ///
+    /// Snippets are left out: a comment at the beginning of a snippet is the text that documentation shows above it.
+    private var paths: [String] {
+        let found = ["Sources", "Tests", "Benchmarks", "scripts"].flatMap { Repository.paths(in: $0) }
+        return found.filter { path in
+            Self.endings.contains { path.hasSuffix($0) } || (path.hasPrefix("scripts/") && !path.contains("."))
+        } + ["Package.swift"]
+    }
+
+    @Test("No header is missing")
+    func noneIsMissing() throws {
+        #expect(paths.count > 100)
+        #expect(try paths.filter { !Self.hasHeader(try Repository.text(of: $0)) } == [])
+    }
+
+    @Test(
+        "A header is one where it should be",
+        arguments: [
+            ("// SPDX-License-Identifier: Apache-2.0\n// Copyright (c) the Duplex authors\n", true),
+            ("#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n# Copyright (c) the Duplex authors\n", true),
+            ("// SPDX-License-Identifier: Apache-2.0\n", false),
+            ("import A\n", false),
+            ("", false),
+        ]
+    )
+    func checks(text: String, isGood: Bool) {
+        #expect(Self.hasHeader(text) == isGood)
+    }
+}

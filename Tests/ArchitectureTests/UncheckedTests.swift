@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+/// What the compiler takes on trust is listed, file by file, and says why beside it.
+@Suite("What the compiler doesn't check is listed and explained")
+struct UncheckedTests {
+    /// The files that may hold `@unchecked Sendable` or `nonisolated(unsafe)`.
+    private static let unchecked: Set<String> = [
+        "Sources/DuplexSockets/EventLoop/LoopBound.swift",
+        "Sources/DuplexWebSockets/WebSocket.swift",
+        "Sources/DuplexWebSockets/WebSocketHandler.swift",
+        "Tests/PeerTests/Support/PeerProcess.swift",
+    ]
+    private static let constructs = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
+
+    private static func lines(of file: SourceFile) -> [Int] {
+        let lines = file.code.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.indices.filter { index in
+            constructs.contains { lines[index].contains($0) } && !restates(lines[index], in: file)
+        }
+    }
+
+    /// A subclass has to say again what its superclass, explained in the same file, has said.
+    private static func restates(_ line: Substring, in file: SourceFile) -> Bool {
+        guard let list = line.split(separator: ": ").last, let name = list.split(separator: ",").first,
+            name.first?.isUppercase == true
+        else { return false }
+        return file.code.contains("class \(name): @unchecked Sendable")
+    }
+
+    /// Whether a comment stands in one of the three lines above, or the two below.
+    private static func isExplained(_ index: Int, in file: SourceFile) -> Bool {
+        let lines = file.lines
+        let beside = lines[max(0, index - 3)..<min(lines.count, index + 3)]
+        return beside.contains { $0.trimmed.hasPrefix("//") }
+    }
+
+    private var files: [SourceFile] { Repository.sources + Repository.tests }
+
+    @Test("Only the files of the list switch checks off, and each of them does")
+    func listIsComplete() {
+        #expect(Set(files.filter { !Self.lines(of: $0).isEmpty }.map(\.path)) == Self.unchecked)
+    }
+
+    @Test("Each has a comment beside it")
+    func everyOneIsExplained() {
+        let silent = files.flatMap { file in
+            Self.lines(of: file).filter { !Self.isExplained($0, in: file) }.map { "\(file.path):\($0 + 1)" }
+        }
+        #expect(silent == [])
+    }
+
+    @Test("ARCHITECTURE.md lists the sources that say unsafe, and no others")
+    func unsafeFilesAreDocumented() throws {
+        let document = Markdown(try Repository.text(of: "ARCHITECTURE.md"))
+        let listed = document.table(under: "## Where `unsafe` lives").flatMap { Markdown.quoted($0.first ?? "") }
+        let actual = Repository.sources.filter { file in file.words.contains { $0.text == "unsafe" } }
+        #expect(listed == listed.sorted(), "the table is sorted by path")
+        #expect(Set(listed.map { "Sources/" + $0 }) == Set(actual.map(\.path)))
+    }
+
+    @Test(
+        "The rule finds what isn't explained, and nothing in comments and strings",
+        arguments: [
+            ("final class A: @unchecked Sendable {}", 1, false),
+            ("// Locked.\nfinal class A: @unchecked Sendable {}", 1, true),
+            ("nonisolated(unsafe) let a = 1", 1, false),
+            ("// @unchecked Sendable\nlet a = \"nonisolated(unsafe)\"", 0, true),
+            ("// Why.\nclass A: @unchecked Sendable {}\n\n\n\nclass B: A, @unchecked Sendable {}", 1, true),
+            ("// Why.\n\n\n\n\nclass B: A, @unchecked Sendable {}", 1, false),
+        ]
+    )
+    func findsFaults(text: String, count: Int, areExplained: Bool) {
+        let file = SourceFile(path: "a.swift", text: text)
+        let lines = Self.lines(of: file)
+        #expect(lines.count == count)
+        #expect(lines.allSatisfy { Self.isExplained($0, in: file) } == areExplained)
+    }
+}
