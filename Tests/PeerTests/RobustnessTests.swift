@@ -27,12 +27,12 @@ extension PeerTests {
             }
         }
 
-        @Test("1,000 connections opened and closed 100 times leave nothing behind", .timeLimit(.minutes(4)))
+        @Test("1,000 connections opened and closed 40 times leave nothing behind", .timeLimit(.minutes(4)))
         func openingAndClosing() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in
-                try await Self.openAndClose(server, rounds: 20)
+                try await Self.openAndClose(server, rounds: 10)
                 let memory = try server.residentMemory()
-                try await Self.openAndClose(server, rounds: 80)
+                try await Self.openAndClose(server, rounds: 30)
                 let growth = try server.residentMemory() - memory
                 #expect(growth < 3 << 20, "resident memory grew by \(growth / 1_024) KiB")
                 try await Self.expectDescriptors(of: server, atMost: 24)
