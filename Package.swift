@@ -99,6 +99,35 @@ let package = Package(
         ),
         .testTarget(name: "DuplexTestingTests", dependencies: ["DuplexTesting"], swiftSettings: strict),
         .testTarget(name: "DuplexCommandTests", dependencies: ["DuplexCommand"], swiftSettings: strict),
+        .testTarget(
+            name: "DuplexWebSocketsTests",
+            dependencies: [
+                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DuplexServerTests",
+            dependencies: [
+                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                lifecycle,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ConformanceTests",
+            dependencies: [
+                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
+            ],
+            swiftSettings: strict
+        ),
+        // Peers that speak HTTP and frames by hand, for the tests above: what they send may be wrong on purpose.
+        .target(
+            name: "DuplexTestPeers",
+            dependencies: ["DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", logging],
+            path: "Tests/DuplexTestPeers",
+            swiftSettings: strict
+        ),
         // Against WebSocket libraries and a browser that others wrote; scripts/setup --tests installs them.
         .testTarget(
             name: "PeerTests",

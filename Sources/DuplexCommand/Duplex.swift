@@ -27,9 +27,12 @@ struct Duplex: AsyncParsableCommand {
         subcommands: [Serve.self, Connect.self, Ping.self, Bench.self]
     )
 
-    static func main() async {
-        // Before anything starts a thread, so that every thread leaves the signals to the one that waits for them.
-        Interruption.prepare()
+    static func main() {
+        Interruption.keepingMainThread { await runToEnd() }
+    }
+
+    /// Does what the command line says, and ends the process with the status for it.
+    private static func runToEnd() async -> Never {
         do {
             var command = try await asyncParseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -37,6 +40,7 @@ struct Duplex: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            exit()
         } catch let failure as Failure {
             Console.shared.complain("duplex: \(failure.message)")
             endProcess(failure.status.rawValue)

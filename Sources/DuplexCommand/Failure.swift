@@ -19,11 +19,14 @@ enum ExitStatus: Int32, Sendable {
     case connectionFailed = 4
     /// A reply didn't come in time.
     case timedOut = 5
+    /// Interrupted before there was anything to end in order: 128 and the number of SIGINT, as a shell reports it.
+    case interrupted = 130
 
     /// The numbers for `--help`.
     static let explanation = """
         Exit status: 0 closed in order; 1 another error; 2 cannot connect; 3 handshake refused; 4 connection lost, \
-        protocol broken, or closed with an error code; 5 no reply in time; 64 wrong usage; 130 interrupted twice.
+        protocol broken, or closed with an error code; 5 no reply in time; 64 wrong usage; 130 interrupted while \
+        connecting, or twice.
         """
 }
 
@@ -44,6 +47,7 @@ struct Failure: Error, Equatable {
         case let failure as Failure: self = failure
         case let error as WebSocketError: self.init(Self.status(of: error), Self.text(of: error))
         case let error as SocketError: self.init(.failure, Self.visibleLines(error.description))
+        case is CancellationError: self.init(.interrupted, "Interrupted.")
         default: self.init(.failure, Self.visibleLines(String(describing: error)))
         }
     }

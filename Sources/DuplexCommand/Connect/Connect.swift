@@ -79,24 +79,30 @@ struct Connect: AsyncParsableCommand {
 
     private func talk() async throws {
         let socket = try await WebSocket.connect(to: url, options: connection.webSocketOptions)
-        if echo {
-            try await DuplexCommand.echo(socket)
-            try await finish(socket)
-            return
-        }
-        let isInteractive = texts.isEmpty && isatty(STDIN_FILENO) == 1
-        if isInteractive { greet(socket) }
-        let conversation = try makeConversation(socket, isInteractive: isInteractive)
         let end: Conversation.End
         do {
-            end = try await conversation.run()
+            end = try await exchange(on: socket)
+        } catch is CancellationError {
+            // Interrupted: that is a person's way to close.
+            end = .done
         } catch {
-            await socket.close(code: error is CancellationError ? .normalClosure : .goingAway)
+            await socket.close()
             throw error
         }
         Console.shared.setPrompt("")
-        try await finish(socket)
+        let report = await socket.close()
         if case .failed(let failure) = end { throw failure }
+        try tell(report)
+    }
+
+    private func exchange(on socket: WebSocket) async throws -> Conversation.End {
+        if echo {
+            try await DuplexCommand.echo(socket)
+            return .done
+        }
+        let isInteractive = texts.isEmpty && isatty(STDIN_FILENO) == 1
+        if isInteractive { greet(socket) }
+        return try await makeConversation(socket, isInteractive: isInteractive).run()
     }
 
     private func makeConversation(_ socket: WebSocket, isInteractive: Bool) throws -> Conversation {
@@ -123,13 +129,13 @@ struct Connect: AsyncParsableCommand {
         if Console.shared.isOutputTerminal { Console.shared.setPrompt("> ") }
     }
 
-    /// Closes, if the peer hasn't, and tells how the connection ended where that wasn't this side's doing.
-    private func finish(_ socket: WebSocket) async throws {
-        let report = await socket.close()
-        if report.initiator == .remote, report.isClean {
-            Console.shared.complain("Closed by the server: \(report.received?.description.visible ?? "no code").")
-        } else if !report.isClean {
+    /// Tells how the connection ended where that wasn't this side's doing.
+    private func tell(_ report: CloseReport) throws {
+        if !report.isClean {
             throw Failure(.connectionFailed, "The connection didn't close in order: \(report.description.visible).")
+        }
+        if report.initiator == .remote {
+            Console.shared.complain("Closed by the server: \(report.received?.description.visible ?? "no code").")
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
 import Synchronization
 
 #if canImport(Glibc)
@@ -14,8 +13,6 @@ import Darwin
 final class Interruption: Sendable {
     /// The one that the process's signals go to.
     static let shared = Interruption()
-    /// What a shell reports of a process that SIGINT ended: 128 and the signal's number.
-    static let exitStatus: Int32 = 130
 
     private struct State {
         var count = 0
@@ -24,26 +21,23 @@ final class Interruption: Sendable {
 
     private let state = Mutex(State())
 
-    /// Blocks both signals in this thread and all that it starts from now on, and waits for them on a thread of its own.
+    /// Runs the whole program on other threads and keeps this one, the first, for the signals.
     ///
-    /// A handler in the classic sense may do next to nothing; a thread in `sigwait` may do anything.
-    static func prepare() {
+    /// A handler in the classic sense may do next to nothing; a thread in `sigwait` may do anything. Every thread that is
+    /// started from here on has the signals blocked, and so leaves them to this one. It must be the first thread, because
+    /// an `async` main would unblock them in it while it waits.
+    ///
+    /// - Parameter program: ends the process when it is done.
+    static func keepingMainThread(for program: @escaping @Sendable () async -> Never) -> Never {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGINT)
         unsafe sigaddset(&signals, SIGTERM)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
-        let waited = signals
-        do {
-            try LoopThread(name: "duplex-signals").start {
-                var signal: Int32 = 0
-                while true {
-                    if unsafe sigwait([waited], &signal) == 0 { shared.signalArrived() }
-                }
-            }
-        } catch {
-            // Without the thread the signals do what they do in any other program.
-            unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        Task.detached { await program() }
+        var signal: Int32 = 0
+        while true {
+            if unsafe sigwait(&signals, &signal) == 0 { shared.signalArrived() }
         }
     }
 
@@ -54,7 +48,7 @@ final class Interruption: Sendable {
             return (state.count, state.action)
         }
         if count > 1 {
-            exit(Self.exitStatus)
+            exit(ExitStatus.interrupted.rawValue)
         } else {
             action?()
         }

@@ -16,7 +16,7 @@ struct MessageAssembler: Sendable {
     ///
     /// - Throws: ``ProtocolError`` when a limit would be passed (1009 for the size, 1008 for the number of fragments),
     ///   before any of the payload is held.
-    mutating func beginFragment(length: UInt64, limits: Limits) throws(ProtocolError) {
+    mutating func beginFragment(length: UInt64, limits: MessageLimits) throws(ProtocolError) {
         fragments += 1
         // One frame is always allowed: a message that comes in one piece never gets here, and every split is to be alike.
         if fragments > max(1, limits.fragments) {
@@ -27,11 +27,11 @@ struct MessageAssembler: Sendable {
 
     /// Whether a frame of that length may be taken when so much of its message is held.
     @inline(__always)
-    static func allows(_ length: UInt64, held: Int, _ limits: Limits) -> Bool {
+    static func allows(_ length: UInt64, held: Int, _ limits: MessageLimits) -> Bool {
         length <= UInt64(limits.frameSize.bytes) && length <= UInt64(limits.messageSize.bytes - held)
     }
 
-    private static func tooLarge(_ length: UInt64, _ limits: Limits) -> ProtocolError {
+    private static func tooLarge(_ length: UInt64, _ limits: MessageLimits) -> ProtocolError {
         if length > UInt64(limits.frameSize.bytes) {
             return ProtocolError(
                 .frameTooLarge,

@@ -12,13 +12,51 @@ public struct CloseReport: Sendable, Equatable {
     }
 
     /// The close frame that this side sent.
-    public internal(set) var sent: CloseFrame?
+    public internal(set) var sent: CloseFrame? {
+        get { content.sent }
+        set { content.sent = newValue }
+    }
     /// The close frame that the peer sent.
-    public internal(set) var received: CloseFrame?
+    public internal(set) var received: CloseFrame? {
+        get { content.received }
+        set { content.received = newValue }
+    }
     /// Who began to close; `nil` while nobody has.
-    public internal(set) var initiator: Side?
+    public internal(set) var initiator: Side? {
+        get { content.initiator }
+        set { content.initiator = newValue }
+    }
     /// What made this side fail the connection (RFC 6455 section 7.1.7).
-    public internal(set) var error: ProtocolError?
+    public internal(set) var error: ProtocolError? {
+        get { content.error }
+        set { content.error = newValue }
+    }
+
+    private var storage = Storage.nothing
+
+    private struct Content: Sendable, Equatable {
+        var sent: CloseFrame?
+        var received: CloseFrame?
+        var initiator: Side?
+        var error: ProtocolError?
+    }
+
+    /// Indirect, so that a connection which isn't ending pays one word for its report, as does every error and every
+    /// frame of an `async` function that carries one.
+    private indirect enum Storage: Sendable, Equatable {
+        case nothing
+        case content(Content)
+    }
+
+    private var content: Content {
+        get {
+            switch storage {
+            case .nothing: Content()
+            case .content(let content): content
+            }
+        }
+        set { storage = .content(newValue) }
+    }
 
     /// Whether both close frames were exchanged (RFC 6455 section 7.1.4).
     public var isClean: Bool { sent != nil && received != nil }

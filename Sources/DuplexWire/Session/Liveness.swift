@@ -6,10 +6,12 @@
 /// A ping goes out every interval whether or not there is traffic, so that the round trip is known. Any byte that arrives
 /// is a sign of life.
 struct Liveness: Sendable {
-    private let keepalive: Keepalive
+    // Nanoseconds rather than durations, and one instant rather than two: every idle connection holds these.
+    private let interval: Int64
+    private let timeout: Int64
     private var nextPing: Instant?
-    /// When the peer must have been heard of, and since when.
-    private var silence: (since: Instant, until: Instant)?
+    /// Since when the peer hasn't been heard of, while a sign of life is waited for.
+    private var silentSince: Instant?
     private var lastID: UInt64 = 0
     /// Pings without a pong, the oldest first.
     private var outstanding: [(id: UInt64, sent: Instant)] = []
@@ -18,14 +20,20 @@ struct Liveness: Sendable {
     private static let maximumOutstanding = 32
 
     init(_ keepalive: Keepalive, now: Instant) {
-        self.keepalive = keepalive
+        interval = keepalive.interval?.wholeNanoseconds ?? 0
+        timeout = keepalive.timeout.wholeNanoseconds
         nextPing = keepalive.interval.map { now.advanced(by: $0) }
     }
 
     /// When ``deadlinePassed(now:)`` has something to say.
     var deadline: Instant? {
-        guard let silence else { return nextPing }
-        return min(silence.until, nextPing ?? silence.until)
+        guard let silentUntil else { return nextPing }
+        return min(silentUntil, nextPing ?? silentUntil)
+    }
+
+    /// When the peer must have been heard of.
+    private var silentUntil: Instant? {
+        silentSince?.advanced(by: .nanoseconds(timeout))
     }
 
     enum Verdict: Sendable {
@@ -41,21 +49,21 @@ struct Liveness: Sendable {
     ///   - lastHeard: when something last arrived from the peer.
     /// - Returns: what to do.
     mutating func deadlinePassed(now: Instant, lastHeard: Instant) -> Verdict {
-        if let silence, now >= silence.until {
-            if lastHeard <= silence.since { return .silent(silence.since.duration(to: now)) }
-            self.silence = nil
+        if let silentSince, let silentUntil, now >= silentUntil {
+            if lastHeard <= silentSince { return .silent(silentSince.duration(to: now)) }
+            self.silentSince = nil
         }
-        guard let due = nextPing, let interval = keepalive.interval, now >= due else { return .fine }
-        nextPing = now.advanced(by: interval)
+        guard let due = nextPing, now >= due else { return .fine }
+        nextPing = now.advanced(by: .nanoseconds(interval))
         // Silence counts from the first ping that nothing has followed, so a sign of life since then makes it this one.
-        if silence.map({ lastHeard > $0.since }) ?? true { silence = (now, now.advanced(by: keepalive.timeout)) }
+        if silentSince.map({ lastHeard > $0 }) ?? true { silentSince = now }
         return .ping
     }
 
     /// No more pings, and no more waiting for the peer.
     mutating func stop() {
         nextPing = nil
-        silence = nil
+        silentSince = nil
     }
 
     // MARK: Round trips
@@ -76,7 +84,8 @@ struct Liveness: Sendable {
         let id = payload.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard let index = outstanding.firstIndex(where: { $0.id == id }) else { return nil }
         let sent = outstanding[index].sent
-        outstanding.removeFirst(index + 1)
+        // Usually the only one: then nothing is kept of it, as most connections are idle from here to the next ping.
+        outstanding = index + 1 == outstanding.count ? [] : Array(outstanding[(index + 1)...])
         return (id, sent.duration(to: now))
     }
 

@@ -56,7 +56,7 @@ public final class Session {
     }
 
     let role: Role
-    let limits: Limits
+    let limits: MessageLimits
     /// How long a closing handshake may take.
     public let closeTimeout: Duration
     let maskingKeys: MaskingKeys?
@@ -119,7 +119,7 @@ public final class Session {
     ) {
         precondition(role == .server || maskingKeys != nil, "A client masks its frames, and needs keys for it.")
         self.role = role
-        self.limits = limits
+        self.limits = MessageLimits(limits)
         self.closeTimeout = closeTimeout
         // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
         self.maskingKeys = role == .client ? maskingKeys : nil

@@ -20,7 +20,7 @@ struct MessageAssemblerTests {
     func order() throws {
         var assembler = MessageAssembler(.binary)
         for fragment in [[1, 2], [], [3], [4, 5, 6]] as [[UInt8]] {
-            try assembler.beginFragment(length: UInt64(fragment.count), limits: .internet)
+            try assembler.beginFragment(length: UInt64(fragment.count), limits: MessageLimits(.internet))
             try assembler.append(fragment.span.raw, expected: 0)
         }
         #expect(assembler.fragments == 4)
@@ -33,10 +33,10 @@ struct MessageAssemblerTests {
         limits.frameSize = .unlimited
         var assembler = MessageAssembler(.binary)
         try assembler.append([UInt8](repeating: 0, count: held).span.raw, expected: 0)
-        #expect(Self.refusal { try assembler.beginFragment(length: UInt64(100 - held), limits: limits) } == nil)
-        let over = Self.refusal { try assembler.beginFragment(length: UInt64(101 - held), limits: limits) }
+        #expect(Self.refusal { try assembler.beginFragment(length: UInt64(100 - held), limits: MessageLimits(limits)) } == nil)
+        let over = Self.refusal { try assembler.beginFragment(length: UInt64(101 - held), limits: MessageLimits(limits)) }
         #expect(over == .messageTooLarge)
-        let longest = Self.refusal { try assembler.beginFragment(length: 1 << 63 - 1, limits: limits) }
+        let longest = Self.refusal { try assembler.beginFragment(length: 1 << 63 - 1, limits: MessageLimits(limits)) }
         #expect(longest == .messageTooLarge)
     }
 
@@ -44,22 +44,22 @@ struct MessageAssemblerTests {
     func frameSize() {
         var limits = Limits.internet
         limits.frameSize = 50
-        #expect(MessageAssembler.allows(50, held: 0, limits))
-        #expect(!MessageAssembler.allows(51, held: 0, limits))
+        #expect(MessageAssembler.allows(50, held: 0, MessageLimits(limits)))
+        #expect(!MessageAssembler.allows(51, held: 0, MessageLimits(limits)))
     }
 
     @Test("Without a bound the longest length there is may be announced")
     func unlimited() {
-        #expect(MessageAssembler.allows(1 << 63 - 1, held: 0, .unlimited))
-        #expect(!MessageAssembler.allows(1 << 63 - 1, held: 1, .unlimited))
+        #expect(MessageAssembler.allows(1 << 63 - 1, held: 0, MessageLimits(.unlimited)))
+        #expect(!MessageAssembler.allows(1 << 63 - 1, held: 1, MessageLimits(.unlimited)))
     }
 
     @Test("Fragments are counted, empty ones too")
     func fragments() throws {
         var assembler = MessageAssembler(.text)
         let limits = Limits.internet.with(fragments: 3)
-        for _ in 0..<3 { try assembler.beginFragment(length: 0, limits: limits) }
-        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: limits) } == .tooManyFragments)
+        for _ in 0..<3 { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) }
+        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == .tooManyFragments)
     }
 
     @Test(
@@ -69,8 +69,8 @@ struct MessageAssemblerTests {
     func oneFragment(bound: Int) {
         var assembler = MessageAssembler(.text)
         let limits = Limits.internet.with(fragments: bound)
-        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: limits) } == nil)
-        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: limits) } == .tooManyFragments)
+        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == nil)
+        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == .tooManyFragments)
     }
 
     @Test("A text fails at its first impossible byte, and when it ends within a character; bytes never fail")
@@ -92,7 +92,7 @@ struct MessageAssemblerTests {
     )
     func reservation(count: Int) throws {
         var assembler = MessageAssembler(.binary)
-        try assembler.beginFragment(length: 1 << 63 - 1, limits: .unlimited)
+        try assembler.beginFragment(length: 1 << 63 - 1, limits: MessageLimits(.unlimited))
         let piece = [UInt8](repeating: 1, count: count)
         for arrived in 1...20 {
             try assembler.append(piece.span.raw, expected: 1 << 63 - 1 - UInt64(arrived * count))

@@ -1,0 +1,47 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import PackageDescription
+
+// A package of its own, since its flags would keep the main one from being depended on. `scripts/fuzz` builds and runs it.
+
+/// As in the main package.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableExperimentalFeature("Lifetimes"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+/// A fuzz target: libFuzzer has the main function, so the module must not have one.
+func target(_ name: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: [
+            "FuzzSupport",
+            .product(name: "DuplexWire", package: "duplex"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+        ],
+        swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]
+    )
+}
+
+let package = Package(
+    name: "duplex-fuzz",
+    platforms: [.macOS("26.0")],
+    dependencies: [
+        .package(name: "duplex", path: ".."),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    ],
+    targets: [
+        .target(name: "FuzzSupport", swiftSettings: strict),
+        target("heads"),
+        target("frames"),
+        target("session"),
+    ],
+    swiftLanguageModes: [.v6]
+)

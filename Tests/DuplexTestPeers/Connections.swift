@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+package import DuplexServer
+package import DuplexSockets
+package import DuplexWebSockets
+import Logging
+
+/// Runs a server on a port of its own beside the body.
+package func withServer<Result: Sendable>(
+    _ configure: (inout WebServer) -> Void,
+    _ body: @escaping @Sendable (SocketAddress) async throws -> Result
+) async throws -> Result {
+    var server = WebServer(host: "127.0.0.1", port: 0)
+    server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    configure(&server)
+    return try await server.withRunning(body)
+}
+
+/// A client of ours and a peer that plays its server.
+package func withClient<Result>(
+    options: WebSocketOptions = WebSocketOptions(),
+    handler: (any WebSocketHandler)? = nil,
+    followedBy frames: [RawFrame] = [],
+    _ body: (WebSocket, RawPeer) async throws -> Result
+) async throws -> Result {
+    try await withListener { url, accept in
+        async let connected = WebSocket.connect(to: url, options: options, handler: handler)
+        let peer = try await accept()
+        try await peer.acceptWebSocket(followedBy: frames)
+        let socket = try await connected
+        do {
+            let result = try await body(socket, peer)
+            await peer.reset()
+            return result
+        } catch {
+            await peer.reset()
+            throw error
+        }
+    }
+}
+
+/// Listens, and hands over the URL and a way to take the next connection.
+package func withListener<Result>(
+    _ body: (String, () async throws -> RawPeer) async throws -> Result
+) async throws -> Result {
+    let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+    var iterator = listener.makeAsyncIterator()
+    let accept = { () async throws -> RawPeer in
+        guard let socket = try await iterator.next() else { throw CancellationError() }
+        return RawPeer(socket, masks: false)
+    }
+    do {
+        let result = try await body("ws://\(listener.localAddress)/", accept)
+        await listener.close()
+        return result
+    } catch {
+        await listener.close()
+        throw error
+    }
+}
+
+/// Both ends of a connection, each ours: a client and the socket of the server's handler.
+package func withPair<Result: Sendable>(
+    options: WebSocketOptions = WebSocketOptions(),
+    server configure: @Sendable (inout WebServer) -> Void = { _ in },
+    _ body: @escaping @Sendable (_ client: WebSocket, _ server: WebSocket) async throws -> Result
+) async throws -> Result {
+    let (sockets, opened) = AsyncStream<WebSocket>.makeStream()
+    let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
+    return try await withServer { server in
+        configure(&server)
+        server.webSocket("/") { socket in
+            opened.yield(socket)
+            for await _ in gate {}
+        }
+    } _: { address in
+        defer { gateKeeper.finish() }
+        let client = try await WebSocket.connect(to: "ws://\(address)/", options: options)
+        for await socket in sockets { return try await body(client, socket) }
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@Suite struct WebSocketMessagesTests {
+    @Test("The messages end when the peer closes in order", arguments: [nil, 1_000, 1_001] as [UInt16?])
+    func endInOrder(code: UInt16?) async throws {
+        try await withClient { socket, peer in
+            try await peer.send(.text("a"), .text("b"), .close(code))
+            var texts: [Message] = []
+            for try await message in socket.messages { texts.append(message) }
+            #expect(texts == ["a", "b"])
+            #expect(try await peer.readFrame() == maskedClose(code))
+        }
+    }
+
+    private func maskedClose(_ code: UInt16?) -> RawFrame {
+        var frame = RawFrame.close(code)
+        frame.isMasked = true
+        return frame
+    }
+
+    @Test(
+        "The messages throw when the peer closes for any other reason",
+        arguments: [1_002, 1_003, 1_011, 3_000, 4_999] as [UInt16]
+    )
+    func endOutOfOrder(code: UInt16) async throws {
+        try await withClient { socket, peer in
+            try await peer.send(.text("a"), .close(code, "because"))
+            var count = 0
+            await #expect {
+                for try await _ in socket.messages { count += 1 }
+            } throws: {
+                let error = $0 as? WebSocketError
+                return error?.code == .closed && error?.closeReport?.received?.code?.rawValue == code
+                    && error?.closeReport?.received?.reason == "because"
+            }
+            #expect(count == 1)
+        }
+    }
+
+    @Test("The messages throw when the connection is lost, after those that had arrived")
+    func endByLoss() async throws {
+        try await withClient { socket, peer in
+            try await peer.send(.text("a"))
+            var iterator = socket.messages.makeAsyncIterator()
+            #expect(try await iterator.next() == "a")
+            await peer.reset()
+            await expect(.connectionLost) { try await iterator.next() }
+        }
+    }
+
+    @Test("The messages end when this side closes")
+    func endByThisSide() async throws {
+        try await withPair { client, _ in
+            let reader = await waiting(on: client) { socket in
+                var count = 0
+                for try await _ in socket.messages { count += 1 }
+                return count
+            }
+            #expect(await client.close().isClean)
+            let count = try await reader.value
+            #expect(count == 0)
+        }
+    }
+
+    @Test("A sequence begun again goes on where the last one stopped")
+    func twoIterations() async throws {
+        try await withPair { client, server in
+            for text in ["a", "b", "c"] { try await server.send(text) }
+            for try await message in client.messages {
+                #expect(message == "a")
+                break
+            }
+            var iterator = client.messages.makeAsyncIterator()
+            #expect(try await iterator.next() == "b")
+            #expect(try await client.receive() == "c")
+        }
+    }
+}
