@@ -98,7 +98,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "DuplexTestingTests", dependencies: ["DuplexTesting"], swiftSettings: strict),
-        .testTarget(name: "DuplexCommandTests", dependencies: ["DuplexCommand"], swiftSettings: strict),
+        .testTarget(
+            name: "DuplexCommandTests",
+            dependencies: [
+                "DuplexCommand", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                arguments, histogram,
+            ],
+            swiftSettings: strict
+        ),
         // Against WebSocket libraries and a browser that others wrote; scripts/setup --tests installs them.
         .testTarget(
             name: "PeerTests",
