@@ -98,7 +98,6 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "DuplexTestingTests", dependencies: ["DuplexTesting"], swiftSettings: strict),
-        .testTarget(name: "DuplexCommandTests", dependencies: ["DuplexCommand"], swiftSettings: strict),
         .testTarget(
             name: "DuplexWebSocketsTests",
             dependencies: [
@@ -126,6 +125,14 @@ let package = Package(
             name: "DuplexTestPeers",
             dependencies: ["DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", logging],
             path: "Tests/DuplexTestPeers",
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DuplexCommandTests",
+            dependencies: [
+                "DuplexCommand", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                arguments, histogram,
+            ],
             swiftSettings: strict
         ),
         // Against WebSocket libraries and a browser that others wrote; scripts/setup --tests installs them.

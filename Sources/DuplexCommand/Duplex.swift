@@ -21,7 +21,7 @@ struct Duplex: AsyncParsableCommand {
               duplex serve
               duplex connect ws://localhost:8080/echo
 
-            \(ExitStatus.explanation)
+            \(CommandStatus.explanation)
             """,
         version: "0.1.0",
         subcommands: [Serve.self, Connect.self, Ping.self, Bench.self]

@@ -6,7 +6,7 @@ import DuplexWebSockets
 import DuplexWire
 
 /// What the command tells the shell, the same for every subcommand.
-enum ExitStatus: Int32, Sendable {
+enum CommandStatus: Int32, Sendable {
     /// All went well, and connections were closed in order.
     case success = 0
     /// Anything that has no number of its own.
@@ -32,11 +32,11 @@ enum ExitStatus: Int32, Sendable {
 
 /// Why the command ends without success: what to tell the person and what to tell the shell.
 struct Failure: Error, Equatable {
-    let status: ExitStatus
+    let status: CommandStatus
     /// Fit to be shown: text of the peer in it has been made visible, and its line ends are the command's own.
     let message: String
 
-    init(_ status: ExitStatus, _ message: String) {
+    init(_ status: CommandStatus, _ message: String) {
         self.status = status
         self.message = message
     }
@@ -52,7 +52,7 @@ struct Failure: Error, Equatable {
         }
     }
 
-    private static func status(of error: WebSocketError) -> ExitStatus {
+    private static func status(of error: WebSocketError) -> CommandStatus {
         switch error.code {
         case .cannotConnect: .cannotConnect
         // Only connecting is given a time; a ping that isn't answered is told apart by whoever sent it.

@@ -88,7 +88,7 @@ public struct WebServer: Sendable {
     ///   - path: as in ``get(_:_:)``; `*` takes every path that no other WebSocket has.
     ///   - handler: serves all connections of the path.
     public mutating func webSocket(_ path: String, handler: some WebSocketHandler) {
-        routes.addWebSocket(path, .handler(handler))
+        routes.addWebSocket(path, .handler(HandlerBox.make(handler)))
     }
 
     // MARK: Running

@@ -76,7 +76,7 @@ actor HandshakeDriver {
             keepalive: options.keepalive,
             closeTimeout: options.closeTimeout,
             subprotocol: result.subprotocol,
-            handler: handler
+            handler: handler.map { HandlerBox.make($0) }
         )
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }

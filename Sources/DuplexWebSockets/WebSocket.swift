@@ -23,34 +23,43 @@ public actor WebSocket {
     private nonisolated(unsafe) let loopChannel: Channel
     nonisolated let handler: HandlerBox?
 
-    let session: Session
-    let limits: Limits
+    // Fields of one byte stand together: an idle connection is little more than this object and its session.
+
     var stage = Stage.open { didSet { updateIsTaking() } }
-    /// Why nothing more is received, once that is so: the app still gets what came before it.
-    var ending: Ending? { didSet { updateIsTaking() } }
     /// Whether what arrives is parsed: while nothing has ended.
     ///
     /// Kept beside the two because every message asks.
     private(set) var isTaking = true
-
-    /// Messages that wait for the app, and what they hold.
-    var inbox: Deque<Message> = []
-    var inboxBytes = 0
     /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
     var hasStreamEnded = false
-    /// Bytes that were received when the inbox was full, still to be parsed.
-    var carry: [UInt8] = []
-    var receiver: Waiter<Message?>?
     /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
     var isAnswering = false
+    var graceTimer: TimerID?
+    /// Why nothing more is received, once that is so: the app still gets what came before it.
+    var ending: Ending? { didSet { updateIsTaking() } }
+
+    let session: Session
+    let inboxMessages: Int
+    let inboxBytes: ByteCount
+    /// Messages that wait for the app, and what they hold.
+    var inbox: Deque<Message> = []
+    var heldBytes = 0
+    /// Bytes that were received when the inbox was full, still to be parsed.
+    var carry: [UInt8] = []
+    var receiver: Waiter<Void>?
+    /// The message that the receiver is being resumed for.
+    ///
+    /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
+    var delivered: Message?
 
     var senders: Deque<Waiter<Void>> = []
     var pings: [PingWaiter] = []
     var closers: [Waiter<Void>] = []
     var nextWaiterID: UInt64 = 0
+    /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
+    var handlerTask: TaskIdentity?
 
     var sessionTimer: ArmedTimer?
-    var graceTimer: TimerID?
     var ended: (@Sendable (isolated WebSocket) -> Void)?
 
     /// What the transport is in.
@@ -65,7 +74,9 @@ public actor WebSocket {
     }
 
     /// Why nothing more is received.
-    enum Ending {
+    ///
+    /// Indirect, because a connection that isn't ending has a place for it too.
+    indirect enum Ending {
         case peerClosed
         case violation(ProtocolError)
         case streamEnded
@@ -95,10 +106,11 @@ public actor WebSocket {
     package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {
         self.loop = loop
         unsafe loopChannel = channel.value
-        self.handler = setup.handler.map { HandlerBox.make($0) }
+        self.handler = setup.handler
         self.subprotocol = setup.subprotocol
         self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
-        self.limits = setup.limits
+        inboxMessages = setup.limits.inboxMessages
+        inboxBytes = setup.limits.inboxBytes
         let core = channel.value.core
         session = Session(
             role: setup.role,
@@ -179,7 +191,7 @@ package struct WebSocketSetup: Sendable {
     package var closeTimeout: Duration
     package var subprotocol: String?
     package var remoteAddress: SocketAddress?
-    package var handler: (any WebSocketHandler)?
+    package var handler: HandlerBox?
 
     package init(
         role: Session.Role,
@@ -188,7 +200,7 @@ package struct WebSocketSetup: Sendable {
         closeTimeout: Duration,
         subprotocol: String? = nil,
         remoteAddress: SocketAddress? = nil,
-        handler: (any WebSocketHandler)? = nil
+        handler: HandlerBox? = nil
     ) {
         self.role = role
         self.limits = limits

@@ -135,6 +135,7 @@ extension WebSocket {
     private func finish() {
         guard stage != .closed else { return }
         stage = .closed
+        handlerTask = nil
         channel.close()
         stopSessionTimer()
         stopGrace()
@@ -154,7 +155,7 @@ extension WebSocket {
         while !pings.isEmpty { endPing({ _ in true }, .failure(error)) }
         if inbox.isEmpty, let receiver {
             self.receiver = nil
-            receiver.resume(with: hasEndedInOrder ? .success(nil) : .failure(error))
+            receiver.resume(with: hasEndedInOrder ? .success(()) : .failure(error))
         }
     }
 

@@ -29,11 +29,13 @@ public protocol WebSocketHandler: Sendable {
 
 /// Keeps a handler of any type at the price of one reference, and calls it without opening an existential for each
 /// message.
-class HandlerBox: @unchecked Sendable {
+///
+/// Made once for all connections of a path, as each of them has the same.
+package class HandlerBox: @unchecked Sendable {
     // `@unchecked` because the class isn't final; it and its one subclass hold nothing but a constant that is Sendable.
     fileprivate init() {}
 
-    static func make(_ handler: some WebSocketHandler) -> HandlerBox {
+    package static func make(_ handler: some WebSocketHandler) -> HandlerBox {
         TypedHandlerBox(handler)
     }
 

@@ -114,10 +114,11 @@ extension WebSocket {
         if let receiver {
             self.receiver = nil
             isAnswering = true
-            receiver.resume(returning: message)
+            delivered = message
+            receiver.resume(returning: ())
         } else if session.state == .open || hasRoom {
             inbox.append(message)
-            inboxBytes += message.byteCount
+            heldBytes += message.byteCount
         }
     }
 
@@ -129,7 +130,7 @@ extension WebSocket {
     }
 
     private var hasRoom: Bool {
-        inbox.count < limits.inboxMessages && inboxBytes < limits.inboxBytes.bytes
+        inbox.count < inboxMessages && heldBytes < inboxBytes.bytes
     }
 
     // MARK: The app's side
@@ -156,43 +157,58 @@ extension WebSocket {
     }
 
     /// The next message; `nil` once the connection has ended in order.
+    ///
+    /// On the loop's thread it waits in whichever isolation the caller has there, and within this one function: an idle
+    /// connection holds the frame of every function that its task waits in.
     @usableFromInline
     nonisolated func next() async throws -> Message? {
-        loop.isCurrent ? try await waitForMessageOnLoop() : try await hopAndWaitForMessage()
+        guard loop.isCurrent else { return try await hopToNext() }
+        if onLoop(loop, { $0.handlerTask?.isCurrent == true }) {
+            try await suspendOnLoop(id: Self.handlerWait, isolation: #isolation) { waiter in
+                onLoop(loop) { $0.wait(waiter) }
+            }
+        } else {
+            try await waitCancellably()
+        }
+        return loop.isCurrent ? onLoop(loop) { $0.takeDelivered() } : await hopToDelivered()
     }
 
-    private func hopAndWaitForMessage() async throws -> Message? {
-        try await waitForMessageOnLoop()
+    private func hopToNext() async throws -> Message? {
+        try await next()
     }
 
-    /// Waits on the loop's thread, in whichever isolation the caller has there.
-    private nonisolated func waitForMessageOnLoop() async throws -> Message? {
+    private func hopToDelivered() async -> Message? {
+        takeDelivered()
+    }
+
+    private nonisolated func waitCancellably() async throws {
         let id = onLoop(loop) { socket in
             socket.nextWaiterID += 1
             return socket.nextWaiterID
         }
-        return try await waitOnLoop(id: id, isolation: #isolation) { waiter in
+        try await waitOnLoop(id: id, isolation: #isolation) { waiter in
             onLoop(loop) { $0.wait(waiter) }
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
         }
     }
 
-    /// Gives the waiter what there is, or keeps it until there is something.
-    private func wait(_ waiter: Waiter<Message?>) {
+    /// Has the waiter take what there is, or keeps it until there is something.
+    private func wait(_ waiter: Waiter<Void>) {
         do {
-            let message = takeMessage()
-            if message == nil, try mustWait() { receiver = waiter } else { waiter.resume(returning: message) }
+            if try mustWait() { receiver = waiter } else { waiter.resume(returning: ()) }
         } catch {
             waiter.resume(throwing: error)
         }
     }
 
-    /// Whether a message may still come.
+    /// Delivers what there is, and says whether something may still come when there is nothing.
     private func mustWait() throws -> Bool {
-        if receiver != nil {
+        if receiver != nil || delivered != nil {
             throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
         }
+        delivered = takeMessage()
+        if delivered != nil { return false }
         isAnswering = false
         if ending != nil { conclude() }
         if stage != .open {
@@ -203,16 +219,25 @@ extension WebSocket {
         return true
     }
 
+    /// The identity of every wait of the handler's own task; the others count from 1.
+    static var handlerWait: UInt64 { 0 }
+
     /// Takes a message out of the inbox.
     private func takeMessage() -> Message? {
         guard let message = inbox.popFirst() else { return nil }
-        inboxBytes -= message.byteCount
+        heldBytes -= message.byteCount
         isAnswering = true
         if !channel.isReading { refill() }
         return message
     }
 
-    private func cancelReceiver(_ id: UInt64) {
+    /// Takes the message that this task was resumed for; there is none when the connection has ended in order.
+    private func takeDelivered() -> Message? {
+        defer { delivered = nil }
+        return delivered
+    }
+
+    func cancelReceiver(_ id: UInt64) {
         guard let receiver, receiver.id == id else { return }
         self.receiver = nil
         receiver.resume(with: .failure(CancellationError()))

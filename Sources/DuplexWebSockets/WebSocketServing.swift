@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexWire
 package import Logging
 
@@ -14,27 +15,49 @@ extension WebSocket {
 
     /// Runs a handler and closes the connection in order when it is done: with 1000 when it returns, 1001 when it was
     /// cancelled, and 1011 when it throws, which is logged.
+    ///
+    /// Whoever cancels the task also calls ``cancelHandler()``, on the loop: the handler's waits for messages don't watch
+    /// for it, which spares each message the two locked steps of registering with the task, and an idle connection the
+    /// frames in which it would wait.
     package func run(
         _ handler: @Sendable (isolated WebSocket) async throws -> Void,
         logger: Logger
     ) async {
+        noteHandlerTask()
+        var code = CloseCode.normalClosure
         do {
             try await handler(self)
-            await close()
-        } catch is CancellationError {
-            await close(code: .goingAway)
         } catch {
-            await failed(error, logger)
+            code = closeCode(after: error, logger)
         }
+        await closeApart(code)
     }
 
-    /// A handler that only passes on that the connection has ended has not failed.
-    private func failed(_ error: any Error, _ logger: Logger) async {
+    private func closeCode(after error: any Error, _ logger: Logger) -> CloseCode {
+        if error is CancellationError { return .goingAway }
+        // A handler that only passes on that the connection has ended has not failed.
         if let error = error as? WebSocketError, error.closeReport != nil {
             logger.debug("a connection ended", metadata: ["reason": "\(error)"])
         } else {
             logger.error("a handler failed", metadata: ["error": "\(error)"])
         }
-        await close(code: .internalError)
+        return .internalError
+    }
+
+    // The two below are no part of their caller, whose frame each idle connection holds.
+
+    @inline(never)
+    private func closeApart(_ code: CloseCode) async {
+        await close(code: code)
+    }
+
+    @inline(never)
+    private func noteHandlerTask() {
+        handlerTask = .current
+    }
+
+    /// Ends the wait of a handler whose task has been cancelled; called on the loop.
+    package func cancelHandler() {
+        cancelReceiver(Self.handlerWait)
     }
 }

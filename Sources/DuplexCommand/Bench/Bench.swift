@@ -18,7 +18,7 @@ struct Bench: AsyncParsableCommand {
               duplex bench ws://localhost:8080/echo --connections 50 --size 32B --depth 16 --duration 10s
               duplex bench ws://localhost:8080/echo --text --size 64KiB --json
 
-            \(ExitStatus.explanation)
+            \(CommandStatus.explanation)
             """
     )
 

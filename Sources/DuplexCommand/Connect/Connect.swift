@@ -31,7 +31,7 @@ struct Connect: AsyncParsableCommand {
             on as they are, line feeds in them too. A binary message is shown in hexadecimal on a terminal, and passed on \
             as it is in a pipe unless --binary is given.
 
-            \(ExitStatus.explanation)
+            \(CommandStatus.explanation)
             """
     )
 

@@ -17,7 +17,7 @@ struct Ping: AsyncParsableCommand {
               duplex ping ws://localhost:8080/echo
               duplex ping ws://localhost:8080/echo -c 0 -i 100ms
 
-            \(ExitStatus.explanation)
+            \(CommandStatus.explanation)
             """
     )
 

@@ -29,7 +29,7 @@ enum DemoServer {
         for path in [echoPath, "*"] {
             switch style {
             case .sync: server.webSocket(path, handler: EchoHandler())
-            case .async: server.webSocket(path) { socket in try await echo(socket) }
+            case .async: server.webSocket(path, echo)
             }
         }
         // Last, so that an echo at the room's path doesn't take its place.

@@ -48,7 +48,7 @@ final class Interruption: Sendable {
             return (state.count, state.action)
         }
         if count > 1 {
-            exit(ExitStatus.interrupted.rawValue)
+            exit(CommandStatus.interrupted.rawValue)
         } else {
             action?()
         }

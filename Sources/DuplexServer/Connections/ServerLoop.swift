@@ -13,7 +13,13 @@ final class ServerLoop: Sendable {
     private let state: LoopBound<State>
 
     /// A handler at work, run on the loop.
-    typealias Job = @concurrent @Sendable () async -> Void
+    ///
+    /// A task holds the frames of all functions that it waits in, so what runs a WebSocket isn't a closure: one that is
+    /// kept in a generic collection is wrapped, twice for each conversion of its type.
+    private enum Job {
+        case webSocket(WebSocket, @Sendable (isolated WebSocket) async throws -> Void)
+        case request(@concurrent @Sendable () async -> Void)
+    }
 
     /// What belongs to the loop's thread.
     private final class State {
@@ -76,12 +82,12 @@ final class ServerLoop: Sendable {
         state.value.webSockets[ObjectIdentifier(socket)] = socket
         remove(connection)
         socket.assumeIsolated { socket in
-            socket.onEnd { [weak self] socket in self?.remove(socket) }
+            // Strong, as it is dropped when the connection ends; a weak one would be a box for each connection.
+            socket.onEnd(remove)
             socket.start(leftover: leftover)
         }
         if case .task(let handler) = route {
-            let logger = server.logger
-            spawn { await socket.run(handler, logger: logger) }
+            spawn(.webSocket(socket, handler))
         }
     }
 
@@ -116,8 +122,12 @@ final class ServerLoop: Sendable {
 
     // MARK: Tasks
 
-    /// Starts a handler in the loop's task group.
-    func spawn(_ job: @escaping Job) {
+    /// Starts the handler of a request in the loop's task group.
+    func spawn(_ body: @escaping @concurrent @Sendable () async -> Void) {
+        spawn(.request(body))
+    }
+
+    private func spawn(_ job: Job) {
         let state = state.value
         state.jobs.append(job)
         guard let starter = state.starter else { return }
@@ -129,12 +139,21 @@ final class ServerLoop: Sendable {
     func run() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                while let job = state.value.jobs.popFirst() {
-                    group.addTask(executorPreference: loop, operation: job)
-                }
+                startJobs(&group)
                 await waitForJobs()
             }
             await stop(&group)
+        }
+    }
+
+    private func startJobs(_ group: inout DiscardingTaskGroup) {
+        while let job = state.value.jobs.popFirst() {
+            switch job {
+            case .webSocket(let socket, let handler):
+                group.addTask(executorPreference: loop) { await socket.run(handler, logger: self.server.logger) }
+            case .request(let handler):
+                group.addTask(executorPreference: loop) { await handler() }
+            }
         }
     }
 
@@ -156,13 +175,18 @@ final class ServerLoop: Sendable {
 
     private func stopConnections() {
         for connection in state.value.connections.values { connection.stop() }
-        for socket in state.value.webSockets.values { socket.assumeIsolated { $0.beginClose(.goingAway) } }
+        for socket in state.value.webSockets.values {
+            socket.assumeIsolated { socket in
+                socket.cancelHandler()
+                socket.beginClose(.goingAway)
+            }
+        }
     }
 
     /// Ends everything: idle connections at once, requests once they are answered, WebSockets by a closing handshake.
     private func stop(_ group: inout DiscardingTaskGroup) async {
         state.value.isStopping = true
-        while let job = state.value.jobs.popFirst() { group.addTask(executorPreference: loop, operation: job) }
+        startJobs(&group)
         stopConnections()
         let state = state
         while !state.value.isEmpty {

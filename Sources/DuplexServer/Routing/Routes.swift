@@ -12,7 +12,7 @@ struct Routes: Sendable {
     /// How a WebSocket route handles its connections.
     enum WebSocketRoute: Sendable {
         case task(@Sendable (isolated WebSocket) async throws -> Void)
-        case handler(any WebSocketHandler)
+        case handler(HandlerBox)
     }
 
     /// All that one path leads to.

@@ -35,9 +35,10 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
     /// the way out.
     package weak var handler: (any ChannelHandler)?
-    private let output: OutputBuffer
+    /// What waits to be sent; there is one only while something does.
+    private var output: OutputBuffer?
     private var takesInput = false
-    private var receiveLimit = ReceiveBuffer.size
+    private var receiveLimit = Int32(ReceiveBuffer.size)
     private var interest: Readiness = []
     private var isWatched = false
     private var isFlushPlanned = false
@@ -65,7 +66,6 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package init(descriptor: Int32, core: LoopCore) {
         openDescriptor = descriptor
         self.core = core
-        output = OutputBuffer(pool: core.outputPool)
     }
 
     package var isOpen: Bool { openDescriptor >= 0 }
@@ -74,7 +74,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
 
     /// Bounds what one receive takes; the whole receive buffer otherwise.
     package func limitReceive(to count: Int) {
-        receiveLimit = count
+        receiveLimit = Int32(clamping: count)
     }
 
     /// Whether what arrives is taken.
@@ -113,7 +113,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
 
     @discardableResult
     private func receive() -> TransferResult {
-        let result = core.receiveBuffer.receive(from: descriptor, limit: receiveLimit) { bytes in
+        let result = core.receiveBuffer.receive(from: descriptor, limit: Int(receiveLimit)) { bytes in
             handler?.received(&bytes)
         }
         switch result {
@@ -135,7 +135,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Bytes that came before it died may still wait to be read, so as long as nobody writes, the channel only stops
     /// watching until reading goes on.
     private func failedWhileNotReading() {
-        if output.count > 0 { flush() }
+        if queuedBytes > 0 { flush() }
         guard isOpen, isWatched else { return }
         let code = hasInputEnded ? SystemCalls.pendingError(descriptor) : 0
         if code != 0 {
@@ -152,14 +152,14 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Appends up to `capacity` bytes that `body` writes to what is sent at the end of the turn.
     package func write(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
         guard canWrite else { return }
-        output.append(capacity: capacity, body)
+        ownOutput().append(capacity: capacity, body)
         planFlush()
     }
 
     /// Appends a copy of the bytes to what is sent at the end of the turn.
     package func write(_ bytes: RawSpan) {
         guard canWrite else { return }
-        output.append(bytes)
+        ownOutput().append(bytes)
         planFlush()
     }
 
@@ -169,15 +169,15 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package func writeNow(_ bytes: RawSpan) {
         guard canWrite else { return }
         if interest.contains(.writable) {
-            output.append(bytes)
+            ownOutput().append(bytes)
             return
         }
-        after(output.send(to: descriptor, then: bytes))
+        after(ownOutput().send(to: descriptor, then: bytes))
     }
 
     /// Whether what waits is above the high-water mark; when it was, the handler hears of `outputDrained` later.
     package var isAboveHighWaterMark: Bool {
-        let isAbove = output.count > Self.highWaterMark
+        let isAbove = queuedBytes > Self.highWaterMark
         if isAbove { waitsForDrain = true }
         return isAbove
     }
@@ -193,12 +193,25 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     }
 
     /// The bytes that wait to be sent.
-    package var queuedBytes: Int { output.count }
+    package var queuedBytes: Int { output?.count ?? 0 }
+
+    private func ownOutput() -> OutputBuffer {
+        if let output { return output }
+        let new = core.outputPool.take()
+        output = new
+        return new
+    }
+
+    private func returnOutput() {
+        guard let output else { return }
+        core.outputPool.give(output)
+        self.output = nil
+    }
 
     package func flush() {
         isFlushPlanned = false
         guard isOpen else { return }
-        if output.count > 0 {
+        if let output, output.count > 0 {
             after(output.send(to: descriptor))
         } else {
             allSent()
@@ -210,18 +223,19 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
             fail("The connection was lost while sending.", errno: code)
             return
         }
-        if output.count == 0 {
+        if queuedBytes == 0 {
             allSent()
         } else {
             updateInterest()
         }
-        if waitsForDrain && output.count <= Self.lowWaterMark {
+        if waitsForDrain && queuedBytes <= Self.lowWaterMark {
             waitsForDrain = false
             handler?.outputDrained()
         }
     }
 
     private func allSent() {
+        returnOutput()
         switch ending {
         case .none, .finishedWriting: break
         case .finishWriting:
@@ -240,7 +254,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package func finishWriting() {
         guard canWrite else { return }
         ending = .finishWriting
-        if output.count == 0 { allSent() }
+        if queuedBytes == 0 { allSent() }
     }
 
     /// Closes once everything that waits is sent; nothing is received any more.
@@ -251,7 +265,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         guard isOpen else { return }
         isReading = false
         if ending != .finishedWriting { ending = .close }
-        if output.count == 0 {
+        if queuedBytes == 0 {
             close()
         } else {
             closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
@@ -270,7 +284,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         isWatched = false
         SystemCalls.close(descriptor)
         openDescriptor = -1
-        output.removeAll()
+        output?.removeAll()
+        returnOutput()
         if let closeTimer { core.cancel(closeTimer) }
         handler = nil
     }
@@ -302,7 +317,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         guard isOpen else { return }
         var wanted: Readiness = []
         if isReading && !hasInputEnded { wanted.insert(.readable) }
-        if output.count > 0 { wanted.insert(.writable) }
+        if queuedBytes > 0 { wanted.insert(.writable) }
         guard !isWatched || wanted != interest else { return }
         interest = wanted
         if isWatched {

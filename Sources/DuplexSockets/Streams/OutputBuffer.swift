@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Bytes that a connection has still to send, in one block borrowed from its loop's pool.
+/// Bytes that a connection has still to send, lent by its loop's ``OutputPool`` while there are any.
 @safe final class OutputBuffer {
-    private let pool: OutputPool
-    private var block: UnsafeMutableRawBufferPointer?
+    /// The block that the buffer begins with each time it is lent.
+    private let home: UnsafeMutableRawBufferPointer
+    /// The block that holds what waits: `home`, or a larger one.
+    private var block: UnsafeMutableRawBufferPointer
     private var start = 0
     private var end = 0
 
-    init(pool: OutputPool) {
-        self.pool = pool
+    init() {
+        unsafe home = .allocate(byteCount: OutputPool.blockSize, alignment: 16)
+        unsafe block = unsafe home
     }
 
     deinit {
-        if let block = unsafe block { unsafe pool.give(block) }
+        removeAll()
+        unsafe home.deallocate()
     }
 
     /// The number of bytes that wait.
@@ -40,7 +44,6 @@
 
     /// Sends what waits, as far as the socket takes it.
     func send(to descriptor: Int32) -> TransferResult {
-        guard let block = unsafe block else { return .transferred(0) }
         let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
         let result = unsafe SystemCalls.send(descriptor, waiting)
         if case .transferred(let count) = result { drop(count) }
@@ -50,7 +53,7 @@
     /// Sends what waits and `bytes` behind it in one call, and keeps of `bytes` what the socket didn't take.
     func send(to descriptor: Int32, then bytes: RawSpan) -> TransferResult {
         let result = unsafe bytes.withUnsafeBytes { tail -> TransferResult in
-            guard let block = unsafe block else { return unsafe SystemCalls.send(descriptor, tail) }
+            if count == 0 { return unsafe SystemCalls.send(descriptor, tail) }
             return unsafe SystemCalls.send(descriptor, UnsafeRawBufferPointer(rebasing: block[start..<end]), tail)
         }
         switch result {
@@ -74,33 +77,24 @@
         guard start == end else { return }
         start = 0
         end = 0
-        if let block = unsafe block { unsafe pool.give(block) }
-        unsafe block = nil
+        if unsafe block.baseAddress != home.baseAddress { unsafe block.deallocate() }
+        unsafe block = unsafe home
     }
 
     /// Makes room for that many bytes behind what waits.
     private func reserve(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
-        guard let block = unsafe block else {
-            let block = unsafe pool.take(atLeast: capacity)
-            unsafe self.block = block
-            return unsafe block
-        }
-        if block.count - end >= capacity { return unsafe block }
-        return unsafe moved(from: block, capacity: capacity)
+        if unsafe block.count - end < capacity { move(capacity: capacity) }
+        return unsafe block
     }
 
-    private func moved(
-        from old: UnsafeMutableRawBufferPointer,
-        capacity: Int
-    ) -> UnsafeMutableRawBufferPointer {
+    private func move(capacity: Int) {
         let waiting = count
         // At least twice what waits, so that a buffer that grows byte by byte copies each byte a bounded number of times.
-        let new = unsafe pool.take(atLeast: max(waiting + capacity, 2 * waiting))
-        unsafe new.copyMemory(from: UnsafeRawBufferPointer(rebasing: old[start..<end]))
-        unsafe pool.give(old)
+        let size = max(waiting + capacity, 2 * waiting)
+        let new = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        unsafe new.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[start..<end]))
+        drop(waiting)
         unsafe block = new
-        start = 0
         end = waiting
-        return unsafe new
     }
 }

@@ -1,40 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Memory for output, lent to the connections of a loop while they have something to send.
+/// Buffers for output, lent to the connections of a loop while they have something to send.
 ///
-/// Nearly all output is gathered and sent within one turn, so a few blocks serve any number of connections and an idle
+/// Nearly all output is gathered and sent within one turn, so a few buffers serve any number of connections and an idle
 /// connection owns none.
-@safe final class OutputPool {
+final class OutputPool {
     /// 16 KiB, what most turns of most connections fit into.
-    package static let blockSize = 16 * 1_024
-    /// The most blocks that are kept for the next turn: 4 MiB.
-    private static let capacity = 256
-    private var blocks: [UnsafeMutableRawBufferPointer] = unsafe []
+    static let blockSize = 16 * 1_024
+    /// The most buffers that are kept for the next turn: 1 MiB.
+    private static let capacity = 64
+    private var buffers: [OutputBuffer] = []
 
-    init() {}
-
-    deinit {
-        while let block = unsafe blocks.popLast() { unsafe block.deallocate() }
-    }
-
-    /// A block of at least that many bytes, its content undefined.
+    /// An empty buffer.
     ///
-    /// The caller gives it back with ``give(_:)``.
-    func take(atLeast count: Int) -> UnsafeMutableRawBufferPointer {
-        if count <= Self.blockSize {
-            if let block = unsafe blocks.popLast() { return unsafe block }
-            return .allocate(byteCount: Self.blockSize, alignment: 16)
-        }
-        return .allocate(byteCount: count, alignment: 16)
+    /// The caller gives it back with ``give(_:)`` once it is empty again, or drops it.
+    func take() -> OutputBuffer {
+        buffers.popLast() ?? OutputBuffer()
     }
 
-    /// Takes a block back.
-    func give(_ block: UnsafeMutableRawBufferPointer) {
-        if unsafe block.count == Self.blockSize && blocks.count < Self.capacity {
-            unsafe blocks.append(block)
-        } else {
-            unsafe block.deallocate()
-        }
+    /// Takes an empty buffer back.
+    func give(_ buffer: OutputBuffer) {
+        if buffers.count < Self.capacity { buffers.append(buffer) }
     }
 }

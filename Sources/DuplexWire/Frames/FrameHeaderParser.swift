@@ -7,7 +7,7 @@
 public struct FrameHeaderParser: Sendable {
     /// The bytes of a header that hasn't arrived whole.
     private var partial = InlineArray<14, UInt8>(repeating: 0)
-    private var partialCount = 0
+    private var partialCount: UInt8 = 0
 
     /// A parser at the beginning of a frame.
     public init() {}
@@ -41,11 +41,11 @@ public struct FrameHeaderParser: Sendable {
         from position: inout Int
     ) throws(ProtocolError) -> FrameHeader? {
         while position < input.byteCount {
-            partial[partialCount] = input.byte(at: position)
+            partial[Int(partialCount)] = input.byte(at: position)
             partialCount += 1
             position += 1
-            guard partialCount >= 2, partialCount == Self.size(partial[1]) else { continue }
-            let count = partialCount
+            guard partialCount >= 2, Int(partialCount) == Self.size(partial[1]) else { continue }
+            let count = Int(partialCount)
             partialCount = 0
             return try Self.header(partial.span.raw.extracting(0..<count))
         }

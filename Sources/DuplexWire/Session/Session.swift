@@ -55,39 +55,42 @@ public final class Session {
         case assembled([UInt8])
     }
 
-    let role: Role
-    let limits: MessageLimits
-    /// How long a closing handshake may take.
-    public let closeTimeout: Duration
-    let maskingKeys: MaskingKeys?
+    // Fields of one byte stand together: an idle connection is little more than this object, and gaps would be a tenth of
+    // it. What every message asks for lies in plain fields of this module's own, which the compiler can see to be read and
+    // written in single steps: they need no run-time check for overlapping accesses.
 
-    /// How the connection ended, or how far its end has come.
-    public internal(set) var report = CloseReport()
+    let role: Role
     /// How far the connection is.
     public internal(set) var state = State.open
-
-    // What arrives. What every message asks for lies in plain fields of this module's own, which the compiler can see to
-    // be read and written in single steps: they need no run-time check for overlapping accesses.
-    var headers = FrameHeaderParser()
     /// Whether part of a header has been taken: whether ``headers`` holds something.
     var isMidHeader = false
-    /// The frame whose payload is being taken; means something while ``isMidFrame``.
-    var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
     var isMidFrame = false
-    var message: MessageAssembler?
     /// Whether a message has begun and not ended: whether ``message`` is there.
     var isMidMessage = false
-    /// When something last arrived.
-    var lastHeard: Instant
     /// Whether what arrives is thrown away: after the peer's close frame and after a violation.
     var isDeaf = false
+    /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
+    var isMute = false
+
+    let limits: MessageLimits
+    let maskingKeys: MaskingKeys?
+    /// How the connection ended, or how far its end has come.
+    public internal(set) var report = CloseReport()
+    /// How long a closing handshake may take.
+    public let closeTimeout: Duration
+    var closeDeadline: Instant?
+
+    // What arrives.
+    var headers = FrameHeaderParser()
+    /// The frame whose payload is being taken; means something while ``isMidFrame``.
+    var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
+    var message: MessageAssembler?
+    /// When something last arrived.
+    var lastHeard: Instant
 
     // What is to be sent, and when.
     var control = ControlOutput()
-    /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
-    var isMute = false
     var liveness: Liveness
-    var closeDeadline: Instant?
 
     /// A frame whose payload hasn't arrived whole.
     struct IncomingFrame: Sendable {

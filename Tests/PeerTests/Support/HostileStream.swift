@@ -79,17 +79,23 @@ struct HostileStream {
         case ..<65_536: bytes += [0xFE, UInt8(length >> 8), UInt8(length & 0xFF)]
         default: bytes += [0xFF] + (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
         }
-        let key = (0..<4).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        // A run of one letter, masked, is valid as text and cheap to make.
-        return bytes + key + (0..<length).map { key[$0 & 3] ^ UInt8(ascii: "a") }
+        // A run of one letter is valid as text; masked by four equal bytes it is cheap to make.
+        let key = UInt8.random(in: .min ... .max, using: &generator)
+        let payload = [UInt8](repeating: key ^ UInt8(ascii: "a"), count: length)
+        return bytes + [key, key, key, key] + payload
     }
 
     // MARK: What isn't
 
+    /// Noise made once: thousands of streams take theirs from different places of it.
+    private static let noise = {
+        var generator = SeededGenerator(seed: 0)
+        return (0..<65_536).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+    }()
+
     private static func noise(upTo longest: Int, _ generator: inout SeededGenerator) -> [UInt8] {
-        (0..<Int.random(in: 0...longest, using: &generator)).map { _ in
-            UInt8.random(in: .min ... .max, using: &generator)
-        }
+        let start = Int.random(in: 0..<(noise.count - longest), using: &generator)
+        return Array(noise[start...].prefix(Int.random(in: 0...longest, using: &generator)))
     }
 
     /// Changes a few places: bits, bytes, pieces left out, doubled or put in.

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("A connection on the command line")
+struct ConnectionOptionsTests {
+    @Test("Without arguments the library's defaults hold")
+    func defaults() throws {
+        let options = try ConnectionOptions.parse([]).webSocketOptions
+        #expect(options.limits == WebSocketOptions().limits)
+        #expect(options.connectTimeout == WebSocketOptions().connectTimeout)
+        #expect(options.headers.isEmpty && options.subprotocols.isEmpty)
+    }
+
+    @Test("Every argument reaches the options, and what is repeated keeps its order")
+    func all() throws {
+        let options = try ConnectionOptions.parse([
+            "--header", "X-One: 1", "--header", "X-One: 2", "--subprotocol", "b", "--subprotocol", "a",
+            "--timeout", "250ms", "--limits", "local",
+        ]).webSocketOptions
+        #expect(options.headers.map(\.value) == ["1", "2"])
+        #expect(options.subprotocols == ["b", "a"])
+        #expect(options.connectTimeout == .milliseconds(250))
+        #expect(options.limits == .local)
+    }
+}

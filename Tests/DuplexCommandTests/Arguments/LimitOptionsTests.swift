@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+import DuplexWire
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("Limits on the command line")
+struct LimitOptionsTests {
+    @Test(
+        "A preset stands for the library's preset of that name",
+        arguments: [([], Limits.internet), (["--limits", "local"], .local), (["--limits", "unlimited"], .unlimited)]
+    )
+    func presets(arguments: [String], limits: Limits) throws {
+        #expect(try LimitOptions.parse(arguments).limits == limits)
+    }
+
+    @Test("What is given replaces what the preset has, and nothing else")
+    func overrides() throws {
+        let arguments = ["--limits", "local", "--max-message", "64KiB", "--max-fragments", "7"]
+        #expect(try LimitOptions.parse(arguments).limits == .local.with(messageSize: .kibibytes(64)).with(fragments: 7))
+        #expect(try LimitOptions.parse(["--max-message", "unlimited"]).limits.frameSize == .unlimited)
+    }
+
+    @Test(
+        "What makes no sense is refused",
+        arguments: [
+            ["--limits", "none"], ["--max-message", "lots"], ["--max-fragments", "0"], ["--max-fragments", "x"],
+        ]
+    )
+    func refused(arguments: [String]) {
+        #expect(throws: (any Error).self) { try LimitOptions.parse(arguments) }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("A time on the command line")
+struct TimeArgumentTests {
+    @Test(
+        "A number and a unit make a time",
+        arguments: [
+            ("10s", Duration.seconds(10)), ("10", .seconds(10)), ("1.5", .milliseconds(1_500)), ("0s", .zero),
+            ("250ms", .milliseconds(250)), ("2m", .seconds(120)), ("1h", .seconds(3_600)), ("0.5m", .seconds(30)),
+        ]
+    )
+    func accepted(text: String, duration: Duration) {
+        #expect(TimeArgument(argument: text)?.duration == duration)
+    }
+
+    @Test("A microsecond is told by two spellings, to the nanosecond")
+    func microseconds() {
+        for text in ["100us", "100µs"] {
+            #expect(TimeArgument(argument: text)?.duration.nanoseconds == 100_000)
+        }
+    }
+
+    @Test(
+        "Anything else is no time",
+        arguments: [
+            "", "s", ".", "1.", ".5", "1..5", "1.2.3", "-1s", "+1", "1e3", "1 s", "1S", "1d", "nan", "inf",
+            "999999999h",
+        ]
+    )
+    func refused(text: String) {
+        #expect(TimeArgument(argument: text) == nil)
+    }
+
+    @Test("A default is shown as it would be typed")
+    func defaults() {
+        let time = TimeArgument.seconds(10)
+        #expect(time.defaultValueDescription == "10s")
+        #expect(TimeArgument(argument: "10s")?.duration == time.duration)
+    }
+}

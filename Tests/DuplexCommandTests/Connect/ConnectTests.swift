@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWebSockets
+import DuplexWire
+import Synchronization
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("duplex connect", .timeLimit(.minutes(1)))
+struct ConnectTests {
+    @Test("In a pipe, lines go out, messages come in, and nothing else is printed")
+    func pipe() async throws {
+        try await withServeCommand { authority in
+            let lines = (1...200).map { "\($0)\n" }.joined() + "last"
+            let result = try await RunningCommand.run(["connect", "ws://\(authority)/", "-n", "201"], input: lines)
+            #expect(result == CommandResult(status: 0, output: lines + "\n", errors: ""))
+        }
+    }
+
+    @Test("Texts on the command line are sent, and as many replies waited for as asked")
+    func texts() async throws {
+        try await withServeCommand { authority in
+            let url = "ws://\(authority)/echo"
+            let one = try await RunningCommand.run(["connect", url, "-x", "hello"])
+            #expect(one == CommandResult(status: 0, output: "hello\n", errors: ""))
+            let two = try await RunningCommand.run(["connect", url, "-x", "-a", "-x", "b", "-n", "2"])
+            #expect(two == CommandResult(status: 0, output: "-a\nb\n", errors: ""))
+            let none = try await RunningCommand.run(["connect", url, "-x", "a", "-n", "0"])
+            #expect(none.status == 0)
+        }
+    }
+
+    @Test("A server that isn't there ends it with 2")
+    func cannotConnect() async throws {
+        let result = try await RunningCommand.run(["connect", "ws://127.0.0.1:1/", "-x", "a"])
+        #expect(result.status == 2)
+        #expect(result.errors.hasPrefix("duplex: ws://127.0.0.1:1/ can't be reached."))
+    }
+
+    @Test("A server that answers otherwise ends it with 3, and its words can't reach the terminal as they are")
+    func refused() async throws {
+        var server = WebServer(port: 0)
+        server.get("/") { _ in "no\u{1b}[2J" }
+        let result = try await withServer(server) { url in try await RunningCommand.run(["connect", url, "-x", "a"]) }
+        #expect(result.status == 3)
+        #expect(result.errors.contains("instead of 101"))
+        #expect(!result.errors.contains("\u{1b}"))
+    }
+
+    @Test("A close with the code of an error ends it with 4, and its reason is made visible")
+    func errorClose() async throws {
+        let result = try await withWebSocketServer {
+            await $0.close(code: .policyViolation, reason: "go\u{1b}[2J\n")
+        } _: { url in
+            try await RunningCommand.run(["connect", url, "-x", "a"])
+        }
+        #expect(result.status == 4)
+        #expect(result.errors.contains("1008"))
+        #expect(result.errors.contains("go␛[2J␊"))
+        #expect(!result.errors.contains("\u{1b}"))
+    }
+
+    @Test("A close in order ends it with 0 and is told with its code and its reason made visible")
+    func orderlyClose() async throws {
+        let result = try await withWebSocketServer {
+            try await $0.send("bye")
+            await $0.close(code: .goingAway, reason: "night\u{7}")
+        } _: { url in
+            try await RunningCommand.run(["connect", url])
+        }
+        #expect(result.status == 0)
+        #expect(result.output == "bye\n")
+        #expect(result.errors == "Closed by the server: 1001 (going away), “night␇”.\n")
+    }
+
+    @Test("Replies that don't come end it with 5")
+    func timeout() async throws {
+        let result = try await withWebSocketServer({ try await listen($0) }) { url in
+            try await RunningCommand.run(["connect", url, "-x", "a", "--wait", "1ms"])
+        }
+        #expect(result.status == 5)
+        #expect(result.output.isEmpty)
+    }
+
+    @Test("Another scheme ends it with 1")
+    func invalidURL() async throws {
+        let result = try await RunningCommand.run(["connect", "http://localhost/", "-x", "a"])
+        #expect(result.status == 1)
+    }
+
+    @Test("A message that is larger than the limit ends it with 4")
+    func limit() async throws {
+        try await withServeCommand { authority in
+            let arguments = ["connect", "ws://\(authority)/", "-x", "12345", "--max-message"]
+            let over = try await RunningCommand.run(arguments + ["4B"])
+            #expect(over.status == 4)
+            let within = try await RunningCommand.run(arguments + ["5B"])
+            #expect(within.status == 0)
+        }
+    }
+
+    @Test("A line that isn't UTF-8 ends it with 1 after what came before, and the connection is closed in order")
+    func invalidInput() async throws {
+        let received = Mutex<[Message]>([])
+        let report = Mutex<CloseReport?>(nil)
+        let result = try await withWebSocketServer { socket in
+            for try await message in socket.messages { received.withLock { $0.append(message) } }
+            let end = socket.closeReport
+            report.withLock { $0 = end }
+        } _: { url in
+            try await RunningCommand.run(["connect", url], input: Array("ok\n".utf8) + [0xFF, 0x0A])
+        }
+        #expect(result.status == 1)
+        #expect(result.errors.contains("Line 2"))
+        #expect(received.withLock(\.self) == [.text("ok")])
+        #expect(report.withLock(\.self)?.received?.code == .normalClosure)
+    }
+
+    @Test("With --echo every message goes back as what it was, until the server closes")
+    func echoing() async throws {
+        let sent: [Message] = [.text("hi"), .binary([0, 1, 255]), .text(""), .binary([])]
+        let echoes = Mutex<[Message]>([])
+        let result = try await withWebSocketServer { socket in
+            for message in sent {
+                try await socket.send(message)
+                let answer = try await socket.receive()
+                echoes.withLock { $0.append(answer) }
+            }
+        } _: { url in
+            try await RunningCommand.run(["connect", url, "--echo"])
+        }
+        #expect(result.status == 0)
+        #expect(result.output.isEmpty)
+        #expect(echoes.withLock(\.self) == sent)
+    }
+
+    @Test("Binary messages are passed on as they are, and in hexadecimal when asked for")
+    func binary() async throws {
+        try await withWebSocketServer {
+            try await $0.send([0x61, 0x62])
+        } _: { url in
+            let raw = try await RunningCommand.run(["connect", url])
+            #expect(raw.output == "ab\n")
+            let digits = try await RunningCommand.run(["connect", url, "--binary"])
+            #expect(digits.output == "61 62\n")
+        }
+    }
+
+    @Test("On a terminal it prompts, marks what arrives, makes it visible, and closes at Ctrl-D with 0")
+    func terminal() async throws {
+        let handler: @Sendable (isolated WebSocket) async throws -> Void = { socket in
+            for try await _ in socket.messages { try await socket.send("a\u{1b}[2Jb") }
+        }
+        try await withWebSocketServer(handler) { url in
+            let command = try TerminalCommand(["connect", url])
+            try await command.expect("Connected to \(url). Ctrl-D closes.\r\n> ")
+            command.type("typed\n")
+            try await command.expect("< a␛[2Jb\r\n> ")
+            command.type("\u{4}")
+            #expect(try await command.finish() == 0)
+        }
+    }
+
+    @Test("Interrupted, it closes in order and ends with 0")
+    func interrupted() async throws {
+        let report = Mutex<CloseReport?>(nil)
+        try await withWebSocketServer { socket in
+            try await socket.send("there")
+            try await listen(socket)
+            let end = socket.closeReport
+            report.withLock { $0 = end }
+        } _: { url in
+            let command = try RunningCommand(["connect", url])
+            #expect(try await command.readLine() == "there")
+            command.signal(2)
+            #expect(try await command.finish().status == 0)
+        }
+        #expect(report.withLock(\.self)?.received?.code == .normalClosure)
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+import DuplexWire
+import Synchronization
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("A conversation", .timeLimit(.minutes(1)))
+struct ConversationTests {
+    /// Lines that end in an error.
+    private struct BrokenLines: LineSource {
+        func next() async throws -> String? {
+            throw Failure(.failure, "broken")
+        }
+    }
+
+    /// Lines that never come.
+    private struct SilentLines: LineSource {
+        func next() async throws -> String? {
+            let (never, _) = AsyncStream<Never>.makeStream()
+            for await _ in never {}
+            throw CancellationError()
+        }
+    }
+
+    /// Talks to a server with that handler.
+    ///
+    /// - Returns: how it ended, and what was printed.
+    private static func talk(
+        _ lines: any LineSource,
+        replies: Int? = nil,
+        sendsAllFirst: Bool = true,
+        wait: Duration = .seconds(30),
+        endsWithInput: Bool = false,
+        to handler: @escaping @Sendable (isolated WebSocket) async throws -> Void
+    ) async throws -> (end: Conversation.End, output: String) {
+        try await withWebSocketServer(handler) { url in
+            let socket = try await WebSocket.connect(to: url)
+            var pipe = try TestPipe()
+            let console = Console(output: pipe.writing, errors: pipe.writing)
+            let conversation = Conversation(
+                socket: socket,
+                lines: lines,
+                printer: MessagePrinter(console: console, mark: "", showsAllBytes: false),
+                rules: .init(replies: replies, sendsAllFirst: sendsAllFirst, wait: wait, endsWithInput: endsWithInput),
+                lineWasSent: {}
+            )
+            let end = try await conversation.run()
+            await socket.close()
+            pipe.finishWriting()
+            return (end, pipe.read())
+        }
+    }
+
+    @Test("Lines go out as messages, messages come in as lines, until the replies are complete")
+    func replies() async throws {
+        let result = try await Self.talk(GivenLines(["one", "", "über"]), replies: 3) { try await echo($0) }
+        #expect(result.end == .done)
+        #expect(result.output == "one\n\nüber\n")
+    }
+
+    @Test("With no reply to wait for, it ends when all is sent")
+    func noReplies() async throws {
+        let received = Mutex<[Message]>([])
+        let result = try await Self.talk(GivenLines(["one", "two"]), replies: 0) { socket in
+            for try await message in socket.messages { received.withLock { $0.append(message) } }
+        }
+        #expect(result.end == .done)
+        #expect(received.withLock(\.self) == [.text("one"), .text("two")])
+    }
+
+    @Test("Messages may complete it while lines are still to come")
+    func repliesFirst() async throws {
+        let result = try await Self.talk(SilentLines(), replies: 2, sendsAllFirst: false) { socket in
+            for text in ["a", "b"] { try await socket.send(text) }
+            try await listen(socket)
+        }
+        #expect(result.end == .done)
+        #expect(result.output == "a\nb\n")
+    }
+
+    @Test("Replies that don't come are a time-out")
+    func timeout() async throws {
+        let result = try await Self.talk(GivenLines(["x"]), replies: 2, wait: .zero) { try await listen($0) }
+        #expect(
+            result.end
+                == .failed(Failure(.timedOut, "No message for 0.0 seconds, with 2 of the replies still to come."))
+        )
+    }
+
+    @Test("Without a number of replies, silence after the last line is the end")
+    func silence() async throws {
+        let result = try await Self.talk(GivenLines(["x"]), wait: .zero) { try await listen($0) }
+        #expect(result.end == .done)
+    }
+
+    @Test("Where the end of the lines is the end of it all, nothing is waited for")
+    func endsWithInput() async throws {
+        let result = try await Self.talk(GivenLines([]), endsWithInput: true) { try await listen($0) }
+        #expect(result.end == .done)
+    }
+
+    @Test("A server that closes in order ends it, and is at fault only if it owes replies", arguments: [nil, 1, 2])
+    func closedByServer(replies: Int?) async throws {
+        let result = try await Self.talk(SilentLines(), replies: replies, sendsAllFirst: true) { socket in
+            try await socket.send("only")
+        }
+        #expect(result.output == "only\n")
+        let failure = Failure(.connectionFailed, "The server closed with 1 of the replies still to come.")
+        #expect(result.end == (replies == 2 ? .failed(failure) : .done))
+    }
+
+    @Test("A server that closes with the code of an error ends it with that error")
+    func closedWithError() async throws {
+        let error = try await #require(throws: WebSocketError.self) {
+            try await Self.talk(SilentLines()) { await $0.close(code: .policyViolation, reason: "no") }
+        }
+        #expect(error.code == .closed)
+        #expect(error.closeReport?.received == CloseFrame(code: .policyViolation, reason: "no"))
+    }
+
+    @Test("Input that can't be sent ends it with what is wrong with the input")
+    func brokenInput() async throws {
+        await #expect(throws: Failure(.failure, "broken")) {
+            try await Self.talk(BrokenLines()) { try await listen($0) }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("duplex ping", .timeLimit(.minutes(1)))
+struct PingTests {
+    @Test("It prints a line for each round trip, and then the statistics")
+    func lines() async throws {
+        try await withServeCommand { authority in
+            let result = try await RunningCommand.run(["ping", "ws://\(authority)/", "-c", "3", "-i", "1ms"])
+            #expect(result.status == 0)
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.count == 4)
+            for (number, line) in lines.prefix(3).enumerated() {
+                #expect(line.hasPrefix("pong \(number + 1): ") && line.hasSuffix(" ms"))
+            }
+            #expect(lines.last?.hasPrefix("3 round trips: min ") == true)
+        }
+    }
+
+    @Test("Interrupted, it prints the statistics and ends with 0")
+    func interrupted() async throws {
+        try await withServeCommand { authority in
+            let ping = try RunningCommand(["ping", "ws://\(authority)/", "-c", "0", "-i", "1h"])
+            #expect(try await ping.readLine().hasPrefix("pong 1: "))
+            ping.signal(2)
+            let result = try await ping.finish()
+            #expect(result.status == 0)
+            #expect(result.output.hasPrefix("1 round trip: min "))
+        }
+    }
+
+    @Test("A server that isn't there ends it with 2")
+    func unreachable() async throws {
+        let result = try await RunningCommand.run(["ping", "ws://127.0.0.1:1/"])
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains("127.0.0.1:1"))
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("The console")
+struct ConsoleTests {
+    @Test("A terminal is told from a pipe")
+    func kinds() throws {
+        let terminal = try PseudoTerminal()
+        let pipe = try TestPipe()
+        let console = Console(output: terminal.program, errors: pipe.writing)
+        #expect(console.isOutputTerminal)
+        #expect(!console.isErrorTerminal)
+    }
+
+    @Test("A line goes out at once and unchanged, to the stream it is for")
+    func lines() throws {
+        let output = try TestPipe()
+        let errors = try TestPipe()
+        let console = Console(output: output.writing, errors: errors.writing)
+        console.print("one")
+        #expect(output.read() == "one\n")
+        console.complain("two")
+        #expect(errors.read() == "two\n")
+        console.print([0x61, 0x1b])
+        #expect(output.read() == "a\u{1b}\n")
+    }
+
+    @Test("A line that comes while a prompt is shown takes its place, and the prompt comes back")
+    func prompt() throws {
+        let terminal = try PseudoTerminal()
+        let console = Console(output: terminal.program, errors: terminal.program)
+        console.setPrompt("> ")
+        #expect(terminal.read() == "> ")
+        console.print("hello")
+        #expect(terminal.read() == "\r\u{1b}[Khello\r\n> ")
+        console.complain("oh")
+        #expect(terminal.read() == "\r\u{1b}[Koh\r\n> ")
+        console.lineWasTyped()
+        #expect(terminal.read() == "> ")
+        console.setPrompt("")
+        #expect(terminal.read() == "\r\u{1b}[K")
+        console.print("bye")
+        #expect(terminal.read() == "bye\r\n")
+    }
+
+    @Test("Progress overwrites itself on a terminal, and a pipe gets none")
+    func progress() throws {
+        let terminal = try PseudoTerminal()
+        let pipe = try TestPipe()
+        Console(output: pipe.writing, errors: terminal.program).showProgress("1 s")
+        #expect(terminal.read() == "\r\u{1b}[K1 s")
+        let piped = Console(output: terminal.program, errors: pipe.writing)
+        piped.showProgress("1 s")
+        piped.complain("end")
+        #expect(pipe.read() == "end\n")
+    }
+}
