@@ -130,7 +130,7 @@ final class HTTPConnection {
         case .refuse(let response):
             stage = .answering
             respond(response)
-        case .upgrade(let route, _):
+        case .upgrade(let route):
             upgrade(head, route, bytes, &position)
         case .respond(let handler, let parameters):
             answer(head, parameters, handler)
