@@ -16,16 +16,31 @@ final class ServerLoop: Sendable {
     typealias Job = @concurrent @Sendable () async -> Void
 
     /// What belongs to the loop's thread.
-    private final class State {
+    private final class State: TimerTarget {
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
         var webSockets: [ObjectIdentifier: WebSocket] = [:]
-        /// Handlers that are to be started, and the task that starts them.
+        /// Handlers that are to be started.
         var jobs: Deque<Job> = []
+        /// The task that starts them, while it has nothing to do.
         var starter: Waiter<Void>?
-        var emptyWaiter: Waiter<Void>?
         var isStopping = false
 
         var isEmpty: Bool { connections.isEmpty && webSockets.isEmpty }
+
+        /// Whether the task that starts handlers has something to do: a handler, or to end behind the last connection.
+        var hasWork: Bool { !jobs.isEmpty || (isStopping && isEmpty) }
+
+        func wakeStarter() {
+            starter?.resume(returning: ())
+            starter = nil
+        }
+
+        /// The time to end in order is over.
+        ///
+        /// WebSockets have a deadline of their own for their closing handshakes.
+        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+            for connection in connections.values { connection.abort() }
+        }
     }
 
     init(server: WebServer, loop: EventLoop) {
@@ -108,68 +123,69 @@ final class ServerLoop: Sendable {
     }
 
     private func connectionEnded() {
-        let state = state.value
-        guard state.isEmpty, let waiter = state.emptyWaiter else { return }
-        state.emptyWaiter = nil
-        waiter.resume(with: .success(()))
+        if state.value.hasWork { state.value.wakeStarter() }
     }
 
     // MARK: Tasks
 
     /// Starts a handler in the loop's task group.
     func spawn(_ job: @escaping Job) {
-        let state = state.value
-        state.jobs.append(job)
-        guard let starter = state.starter else { return }
-        state.starter = nil
-        starter.resume(with: .success(()))
+        state.value.jobs.append(job)
+        state.value.wakeStarter()
     }
 
     /// Runs the handlers of this loop's connections until the task is cancelled; returns when all connections are closed.
     func run() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                while let job = state.value.jobs.popFirst() {
-                    group.addTask(executorPreference: loop, operation: job)
-                }
+                startJobs(in: &group)
                 await waitForJobs()
             }
-            await stop(&group)
+            let timer = stop()
+            while !state.value.isEmpty {
+                // Requests that had been begun may come whole only now.
+                startJobs(in: &group)
+                await waitForTheEnd()
+            }
+            loop.core.cancel(timer)
         }
+    }
+
+    private func startJobs(in group: inout DiscardingTaskGroup) {
+        while let job = state.value.jobs.popFirst() { group.addTask(executorPreference: loop, operation: job) }
     }
 
     private func waitForJobs() async {
         let state = state
-        try? await waitOnLoop { waiter in
-            if state.value.jobs.isEmpty && !Task.isCancelled {
-                state.value.starter = waiter
-            } else {
+        try? await waitOnLoop { (waiter: Waiter<Void>) in
+            if state.value.hasWork || Task.isCancelled {
                 waiter.resume(returning: ())
+            } else {
+                state.value.starter = waiter
             }
         } onCancel: {
-            loop.execute { _ in
-                state.value.starter?.resume(returning: ())
-                state.value.starter = nil
-            }
+            loop.execute { _ in state.value.wakeStarter() }
         }
     }
 
-    private func stopConnections() {
-        for connection in state.value.connections.values { connection.stop() }
-        for socket in state.value.webSockets.values { socket.assumeIsolated { $0.beginClose(.goingAway) } }
-    }
-
-    /// Ends everything: idle connections at once, requests once they are answered, WebSockets by a closing handshake.
-    private func stop(_ group: inout DiscardingTaskGroup) async {
-        state.value.isStopping = true
-        while let job = state.value.jobs.popFirst() { group.addTask(executorPreference: loop, operation: job) }
-        stopConnections()
+    /// Waits for jobs, or for the end of the last connection; the task is cancelled already, so that doesn't end the wait.
+    private func waitForTheEnd() async {
         let state = state
-        while !state.value.isEmpty {
-            try? await waitOnLoop { waiter in
-                if state.value.isEmpty { waiter.resume(returning: ()) } else { state.value.emptyWaiter = waiter }
-            } onCancel: {
-            }
+        try? await waitOnLoop { (waiter: Waiter<Void>) in
+            if state.value.hasWork { waiter.resume(returning: ()) } else { state.value.starter = waiter }
+        } onCancel: {
         }
+    }
+
+    /// Begins to end everything: idle connections at once, requests once they are answered, WebSockets by a closing
+    /// handshake.
+    ///
+    /// - Returns: the timer that ends what hasn't ended by itself.
+    private func stop() -> TimerID {
+        let state = state.value
+        state.isStopping = true
+        for connection in state.connections.values { connection.stop() }
+        for socket in state.webSockets.values { socket.assumeIsolated { $0.beginClose(.goingAway) } }
+        return loop.core.schedule(state, at: loop.core.now.advanced(by: server.closeTimeout))
     }
 }
