@@ -171,6 +171,9 @@ final class HTTPConnection {
     private func respond(_ response: Response) {
         guard stage == .answering, let head else { return }
         let isLast = mustClose || !head.keepsAlive || server.isStopping
+        var response = response
+        // A client of HTTP/1.0 takes it that the connection ends unless it is told (RFC 9112 appendix C.2.2).
+        if !isLast && head.version < .http11 { response.fields[.connection] = "keep-alive" }
         write(response, to: head.method, isLast: isLast)
         self.head = nil
         body = []
