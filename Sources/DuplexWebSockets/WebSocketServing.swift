@@ -20,7 +20,8 @@ extension WebSocket {
     ) async {
         do {
             try await handler(self)
-            await close()
+            // What a handler waits for may end without an error when it is cancelled, as the loop over a stream does.
+            await close(code: Task.isCancelled ? .goingAway : .normalClosure)
         } catch is CancellationError {
             await close(code: .goingAway)
         } catch {
