@@ -63,17 +63,6 @@ import Testing
         }
     }
 
-    @Test("A task that is cancelled already doesn't wait")
-    func cancelledBefore() async throws {
-        try await withBell { bell in
-            let task = Task {
-                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
-                return try await bell.wait()
-            }
-            await #expect(throws: CancellationError.self) { try await task.value }
-        }
-    }
-
     @Test("A task that is cancelled at any moment ends its wait")
     func cancelledMeanwhile() async throws {
         try await withBell { bell in
