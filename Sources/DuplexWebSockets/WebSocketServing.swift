@@ -27,6 +27,8 @@ extension WebSocket {
         var code = CloseCode.normalClosure
         do {
             try await handler(self)
+            // What a handler waits for may end without an error when it is cancelled, as the loop over a stream does.
+            if Task.isCancelled { code = .goingAway }
         } catch {
             code = closeCode(after: error, logger)
         }

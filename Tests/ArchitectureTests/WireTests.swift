@@ -53,7 +53,7 @@ struct WireTests {
     @Test("The file that holds them gives no pointer to anybody else")
     func passesOnNoPointer() {
         let file = files.filter { $0.path == Self.unsafeFile }
-        let visible = file.flatMap(\.functionHeaders).filter { !$0.contains("private") }
+        let visible = file.compactMap(\.functionHeaders).filter { !$0.contains("private") }
         #expect(!visible.isEmpty)
         #expect(visible.filter { $0.contains("Pointer") } == [])
     }

@@ -66,6 +66,12 @@ final class HTTPConnection {
         if stage == .head && !parser.isMidHead { finish() }
     }
 
+    /// The server ends and waits no longer.
+    func abort() {
+        channel.reset()
+        finish()
+    }
+
     // MARK: Requests
 
     private func take(_ bytes: Span<UInt8>) {
@@ -130,7 +136,10 @@ final class HTTPConnection {
         case .refuse(let response):
             stage = .answering
             respond(response)
-        case .upgrade(let route, _):
+        case .upgrade where server.isStopping:
+            stage = .answering
+            respond(.problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets."))
+        case .upgrade(let route):
             upgrade(head, route, bytes, &position)
         case .respond(let handler, let parameters):
             answer(head, parameters, handler)
@@ -147,6 +156,8 @@ final class HTTPConnection {
             do {
                 let response = try await handler(request)
                 connection.value.respond(response)
+            } catch is CancellationError {
+                connection.value.respond(.problem(.serviceUnavailable, "The request was cancelled: the server ends."))
             } catch {
                 logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
                 connection.value.respond(.problem(.internalServerError, "The server failed to answer this request."))
@@ -160,6 +171,9 @@ final class HTTPConnection {
     private func respond(_ response: Response) {
         guard stage == .answering, let head else { return }
         let isLast = mustClose || !head.keepsAlive || server.isStopping
+        var response = response
+        // A client of HTTP/1.0 takes it that the connection ends unless it is told (RFC 9112 appendix C.2.2).
+        if !isLast && head.version < .http11 { response.fields[.connection] = "keep-alive" }
         write(response, to: head.method, isLast: isLast)
         self.head = nil
         body = []

@@ -22,16 +22,31 @@ final class ServerLoop: Sendable {
     }
 
     /// What belongs to the loop's thread.
-    private final class State {
+    private final class State: TimerTarget {
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
         var webSockets: [ObjectIdentifier: WebSocket] = [:]
-        /// Handlers that are to be started, and the task that starts them.
+        /// Handlers that are to be started.
         var jobs: Deque<Job> = []
+        /// The task that starts them, while it has nothing to do.
         var starter: Waiter<Void>?
-        var emptyWaiter: Waiter<Void>?
         var isStopping = false
 
         var isEmpty: Bool { connections.isEmpty && webSockets.isEmpty }
+
+        /// Whether the task that starts handlers has something to do: a handler, or to end behind the last connection.
+        var hasWork: Bool { !jobs.isEmpty || (isStopping && isEmpty) }
+
+        func wakeStarter() {
+            starter?.resume(returning: ())
+            starter = nil
+        }
+
+        /// The time to end in order is over.
+        ///
+        /// WebSockets have a deadline of their own for their closing handshakes.
+        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+            for connection in connections.values { connection.abort() }
+        }
     }
 
     init(server: WebServer, loop: EventLoop) {
@@ -114,10 +129,7 @@ final class ServerLoop: Sendable {
     }
 
     private func connectionEnded() {
-        let state = state.value
-        guard state.isEmpty, let waiter = state.emptyWaiter else { return }
-        state.emptyWaiter = nil
-        waiter.resume(with: .success(()))
+        if state.value.hasWork { state.value.wakeStarter() }
     }
 
     // MARK: Tasks
@@ -128,25 +140,28 @@ final class ServerLoop: Sendable {
     }
 
     private func spawn(_ job: Job) {
-        let state = state.value
-        state.jobs.append(job)
-        guard let starter = state.starter else { return }
-        state.starter = nil
-        starter.resume(with: .success(()))
+        state.value.jobs.append(job)
+        state.value.wakeStarter()
     }
 
     /// Runs the handlers of this loop's connections until the task is cancelled; returns when all connections are closed.
     func run() async {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                startJobs(&group)
+                startJobs(in: &group)
                 await waitForJobs()
             }
-            await stop(&group)
+            let timer = stop()
+            while !state.value.isEmpty {
+                // Requests that had been begun may come whole only now.
+                startJobs(in: &group)
+                await waitForTheEnd()
+            }
+            loop.core.cancel(timer)
         }
     }
 
-    private func startJobs(_ group: inout DiscardingTaskGroup) {
+    private func startJobs(in group: inout DiscardingTaskGroup) {
         while let job = state.value.jobs.popFirst() {
             switch job {
             case .webSocket(let socket, let handler):
@@ -159,41 +174,40 @@ final class ServerLoop: Sendable {
 
     private func waitForJobs() async {
         let state = state
-        try? await waitOnLoop { waiter in
-            if state.value.jobs.isEmpty && !Task.isCancelled {
-                state.value.starter = waiter
-            } else {
+        try? await waitOnLoop { (waiter: Waiter<Void>) in
+            if state.value.hasWork || Task.isCancelled {
                 waiter.resume(returning: ())
+            } else {
+                state.value.starter = waiter
             }
         } onCancel: {
-            loop.execute { _ in
-                state.value.starter?.resume(returning: ())
-                state.value.starter = nil
-            }
+            loop.execute { _ in state.value.wakeStarter() }
         }
     }
 
-    private func stopConnections() {
-        for connection in state.value.connections.values { connection.stop() }
-        for socket in state.value.webSockets.values {
+    /// Waits for jobs, or for the end of the last connection; the task is cancelled already, so that doesn't end the wait.
+    private func waitForTheEnd() async {
+        let state = state
+        try? await waitOnLoop { (waiter: Waiter<Void>) in
+            if state.value.hasWork { waiter.resume(returning: ()) } else { state.value.starter = waiter }
+        } onCancel: {
+        }
+    }
+
+    /// Begins to end everything: idle connections at once, requests once they are answered, WebSockets by a closing
+    /// handshake.
+    ///
+    /// - Returns: the timer that ends what hasn't ended by itself.
+    private func stop() -> TimerID {
+        let state = state.value
+        state.isStopping = true
+        for connection in state.connections.values { connection.stop() }
+        for socket in state.webSockets.values {
             socket.assumeIsolated { socket in
                 socket.cancelHandler()
                 socket.beginClose(.goingAway)
             }
         }
-    }
-
-    /// Ends everything: idle connections at once, requests once they are answered, WebSockets by a closing handshake.
-    private func stop(_ group: inout DiscardingTaskGroup) async {
-        state.value.isStopping = true
-        startJobs(&group)
-        stopConnections()
-        let state = state
-        while !state.value.isEmpty {
-            try? await waitOnLoop { waiter in
-                if state.value.isEmpty { waiter.resume(returning: ()) } else { state.value.emptyWaiter = waiter }
-            } onCancel: {
-            }
-        }
+        return loop.core.schedule(state, at: loop.core.now.advanced(by: server.closeTimeout))
     }
 }

@@ -9,10 +9,10 @@ import DuplexWire
 /// text is preferred to a parameter and a parameter to a `*`, segment by segment, and what doesn't lead to the end is
 /// taken back. Matching takes time linear in the path unless routes differ only behind parameters.
 struct Router<Value: Sendable>: Sendable {
-    /// A value and what the parameters stood for.
+    /// A value and what the parameters stood for, in the order of the path.
     struct Match {
         var value: Value
-        var parameters: [String: String]
+        var arguments: [String]
     }
 
     private var root = Node()
@@ -21,10 +21,7 @@ struct Router<Value: Sendable>: Sendable {
         var texts: [String: Node] = [:]
         var parameter: [Node] = []
         var value: Value?
-        /// The names of the parameters on the way to ``value``, in order.
-        var names: [String] = []
         var rest: Value?
-        var restNames: [String] = []
     }
 
     var isEmpty: Bool {
@@ -38,31 +35,33 @@ struct Router<Value: Sendable>: Sendable {
     ///   - change: gets the value that is there, if there is one, and may replace it.
     mutating func update(_ path: String, _ change: (inout Value?) -> Void) {
         let segments = Self.segments(of: path)
-        Self.update(&root, segments[...], names: [], path: path, change)
+        Self.update(&root, segments[...], path: path, change)
+    }
+
+    /// The names of a path's parameters, in their order.
+    static func parameters(of path: String) -> [String] {
+        segments(of: path).filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) }
     }
 
     private static func update(
         _ node: inout Node,
         _ segments: ArraySlice<Substring>,
-        names: [String],
         path: String,
         _ change: (inout Value?) -> Void
     ) {
         guard let segment = segments.first else {
-            node.names = names
             change(&node.value)
             return
         }
         let next = segments.dropFirst()
         if segment == "*" {
             precondition(next.isEmpty, "A * stands at the end of a path: \(path)")
-            node.restNames = names
             change(&node.rest)
         } else if segment.hasPrefix(":") {
             if node.parameter.isEmpty { node.parameter = [Node()] }
-            update(&node.parameter[0], next, names: names + [String(segment.dropFirst())], path: path, change)
+            update(&node.parameter[0], next, path: path, change)
         } else {
-            update(&node.texts[String(segment), default: Node()], next, names: names, path: path, change)
+            update(&node.texts[String(segment), default: Node()], next, path: path, change)
         }
     }
 
@@ -72,6 +71,8 @@ struct Router<Value: Sendable>: Sendable {
     ///   within its segment.
     /// - Returns: the value and what the parameters stood for; `nil` for a path that leads nowhere or isn't UTF-8.
     func match(_ path: String) -> Match? {
+        // The server as a whole (`OPTIONS *`) is no path of the tree, and a tunnel (CONNECT) has none.
+        guard path.hasPrefix("/") else { return nil }
         var segments: [String] = []
         for segment in Self.segments(of: path) {
             guard let decoded = PercentDecoding.decode(segment) else { return nil }
@@ -91,13 +92,9 @@ struct Router<Value: Sendable>: Sendable {
                 values.removeLast()
             }
         } else if let value = node.value {
-            return Match(value: value, parameters: dictionary(node.names, values))
+            return Match(value: value, arguments: values)
         }
-        return node.rest.map { Match(value: $0, parameters: dictionary(node.restNames, values)) }
-    }
-
-    private static func dictionary(_ names: [String], _ values: [String]) -> [String: String] {
-        Dictionary(zip(names, values)) { first, _ in first }
+        return node.rest.map { Match(value: $0, arguments: values) }
     }
 
     private static func segments(of path: String) -> [Substring] {

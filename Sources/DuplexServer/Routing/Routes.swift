@@ -15,16 +15,20 @@ struct Routes: Sendable {
         case handler(HandlerBox)
     }
 
+    /// A handler, and what it calls the parameters of its path: another method of the same path may name them otherwise.
+    struct Endpoint: Sendable {
+        var handler: Handler
+        var parameters: [String]
+    }
+
     /// All that one path leads to.
     struct Resource: Sendable {
-        var handlers: [HTTPRequest.Method: Handler] = [:]
-        var webSocket: WebSocketRoute?
+        var endpoints: [HTTPRequest.Method: Endpoint] = [:]
 
         /// The methods that the path answers, in the order of their names, for `Allow` (RFC 9110 section 10.2.1).
         var allowed: String {
-            var names = Set(handlers.keys.map(\.rawValue))
+            var names = Set(endpoints.keys.map(\.rawValue))
             if names.contains("GET") { names.insert("HEAD") }
-            if webSocket != nil { names.insert("GET") }
             return names.sorted().joined(separator: ", ")
         }
     }
@@ -32,22 +36,24 @@ struct Routes: Sendable {
     /// What a request leads to.
     enum Decision {
         case respond(Handler, parameters: [String: String])
-        case upgrade(WebSocketRoute, parameters: [String: String])
+        case upgrade(WebSocketRoute)
         case refuse(Response)
     }
 
-    /// The methods that the server knows; others are answered with 501 (RFC 9110 section 9.1).
+    /// The methods that the server knows; others are answered with 501 (RFC 9110 section 9.1), and so is CONNECT, which
+    /// is for proxies.
     static let knownMethods: Set<HTTPRequest.Method> = [
-        .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch,
+        .get, .head, .post, .put, .delete, .options, .trace, .patch,
     ]
 
     private var router = Router<Resource>()
     private var webSockets = Router<WebSocketRoute>()
 
     mutating func add(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
+        let endpoint = Endpoint(handler: handler, parameters: Router<Resource>.parameters(of: path))
         router.update(path) { resource in
             resource = resource ?? Resource()
-            resource?.handlers[method] = handler
+            resource?.endpoints[method] = endpoint
         }
     }
 
@@ -63,7 +69,7 @@ struct Routes: Sendable {
             return .refuse(.problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
         }
         if isUpgrade, let match = webSockets.match(head.path) {
-            return .upgrade(match.value, parameters: match.parameters)
+            return .upgrade(match.value)
         }
         if let match = router.match(head.path) {
             return decide(head, match)
@@ -74,8 +80,10 @@ struct Routes: Sendable {
 
     private func decide(_ head: RequestHead, _ match: Router<Resource>.Match) -> Decision {
         let resource = match.value
-        let handler = resource.handlers[head.method] ?? (head.method == .head ? resource.handlers[.get] : nil)
-        if let handler { return .respond(handler, parameters: match.parameters) }
+        if let endpoint = resource.endpoints[head.method] ?? (head.method == .head ? resource.endpoints[.get] : nil) {
+            let parameters = Dictionary(zip(endpoint.parameters, match.arguments)) { first, _ in first }
+            return .respond(endpoint.handler, parameters: parameters)
+        }
         var fields = HTTPFields()
         fields[.allow] = resource.allowed
         return .refuse(

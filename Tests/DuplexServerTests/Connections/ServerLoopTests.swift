@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import Logging
+import Testing
+
+/// How a server ends: `run()` is cancelled and returns when everything is over.
+@Suite struct ServerLoopTests {
+    /// A server that runs until it is told to stop.
+    private struct Running {
+        let address: SocketAddress
+        let task: Task<Void, any Error>
+
+        /// Cancels the server, and returns once it takes no more connections.
+        func beginToStop() async throws {
+            task.cancel()
+            while true {
+                do {
+                    await RawPeer(try await Socket.connect(to: .address(address)), masks: true).reset()
+                } catch is SocketError {
+                    return
+                }
+            }
+        }
+    }
+
+    private func start(_ configure: (inout WebServer) -> Void) async throws -> Running {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        configure(&server)
+        let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
+        let task = Task { [server] in try await server.run { tell.yield($0) } }
+        for await address in addresses { return Running(address: address, task: task) }
+        throw CancellationError()
+    }
+
+    @Test("WebSocket clients see 1001, whatever their handlers do")
+    func webSockets() async throws {
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
+        defer { gateKeeper.finish() }
+        let running = try await start { server in
+            server.webSocket("/reading") { socket in
+                begin.yield()
+                for try await _ in socket.messages {}
+            }
+            server.webSocket("/waiting") { _ in
+                begin.yield()
+                for await _ in gate {}
+            }
+        }
+        var peers: [RawPeer] = []
+        var iterator = begun.makeAsyncIterator()
+        for path in ["/reading", "/waiting"] {
+            peers.append(try await RawPeer.openWebSocket(to: running.address, path))
+            await iterator.next()
+        }
+        running.task.cancel()
+        for peer in peers {
+            let frame = try await peer.readFrame()
+            #expect(frame.opcode == 0x8)
+            #expect(frame.closeCode == 1_001)
+            try await peer.send(.close(1_001))
+            #expect(try await peer.isAtEnd())
+            await peer.close()
+        }
+        try await running.task.value
+    }
+
+    @Test("A request that is under way is answered, and its connection ends behind it")
+    func underWay() async throws {
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let (released, release) = AsyncStream<Void>.makeStream()
+        let running = try await start { server in
+            server.get("/") { _ in
+                begin.yield()
+                // Not a wait that cancellation ends.
+                await Task.detached { for await _ in released { break } }.value
+                return "answered"
+            }
+        }
+        let peer = try await RawPeer.connect(to: running.address)
+        let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        try await peer.send(request + request)
+        for await _ in begun { break }
+        try await running.beginToStop()
+        release.yield()
+        let response = try await peer.readResponse()
+        #expect(response.text == "answered")
+        #expect(response["Connection"] == "close")
+        #expect(try await peer.isAtEnd())
+        await peer.close()
+        try await running.task.value
+    }
+
+    @Test("A request that its handler gives up because of the end is answered with 503")
+    func givenUp() async throws {
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
+        defer { gateKeeper.finish() }
+        let running = try await start { server in
+            server.get("/") { _ in
+                begin.yield()
+                for await _ in gate {}
+                try Task.checkCancellation()
+                return "not cancelled"
+            }
+        }
+        let peer = try await RawPeer.connect(to: running.address)
+        try await peer.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for await _ in begun { break }
+        running.task.cancel()
+        let response = try await peer.readResponse()
+        #expect(response.status == 503)
+        #expect(response["Connection"] == "close")
+        await peer.close()
+        try await running.task.value
+    }
+
+    @Test("A request whose head is under way is answered when it comes whole")
+    func midHead() async throws {
+        let running = try await start { server in
+            server.get("/") { _ in "answered" }
+        }
+        let peer = try await RawPeer.connect(to: running.address)
+        #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "answered")
+        // Both lie in the server's buffer, and the answer to the first tells that the half is parsed.
+        try await peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\n")
+        #expect(try await peer.readResponse().text == "answered")
+        try await running.beginToStop()
+        let response = try await peer.response(to: "Host: a\r\n\r\n")
+        #expect(response.text == "answered")
+        #expect(response["Connection"] == "close")
+        await peer.close()
+        try await running.task.value
+    }
+
+    @Test("A WebSocket that is asked for while the server ends is refused with 503")
+    func lateUpgrade() async throws {
+        let running = try await start { server in
+            server.get("/") { _ in "page" }
+            server.webSocket("/socket") { _ in }
+        }
+        let peer = try await RawPeer.connect(to: running.address)
+        let upgrade = RawPeer.upgradeRequest("/socket")
+        try await peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n" + upgrade.prefix(20))
+        #expect(try await peer.readResponse().text == "page")
+        try await running.beginToStop()
+        #expect(try await peer.response(to: String(upgrade.dropFirst(20))).status == 503)
+        await peer.close()
+        try await running.task.value
+    }
+
+    @Test("A connection without a request is closed at once")
+    func idle() async throws {
+        let running = try await start { server in
+            server.get("/") { _ in "page" }
+        }
+        let used = try await RawPeer.connect(to: running.address)
+        #expect(try await used.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "page")
+        running.task.cancel()
+        #expect(try await used.isAtEnd())
+        try await running.task.value
+    }
+
+    @Test("What doesn't end in time is reset: a head that never comes whole, and a WebSocket that never answers")
+    func deadline() async throws {
+        let running = try await start { server in
+            server.closeTimeout = .milliseconds(50)
+            server.get("/") { _ in "page" }
+            server.webSocket("/socket") { socket in for try await _ in socket.messages {} }
+        }
+        let half = try await RawPeer.connect(to: running.address)
+        try await half.send("GET / HTTP/1.1\r\nHost: a\r\n\r\nGET /")
+        #expect(try await half.readResponse().text == "page")
+        let mute = try await RawPeer.openWebSocket(to: running.address, "/socket")
+        running.task.cancel()
+        try await running.task.value
+        #expect(await half.isOver())
+        #expect(try await mute.readFrame().closeCode == 1_001)
+        #expect(await mute.isOver())
+    }
+
+    @Test("Many requests on many connections are all answered, each handler being started when its request has come")
+    func manyRequests() async throws {
+        let running = try await start { server in
+            server.get("/:n") { request in request.parameters["n"] ?? "" }
+        }
+        let address = running.address
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for connection in 0..<20 {
+                group.addTask {
+                    let peer = try await RawPeer.connect(to: address)
+                    for number in 0..<30 {
+                        let text = "\(connection)-\(number)"
+                        #expect(try await peer.response(to: "GET /\(text) HTTP/1.1\r\nHost: a\r\n\r\n").text == text)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        running.task.cancel()
+        try await running.task.value
+    }
+}

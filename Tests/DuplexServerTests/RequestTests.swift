@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWire
+import HTTPTypes
+import Synchronization
+import Testing
+
+@Suite struct RequestTests {
+    /// What a handler gets for a request.
+    private func request(_ path: String, _ text: String) async throws -> (Request, SocketAddress?) {
+        let seen = Mutex<Request?>(nil)
+        let address = try await withServer { [text] server in
+            for method in [HTTPRequest.Method.get, .post] {
+                server.on(method, path) { request in
+                    seen.withLock { $0 = request }
+                    return "seen \(text.utf8.count)"
+                }
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let response = try await peer.response(to: text)
+            #expect(response.status == 200)
+            return peer.socket.localAddress
+        }
+        return (try #require(seen.withLock { $0 }), address)
+    }
+
+    @Test("It has the parts of the request line, the fields and the peer")
+    func parts() async throws {
+        let text = "GET /a%20b/J%C3%BCrgen?x=1&y=%20 HTTP/1.1\r\nHost: example.com:80\r\nX-One: 1\r\nX-Two: 2\r\n\r\n"
+        let (request, address) = try await request("/a b/:name", text)
+        #expect(request.method == .get)
+        #expect(request.path == "/a%20b/J%C3%BCrgen")
+        #expect(request.query == "x=1&y=%20")
+        #expect(request.parameters == ["name": "Jürgen"])
+        #expect(request.head.host == "example.com:80")
+        #expect(request.fields.count == 3)
+        #expect(request.body.isEmpty)
+        #expect(request.remoteAddress == address)
+    }
+
+    @Test(
+        "It has the whole body, whether its length was announced or it came in chunks",
+        arguments: [
+            ("Content-Length: 11\r\n\r\nhello world", "hello world"),
+            (
+                "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;ext=1\r\n world\r\n0\r\nTrailer: 1\r\n\r\n",
+                "hello world"
+            ),
+            ("Content-Length: 0\r\n\r\n", ""),
+            ("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", ""),
+        ]
+    )
+    func bodies(rest: String, body: String) async throws {
+        let (request, _) = try await request("/", "POST / HTTP/1.1\r\nHost: localhost\r\n" + rest)
+        #expect(String(decoding: request.body, as: UTF8.self) == body)
+        #expect(request.query == nil)
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestPeers
+import DuplexWebSockets
+import HTTPTypes
+import Testing
+
+@Suite struct RoutesTests {
+    private static func configure(_ server: inout WebServer) {
+        server.get("/page") { _ in "the page" }
+        server.on(.post, "/page") { request in "posted \(request.body.count)" }
+        server.get("/users/:id") { request in "user \(request.parameters["id"] ?? "-")" }
+        server.on(.put, "/users/:name") { request in "put \(request.parameters["name"] ?? "-")" }
+        server.on(.delete, "/only-delete") { _ in Response(status: .noContent) }
+        server.webSocket("/socket") { _ in }
+        server.get("/both") { _ in "a page" }
+        server.webSocket("/both") { _ in }
+    }
+
+    private func response(_ line: String, fields: String = "") async throws -> RawResponse {
+        try await withServer(Self.configure) { address in
+            let peer = try await RawPeer.connect(to: address)
+            return try await peer.response(to: "\(line) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
+        }
+    }
+
+    @Test(
+        "A request gets to the handler of its method and path",
+        arguments: [
+            ("GET /page", "the page"), ("GET /page?query=1", "the page"), ("POST /page", "posted 0"),
+            ("GET http://localhost/page", "the page"), ("GET /users/7", "user 7"), ("PUT /users/7", "put 7"),
+            ("GET /both", "a page"),
+        ]
+    )
+    func handlers(line: String, text: String) async throws {
+        let response = try await response(line)
+        #expect(response.status == 200)
+        #expect(response.text == text)
+    }
+
+    @Test(
+        "A path that there is nothing at is answered with 404 and a sentence",
+        arguments: [
+            "GET /nothing", "GET /page/", "GET /Page", "POST /users", "GET /%70age%2F", "OPTIONS *",
+        ]
+    )
+    func notFound(line: String) async throws {
+        let response = try await response(line)
+        #expect(response.status == 404)
+        #expect(response.text == "404 Not Found\nThere is nothing at this path.\n")
+        #expect(response["Connection"] == nil)
+    }
+
+    @Test(
+        "A method that a path doesn't answer gets 405 and those that it does",
+        arguments: [
+            ("DELETE /page", "GET, HEAD, POST"), ("POST /users/7", "GET, HEAD, PUT"), ("GET /only-delete", "DELETE"),
+            ("HEAD /only-delete", "DELETE"), ("OPTIONS /both", "GET, HEAD"),
+        ]
+    )
+    func methodNotAllowed(line: String, allowed: String) async throws {
+        let response = try await response(line)
+        #expect(response.status == 405)
+        #expect(response["Allow"] == allowed)
+        let method = line.prefix { $0 != " " }
+        let text = "405 Method Not Allowed\nThis path answers \(allowed), not \(method).\n"
+        #expect(response.text == (method == "HEAD" ? "" : text))
+        #expect(response["Content-Length"] == "\(text.utf8.count)")
+    }
+
+    @Test(
+        "A method that the server doesn't know gets 501",
+        arguments: ["BREW /page", "get /page", "CONNECT localhost:80"]
+    )
+    func notImplemented(line: String) async throws {
+        let response = try await response(line)
+        #expect(response.status == 501)
+        #expect(response.text.contains("doesn't know the method"))
+    }
+
+    @Test("A plain request for a WebSocket gets 426 and says what to do")
+    func upgradeRequired() async throws {
+        let response = try await response("GET /socket")
+        #expect(response.status == 426)
+        #expect(response["Upgrade"] == "websocket")
+        #expect(response["Connection"] == "Upgrade")
+        #expect(response.text.contains("WebSocket client"))
+    }
+
+    @Test("An upgrade to something else is answered as if it weren't one (RFC 9110 section 7.8)")
+    func otherUpgrade() async throws {
+        let response = try await response("GET /both", fields: "Upgrade: h2c\r\nConnection: Upgrade\r\n")
+        #expect(response.status == 200)
+        #expect(response.text == "a page")
+    }
+
+    @Test("A star takes every WebSocket that no other path has")
+    func star() async throws {
+        try await withServer { server in
+            server.webSocket("*") { socket in try await socket.send("any") }
+            server.webSocket("/one") { socket in try await socket.send("one") }
+        } _: { address in
+            for (path, text) in [("/", "any"), ("/one", "one"), ("/one/two", "any")] {
+                let peer = try await RawPeer.openWebSocket(to: address, path)
+                #expect(try await peer.readFrame().text == text)
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Synchronization
+import Testing
+
+@Suite struct WebServerTests {
+    private static let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    @Test("The defaults are the documented ones")
+    func defaults() {
+        let server = WebServer(port: 8_080)
+        #expect(server.host == .loopback)
+        #expect(server.limits == .internet)
+        #expect(server.keepalive == .every(.seconds(20), timeout: .seconds(20)))
+        #expect(server.closeTimeout == .seconds(10))
+        #expect(server.idleTimeout == .seconds(60))
+        #expect(server.origins == .sameHost)
+        #expect(server.subprotocols.isEmpty)
+        #expect(server.group == nil)
+    }
+
+    @Test("With port 0 the actual port is known before the first request is taken")
+    func portZero() async throws {
+        let answered = Atomic<Bool>(false)
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.get("/") { _ in
+            answered.store(true, ordering: .relaxed)
+            return "ok"
+        }
+        let (responses, tell) = AsyncStream<Int>.makeStream()
+        let task = Task { [server] in
+            try await server.run { address in
+                #expect(address.port > 0)
+                let peer = try await RawPeer.connect(to: address)
+                try await peer.send(Self.request)
+                // The system has taken the connection; the server hasn't.
+                await #expect {
+                    _ = try await peer.socket.read(timeout: .milliseconds(30))
+                } throws: {
+                    ($0 as? SocketError)?.code == .timedOut
+                }
+                let hasAnswered = answered.load(ordering: .relaxed)
+                #expect(!hasAnswered)
+                Task {
+                    tell.yield(try await peer.readResponse().status)
+                    tell.finish()
+                }
+            }
+        }
+        for await status in responses { #expect(status == 200) }
+        task.cancel()
+        try await task.value
+    }
+
+    @Test("A port that is taken is an error, although each loop of a server has a descriptor of its own")
+    func portTaken() async throws {
+        try await withServer { server in
+            server.get("/") { _ in "first" }
+        } _: { address in
+            for loops in [1, 2, 3] {
+                let group = try EventLoopGroup(loops: loops)
+                var second = WebServer(host: "127.0.0.1", port: address.port)
+                second.group = group
+                await #expect {
+                    try await second.run()
+                } throws: {
+                    ($0 as? SocketError)?.code == .cannotBind
+                }
+                await group.stop()
+            }
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: Self.request).text == "first")
+        }
+    }
+
+    @Test("The port is free once run() has returned, and nothing answers there")
+    func portFree() async throws {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.get("/") { _ in "ok" }
+        let address = try await server.withRunning { address in
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: Self.request).status == 200)
+            return address
+        }
+        await #expect {
+            _ = try await Socket.connect(to: .address(address))
+        } throws: {
+            ($0 as? SocketError)?.code == .cannotConnect
+        }
+        server.port = address.port
+        let again = try await server.withRunning { address in
+            let peer = try await RawPeer.connect(to: address)
+            return try await peer.response(to: Self.request).status
+        }
+        #expect(again == 200)
+    }
+
+    @Test("withRunning returns what its body returns, and throws what it throws")
+    func withRunning() async throws {
+        struct Failure: Error {}
+        let server = WebServer(host: "127.0.0.1", port: 0)
+        #expect(try await server.withRunning { _ in 42 } == 42)
+        await #expect(throws: Failure.self) {
+            try await server.withRunning { _ in throw Failure() }
+        }
+    }
+
+    @Test("An error of onListening ends run() with it, and the port is free")
+    func failingOnListening() async throws {
+        struct Failure: Error {}
+        let server = WebServer(host: "127.0.0.1", port: 0)
+        let seen = Mutex<SocketAddress?>(nil)
+        await #expect(throws: Failure.self) {
+            try await server.run { address in
+                seen.withLock { $0 = address }
+                throw Failure()
+            }
+        }
+        let address = try #require(seen.withLock { $0 })
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: address.port))
+        await listener.close()
+    }
+
+    @Test("A host that isn't an address of this machine is an error")
+    func wrongHost() async {
+        await #expect {
+            try await WebServer(host: "192.0.2.1", port: 0).run()
+        } throws: {
+            ($0 as? SocketError)?.code == .cannotBind
+        }
+    }
+
+    @Test("A server is a value: a route that is added to a copy isn't in the original")
+    func value() async throws {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.get("/") { _ in "original" }
+        var copy = server
+        copy.get("/") { _ in "copy" }
+        let text = try await server.withRunning { address in
+            try await RawPeer.connect(to: address).response(to: Self.request).text
+        }
+        #expect(text == "original")
+        _ = copy
+    }
+
+    @Test("Localhost is reached over IPv4 and IPv6")
+    func localhost() async throws {
+        var server = WebServer(port: 0)
+        server.get("/") { request in request.remoteAddress?.isIPv6 == true ? "six" : "four" }
+        let texts = try await server.withRunning { address in
+            var texts: [String] = []
+            for host in ["127.0.0.1", "::1"] {
+                let address = try SocketAddress(host, port: address.port)
+                texts.append(try await RawPeer.connect(to: address).response(to: Self.request).text)
+            }
+            return texts
+        }
+        #expect(texts == ["four", "six"])
+    }
+}
