@@ -108,6 +108,7 @@ public struct WebServer: Sendable {
     /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
     /// - Throws: ``SocketError`` when the port can't be had; what `onListening` throws.
     public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
+        if routes.haveWebSockets { SHA1.load() }
         let group = group ?? .shared
         let listener = try SocketListener.bind(.tcp(host: host, port: port), on: group, logger: logger)
         let loops = group.loops.map { ServerLoop(server: self, loop: $0) }

@@ -23,7 +23,24 @@ public actor WebSocket {
     private nonisolated(unsafe) let loopChannel: Channel
     nonisolated let handler: HandlerBox?
 
-    // Fields of one byte stand together: an idle connection is little more than this object and its session.
+    // In an order that leaves few gaps, small fields behind those whose size is odd: an idle connection is little more than
+    // this object and its session.
+
+    /// Why nothing more is received, once that is so: the app still gets what came before it.
+    var ending: Ending? { didSet { updateIsTaking() } }
+    let session: Session
+    let inboxBytes: ByteCount
+    /// Messages that wait for the app, and what they hold.
+    var inbox: Deque<Message> = []
+    var heldBytes = 0
+    /// Bytes that were received when the inbox was full, still to be parsed.
+    var carry: [UInt8] = []
+    /// The message that the receiver is being resumed for.
+    ///
+    /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
+    var delivered: Message?
+    let inboxMessages: Int32
+    var receiver: Waiter<Void>?
 
     var stage = Stage.open { didSet { updateIsTaking() } }
     /// Whether what arrives is parsed: while nothing has ended.
@@ -34,23 +51,6 @@ public actor WebSocket {
     var hasStreamEnded = false
     /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
     var isAnswering = false
-    var graceTimer: TimerID?
-    /// Why nothing more is received, once that is so: the app still gets what came before it.
-    var ending: Ending? { didSet { updateIsTaking() } }
-
-    let session: Session
-    let inboxMessages: Int
-    let inboxBytes: ByteCount
-    /// Messages that wait for the app, and what they hold.
-    var inbox: Deque<Message> = []
-    var heldBytes = 0
-    /// Bytes that were received when the inbox was full, still to be parsed.
-    var carry: [UInt8] = []
-    var receiver: Waiter<Void>?
-    /// The message that the receiver is being resumed for.
-    ///
-    /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
-    var delivered: Message?
 
     var senders: Deque<Waiter<Void>> = []
     var pings: [PingWaiter] = []
@@ -59,8 +59,9 @@ public actor WebSocket {
     /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
     var handlerTask: TaskIdentity?
 
-    var sessionTimer: ArmedTimer?
     var ended: (@Sendable (isolated WebSocket) -> Void)?
+    var sessionTimer: ArmedTimer?
+    var graceTimer: TimerID?
 
     /// What the transport is in.
     enum Stage: Equatable {
@@ -109,7 +110,7 @@ public actor WebSocket {
         self.handler = setup.handler
         self.subprotocol = setup.subprotocol
         self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
-        inboxMessages = setup.limits.inboxMessages
+        inboxMessages = Int32(clamping: setup.limits.inboxMessages)
         inboxBytes = setup.limits.inboxBytes
         let core = channel.value.core
         session = Session(

@@ -130,7 +130,7 @@ extension WebSocket {
     }
 
     private var hasRoom: Bool {
-        inbox.count < inboxMessages && heldBytes < inboxBytes.bytes
+        inbox.count < Int(inboxMessages) && heldBytes < inboxBytes.bytes
     }
 
     // MARK: The app's side

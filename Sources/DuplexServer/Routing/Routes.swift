@@ -61,6 +61,9 @@ struct Routes: Sendable {
         webSockets.update(path) { $0 = route }
     }
 
+    /// Whether any path opens WebSockets.
+    var haveWebSockets: Bool { !webSockets.isEmpty }
+
     func decide(_ head: RequestHead, isUpgrade: Bool) -> Decision {
         guard Self.knownMethods.contains(head.method) else {
             return .refuse(.problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))

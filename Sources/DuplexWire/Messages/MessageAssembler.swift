@@ -3,9 +3,9 @@
 
 /// Puts a message together that came in several frames, or in a frame that came in several reads.
 struct MessageAssembler: Sendable {
-    let kind: Message.Kind
     private(set) var buffer: [UInt8] = []
     private(set) var fragments = 0
+    let kind: Message.Kind
     private var validator = UTF8Validator()
 
     init(_ kind: Message.Kind) {

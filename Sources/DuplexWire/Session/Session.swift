@@ -77,7 +77,8 @@ public final class Session {
     /// How the connection ended, or how far its end has come.
     public internal(set) var report = CloseReport()
     /// How long a closing handshake may take.
-    public let closeTimeout: Duration
+    public var closeTimeout: Duration { .nanoseconds(closeNanoseconds) }
+    private let closeNanoseconds: Int64
     var closeDeadline: Instant?
 
     // What arrives.
@@ -123,7 +124,7 @@ public final class Session {
         precondition(role == .server || maskingKeys != nil, "A client masks its frames, and needs keys for it.")
         self.role = role
         self.limits = MessageLimits(limits)
-        self.closeTimeout = closeTimeout
+        closeNanoseconds = closeTimeout.wholeNanoseconds
         // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
         self.maskingKeys = role == .client ? maskingKeys : nil
         lastHeard = now
