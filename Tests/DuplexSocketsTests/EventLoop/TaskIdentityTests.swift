@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import Testing
+
+@Suite struct TaskIdentityTests {
+    @Test("A task knows itself, before and after it has waited")
+    func itself() async throws {
+        let identity = try #require(TaskIdentity.current)
+        #expect(identity.isCurrent)
+        await Task.yield()
+        #expect(identity.isCurrent)
+    }
+
+    @Test("A task doesn't take another for itself")
+    func another() async {
+        let keeper = Keeper()
+        await keeper.noteCaller()
+        async let isKnown = keeper.isKnown
+        #expect(await !isKnown)
+        #expect(await keeper.isKnown)
+    }
+
+    @Test("Outside of tasks there is none")
+    func none() async throws {
+        let loop = try EventLoop()
+        let (answers, answer) = AsyncStream<Bool>.makeStream()
+        loop.execute { _ in answer.yield(TaskIdentity.current == nil) }
+        for await isNone in answers {
+            #expect(isNone)
+            break
+        }
+        await loop.stop()
+    }
+}
+
+/// Knows one of the tasks that call it.
+private actor Keeper {
+    private var known: TaskIdentity?
+
+    func noteCaller() {
+        known = .current
+    }
+
+    var isKnown: Bool { known?.isCurrent == true }
+}
