@@ -138,7 +138,7 @@ let package = Package(
         // Against WebSocket libraries and a browser that others wrote; scripts/setup --tests installs them.
         .testTarget(
             name: "PeerTests",
-            dependencies: ["DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexCommand"],
+            dependencies: ["DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexTesting", "DuplexCommand"],
             exclude: ["Peers"],
             swiftSettings: strict
         ),

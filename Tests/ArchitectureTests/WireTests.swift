@@ -52,8 +52,8 @@ struct WireTests {
 
     @Test("The file that holds them gives no pointer to anybody else")
     func passesOnNoPointer() {
-        let file = files.filter { $0.path == Self.unsafeFile }
-        let visible = file.compactMap(\.functionHeaders).filter { !$0.contains("private") }
+        let headers: [String] = files.filter { $0.path == Self.unsafeFile }.flatMap(\.functionHeaders)
+        let visible = headers.filter { !$0.contains("private") }
         #expect(!visible.isEmpty)
         #expect(visible.filter { $0.contains("Pointer") } == [])
     }

@@ -161,18 +161,36 @@ package actor RawPeer {
 
     /// The next frame, unmasked.
     package func readFrame() async throws -> RawFrame {
-        let first = try await read(exactly: 2)
-        var length = Int(first[1] & 0x7F)
-        if length >= 126 {
-            let bytes = try await read(exactly: length == 126 ? 2 : 8)
-            length = bytes.reduce(0) { $0 << 8 | Int($1) }
+        while true {
+            if let frame = takeFrame() { return frame }
+            guard try await fill() else { throw EndOfStream() }
         }
-        let isMasked = first[1] & 0x80 != 0
-        let key = isMasked ? try await read(exactly: 4) : [0, 0, 0, 0]
-        var payload = try await read(exactly: length)
-        if isMasked { for index in payload.indices { payload[index] ^= key[index % 4] } }
-        var frame = RawFrame(first[0] & 0x0F, payload, isFinal: first[0] & 0x80 != 0, reservedBits: first[0] & 0x70)
+    }
+
+    /// The first frame for which `isMeant` is true; those before it are dropped.
+    package func readFrame(where isMeant: (RawFrame) -> Bool) async throws -> RawFrame {
+        while true {
+            while let frame = takeFrame() { if isMeant(frame) { return frame } }
+            guard try await fill() else { throw EndOfStream() }
+        }
+    }
+
+    /// A frame that has arrived whole.
+    private func takeFrame() -> RawFrame? {
+        guard available >= 2 else { return nil }
+        let short = Int(buffer[start + 1] & 0x7F)
+        let isMasked = buffer[start + 1] & 0x80 != 0
+        let lengthEnd = start + (short == 127 ? 10 : short == 126 ? 4 : 2)
+        let headerEnd = lengthEnd + (isMasked ? 4 : 0)
+        guard headerEnd <= buffer.count else { return nil }
+        let length = short < 126 ? short : buffer[(start + 2)..<lengthEnd].reduce(0) { $0 << 8 | Int($1) }
+        guard headerEnd + length <= buffer.count else { return nil }
+        var payload = Array(buffer[headerEnd..<(headerEnd + length)])
+        if isMasked { for index in payload.indices { payload[index] ^= buffer[lengthEnd + index % 4] } }
+        let first = buffer[start]
+        var frame = RawFrame(first & 0x0F, payload, isFinal: first & 0x80 != 0, reservedBits: first & 0x70)
         frame.isMasked = isMasked
+        start = headerEnd + length
         return frame
     }
 }

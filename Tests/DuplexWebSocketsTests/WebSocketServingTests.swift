@@ -6,103 +6,96 @@ import DuplexSockets
 import DuplexTestPeers
 import DuplexWebSockets
 import DuplexWire
-import Logging
 import Testing
 
-/// What a handler's own task is told: its waits don't watch for cancellation, so whoever cancels it tells its socket.
 @Suite struct WebSocketServingTests {
-    private enum Outcome: Equatable {
-        case cancelled
-        case alreadyReceiving
-        case message(Message)
-        case other
-    }
+    private struct Failure: Error {}
 
-    /// Opens one connection to a server with that handler, and gives the first outcome that the handler reports.
-    private func outcome(
-        sending frames: [RawFrame] = [],
-        stopping: Bool = false,
-        of handler: @escaping @Sendable (isolated WebSocket, (Outcome) -> Void) async throws -> Void
-    ) async throws -> Outcome? {
-        let (outcomes, report) = AsyncStream<Outcome>.makeStream()
-        var server = WebServer(host: "127.0.0.1", port: 0)
-        server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-        server.webSocket("/") { socket in try await handler(socket) { report.yield($0) } }
-        let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
-        let task = Task { [server] in try await server.run { tell.yield($0) } }
-        for await address in addresses {
+    /// The close frame of a server whose handler does that.
+    private func closeFrame(
+        _ handler: @escaping @Sendable (isolated WebSocket) async throws -> Void
+    ) async throws -> RawFrame {
+        try await withServer { server in
+            server.webSocket("/", handler)
+        } _: { address in
             let peer = try await RawPeer.openWebSocket(to: address)
-            try await peer.send(frames)
-            if stopping {
-                // The pong says that the loop has gone on behind the handler's beginning.
-                try await peer.send(.ping([1]))
-                #expect(try await peer.readFrame().opcode == 0xA)
-                task.cancel()
+            let frame = try await peer.readFrame { $0.opcode == 0x8 }
+            try await peer.send(.close(frame.closeCode))
+            #expect(try await peer.isAtEnd())
+            return frame
+        }
+    }
+
+    @Test("A handler that returns closes with 1000, behind what it sent")
+    func returning() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in try await socket.send("that's all") }
+        } _: { address in
+            let client = try await WebSocket.connect(to: "ws://\(address)/")
+            var texts: [Message] = []
+            for try await message in client.messages { texts.append(message) }
+            #expect(texts == ["that's all"])
+            #expect(await client.closeReport.code == .normalClosure)
+        }
+    }
+
+    @Test("A handler that throws closes with 1011, and doesn't tell the peer why")
+    func throwing() async throws {
+        let frame = try await closeFrame { _ in throw Failure() }
+        #expect(frame.closeCode == 1_011)
+        #expect(frame.closeReason.isEmpty)
+    }
+
+    @Test("A handler that is cancelled closes with 1001")
+    func cancelled() async throws {
+        let frame = try await closeFrame { _ in throw CancellationError() }
+        #expect(frame.closeCode == 1_001)
+    }
+
+    @Test("A handler that closes itself has the last word")
+    func closing() async throws {
+        let frame = try await closeFrame { socket in await socket.close(code: .policyViolation, reason: "no") }
+        #expect(frame.closeCode == 1_008)
+        #expect(frame.closeReason == "no")
+    }
+
+    @Test("A handler runs on the loop of its connection")
+    func loop() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                let before = socket.loop.isCurrent
+                for try await message in socket.messages {
+                    try await socket.send("\(before) \(socket.loop.isCurrent) \(message)")
+                }
             }
-            var iterator = outcomes.makeAsyncIterator()
-            let outcome = await iterator.next()
+        } _: { address in
+            let client = try await WebSocket.connect(to: "ws://\(address)/")
+            try await client.send("hello")
+            #expect(try await client.receive() == "true true hello")
+            await client.close()
+        }
+    }
+
+    @Test("A peer that vanishes ends the handler's messages with an error and leaves nothing behind")
+    func vanished() async throws {
+        let (errors, tell) = AsyncStream<(any Error)?>.makeStream()
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                do {
+                    for try await _ in socket.messages {}
+                    tell.yield(nil)
+                } catch {
+                    tell.yield(error)
+                    throw error
+                }
+            }
+        } _: { address in
+            let peer = try await RawPeer.openWebSocket(to: address)
             await peer.reset()
-            task.cancel()
-            try await task.value
-            return outcome
-        }
-        return nil
-    }
-
-    private static func outcome(_ body: () async throws -> Message) async -> Outcome {
-        do {
-            return .message(try await body())
-        } catch is CancellationError {
-            return .cancelled
-        } catch let error as WebSocketError where error.code == .alreadyReceiving {
-            return .alreadyReceiving
-        } catch {
-            return .other
-        }
-    }
-
-    @Test("A handler that waits for a message is cancelled with its server")
-    func stop() async throws {
-        let outcome = try await outcome(stopping: true) { socket, report in
-            report(await Self.outcome { try await socket.receive() })
-        }
-        #expect(outcome == .cancelled)
-    }
-
-    @Test("A child task of a handler can be cancelled by itself, and the handler receives what comes next")
-    func child() async throws {
-        let outcome = try await outcome { socket, report in
-            let child = Task { await Self.outcome { try await socket.receive() } }
-            child.cancel()
-            report(await child.value)
-        }
-        #expect(outcome == .cancelled)
-    }
-
-    @Test("While a handler waits, another task is refused")
-    func second() async throws {
-        let outcome = try await outcome { socket, report in
-            let other = Task {
-                // Both may come first; whoever comes second is refused, and then the first is ended by the close.
-                let outcome = await Self.outcome { try await socket.receive() }
-                await socket.close()
-                return outcome
+            for await error in errors {
+                #expect((error as? WebSocketError)?.code == .connectionLost)
+                break
             }
-            let own = await Self.outcome { try await socket.receive() }
-            await socket.close()
-            let others = await other.value
-            report(own == .alreadyReceiving ? own : others)
         }
-        #expect(outcome == .alreadyReceiving)
-    }
-
-    @Test("A handler gets messages that came before it asked and after")
-    func messages() async throws {
-        let outcome = try await outcome(sending: [.text("a"), .text("b")]) { socket, report in
-            let first = try await socket.receive()
-            let second = try await socket.receive()
-            report(.message(.text("\(first)\(second)")))
-        }
-        #expect(outcome == .message("ab"))
     }
 }

@@ -87,7 +87,8 @@ struct Bench: AsyncParsableCommand {
             kind: text ? .text : .binary,
             duration: duration.duration,
             warmup: warmup.duration,
-            timeout: timeout.duration
+            connectTimeout: timeout.duration,
+            echoTimeout: timeout.duration
         )
         let group = if let loops { try EventLoopGroup(loops: loops) } else { EventLoopGroup.shared }
         let run = BenchRun(plan: plan, group: group) { messages, elapsed in

@@ -16,7 +16,10 @@ struct BenchRun: Sendable {
         var kind: Message.Kind
         var duration: Duration
         var warmup: Duration
-        var timeout: Duration
+        /// How long connecting may take.
+        var connectTimeout: Duration
+        /// How long the last echoes may take once nothing more is sent.
+        var echoTimeout: Duration
     }
 
     let plan: Plan
@@ -61,7 +64,7 @@ struct BenchRun: Sendable {
         var options = WebSocketOptions()
         options.limits = .local.with(messageSize: max(.mebibytes(64), ByteCount(plan.size)))
         options.keepalive = .disabled
-        options.connectTimeout = plan.timeout
+        options.connectTimeout = plan.connectTimeout
         return options
     }
 
@@ -121,7 +124,7 @@ struct BenchRun: Sendable {
             return (failures, connections.count - count)
         }
         let alarm = Task {
-            try await Task.sleep(for: plan.timeout)
+            try await Task.sleep(for: plan.echoTimeout)
             collecting.cancel()
         }
         var (failures, silent) = await collecting.value
@@ -129,7 +132,7 @@ struct BenchRun: Sendable {
         if silent > 0 {
             let missing = connections.reduce(0) { $0 + $1.inFlight }
             failures += Array(
-                repeating: "Echoes that did not come within \(plan.timeout): \(missing.grouped).",
+                repeating: "Echoes that did not come within \(plan.echoTimeout): \(missing.grouped).",
                 count: silent
             )
         }

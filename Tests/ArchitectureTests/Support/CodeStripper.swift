@@ -60,7 +60,8 @@ struct CodeStripper {
 
     private mutating func takeString(_ hashes: Int) {
         let marks = String(repeating: "#", count: hashes)
-        let quote = starts(with: marks + "\"\"\"") ? "\"\"\"" : "\""
+        // Three quotes begin a text of several lines only at the end of a line: `#""""#` is a string of two quotes.
+        let quote = starts(with: marks + "\"\"\"\n") ? "\"\"\"" : "\""
         keep(hashes + quote.utf8.count)
         while index < input.count {
             if starts(with: quote + marks) {

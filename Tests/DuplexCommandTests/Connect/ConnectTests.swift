@@ -87,7 +87,7 @@ struct ConnectTests {
 
     @Test("Another scheme ends it with 1")
     func invalidURL() async throws {
-        let result = try await RunningCommand.run(["connect", "http://localhost/", "-x", "a"])
+        let result = try await RunningCommand.run(["connect", "ftp://localhost/", "-x", "a"])
         #expect(result.status == 1)
     }
 

@@ -159,6 +159,10 @@ final class TerminalCommand: Sendable {
         try process.run()
     }
 
+    func signal(_ number: Int32) {
+        _ = kill(process.processIdentifier, number)
+    }
+
     /// Types as a person does.
     func type(_ text: String) {
         terminal.write(Data(text.utf8))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTesting
 import DuplexWire
 
 /// What is sent to foreign servers; Peers/scenarios.py has the same for foreign clients.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTesting
+
 /// What somebody who means no good sends to a server, and how they leave; the same for each seed.
 struct HostileStream {
     /// How the sender leaves.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import Synchronization
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("A load", .timeLimit(.minutes(1)))
+struct BenchRunTests {
+    private static func plan(_ url: String, connections: Int = 5, echoTimeout: Duration = .seconds(20)) -> BenchRun.Plan
+    {
+        BenchRun.Plan(
+            url: url,
+            connections: connections,
+            size: 32,
+            depth: 2,
+            kind: .text,
+            duration: .milliseconds(50),
+            warmup: .zero,
+            connectTimeout: .seconds(20),
+            echoTimeout: echoTimeout
+        )
+    }
+
+    @Test("Against an echo it reports messages, latencies and no failure")
+    func echoes() async throws {
+        var server = WebServer(port: 0)
+        server.webSocket("/", handler: EchoHandler())
+        let progress = Mutex(0)
+        let report = try await withServer(server) { url in
+            try await BenchRun(plan: Self.plan(url), group: .shared) { messages, _ in
+                progress.withLock { $0 = messages }
+            }.run()
+        }
+        #expect(report.failures.isEmpty)
+        #expect(report.messages > 0)
+        #expect(report.elapsed >= .milliseconds(50))
+        #expect(progress.withLock(\.self) > 0)
+    }
+
+    @Test("Against a server that answers nothing it reports each connection that waits in vain")
+    func silence() async throws {
+        let report = try await withWebSocketServer({ try await listen($0) }) { url in
+            let plan = Self.plan(url, echoTimeout: .milliseconds(1))
+            return try await BenchRun(plan: plan, group: .shared) { _, _ in }.run()
+        }
+        #expect(report.failures.count == 5)
+        #expect(report.distinctFailures == ["Echoes that did not come within 0.001 seconds: 10."])
+        #expect(report.messages == 0)
+    }
+
+    @Test("A server that isn't there is an error")
+    func unreachable() async throws {
+        await #expect(throws: WebSocketError.self) {
+            try await BenchRun(plan: Self.plan("ws://127.0.0.1:1/"), group: .shared) { _, _ in }.run()
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+import Foundation
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("duplex bench", .timeLimit(.minutes(1)))
+struct BenchTests {
+    private static let short = ["--connections", "3", "--duration", "50ms", "--warmup", "0s", "--json"]
+
+    @Test("Against an echo it prints a report and ends with 0", arguments: ["sync", "async"])
+    func echoes(style: String) async throws {
+        try await withServeCommand(["--handler", style]) { authority in
+            let result = try await RunningCommand.run(
+                ["bench", "ws://\(authority)/", "--text", "--depth", "4"] + Self.short
+            )
+            #expect(result.status == 0)
+            #expect(result.errors.isEmpty)
+            let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+            #expect(try #require(object?["messages"] as? Int) > 0)
+            #expect(object?["kind"] as? String == "text")
+            #expect(object?["failedConnections"] as? Int == 0)
+        }
+    }
+
+    @Test("An echo that differs ends it with 4 and says how")
+    func differs() async throws {
+        let handler: @Sendable (isolated WebSocket) async throws -> Void = { socket in
+            for try await _ in socket.messages { try await socket.send([0]) }
+        }
+        let result = try await withWebSocketServer(handler) { url in
+            try await RunningCommand.run(["bench", url] + Self.short)
+        }
+        #expect(result.status == 4)
+        #expect(result.errors == "duplex: An echo came back with 1 bytes.\n")
+    }
+
+    @Test("A server that isn't there ends it with 2")
+    func unreachable() async throws {
+        let result = try await RunningCommand.run(["bench", "ws://127.0.0.1:1/"] + Self.short)
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty)
+    }
+
+    @Test("Interrupted, it reports what it has measured")
+    func interrupted() async throws {
+        try await withServeCommand { authority in
+            let arguments = ["--connections", "1", "--duration", "1h", "--warmup", "0s"]
+            let bench = try TerminalCommand(["bench", "ws://\(authority)/"] + arguments)
+            // The first line of progress: it is measuring.
+            try await bench.expect("messages/s")
+            bench.signal(2)
+            try await bench.expect("no error\r\n")
+            let status = try await bench.finish()
+            #expect(status == 0)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWebSockets
+import DuplexWire
+import Foundation
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("The chat room", .timeLimit(.minutes(1)))
+struct ChatRoomTests {
+    /// Runs `body` beside a server whose root is a room in which it is always one second past the epoch.
+    private static func withRoom(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
+        let room = ChatRoom { Date(timeIntervalSince1970: 1) }
+        try await withWebSocketServer({ try await room.welcome($0) }, body)
+    }
+
+    @Test("Everybody is told of everybody's coming and going, a newcomer first of all")
+    func people() async throws {
+        try await Self.withRoom { url in
+            let ann = try await WebSocket.connect(to: url)
+            #expect(try await ann.receive() == #"{"people":1}"#)
+            let bob = try await WebSocket.connect(to: url)
+            #expect(try await bob.receive() == #"{"people":2}"#)
+            #expect(try await ann.receive() == #"{"people":2}"#)
+            await bob.close()
+            #expect(try await ann.receive() == #"{"people":1}"#)
+            await ann.close()
+        }
+    }
+
+    @Test("A message goes to everybody, the sender too, with its number and its time")
+    func messages() async throws {
+        try await Self.withRoom { url in
+            let ann = try await WebSocket.connect(to: url)
+            _ = try await ann.receive()
+            let bob = try await WebSocket.connect(to: url)
+            for socket in [ann, bob] { _ = try await socket.receive() }
+            for (number, text) in [(1, "one"), (2, "two")] {
+                try await ann.send(#"{"name":"Ann","text":"\#(text)"}"#)
+                let json = #"{"at":"1970-01-01T00:00:01Z","id":\#(number),"name":"Ann","people":2,"text":"\#(text)"}"#
+                for socket in [ann, bob] { #expect(try await socket.receive() == .text(json)) }
+            }
+            for socket in [ann, bob] { await socket.close() }
+        }
+    }
+
+    @Test(
+        "Who breaks a rule is sent away with the code for it, and the others stay",
+        arguments: [
+            (Message.text("{}"), CloseCode.policyViolation), (.binary([1]), .unsupportedData),
+            (.text(String(repeating: " ", count: 5_000)), .messageTooBig),
+        ]
+    )
+    func violations(message: Message, code: CloseCode) async throws {
+        try await Self.withRoom { url in
+            let ann = try await WebSocket.connect(to: url)
+            _ = try await ann.receive()
+            let bob = try await WebSocket.connect(to: url)
+            for socket in [ann, bob] { _ = try await socket.receive() }
+            try await bob.send(message)
+            let error = await #expect(throws: WebSocketError.self) { try await bob.receive() }
+            #expect(error?.closeReport?.received?.code == code)
+            #expect(try await ann.receive() == #"{"people":1}"#)
+            await ann.close()
+        }
+    }
+
+    @Test("Who has no room for another announcement is sent away with 1013")
+    func overflow() async throws {
+        let handler: @Sendable (isolated WebSocket) async throws -> Void = { socket in
+            let member = ChatMember(queueLength: 2)
+            for number in 1...3 { member.enqueue("\(number)") }
+            let end = try await member.take(part: socket, in: ChatRoom())
+            guard case .sentAway(let code, let reason) = end else { return }
+            await socket.close(code: code, reason: reason)
+        }
+        try await withWebSocketServer(handler) { url in
+            let socket = try await WebSocket.connect(to: url)
+            let error = await #expect(throws: WebSocketError.self) {
+                for try await message in socket.messages { #expect(["1", "2"].contains(message)) }
+            }
+            #expect(error?.closeReport?.received?.code == .tryAgainLater)
+        }
+    }
+
+    @Test("A member who doesn't read is sent away, and keeps nobody waiting")
+    func slowMember() async throws {
+        try await Self.withRoom { url in
+            let slow = try await WebSocket.connect(to: url)
+            let fast = try await WebSocket.connect(to: url)
+            _ = try await fast.receive()
+            let text = String(repeating: "✓", count: ChatContract.textLimit)
+            var sent = 0
+            while sent < 100_000 {
+                try await fast.send(#"{"name":"fast","text":"\#(text)"}"#)
+                sent += 1
+                if try await fast.receive() == #"{"people":1}"# { break }
+            }
+            // What the system's buffers hold is some thousands of messages; without the bound it would go on for ever.
+            #expect(sent < 100_000)
+            await slow.close()
+            await fast.close()
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("The server of duplex serve", .timeLimit(.minutes(1)))
+struct DemoServerTests {
+    private static func server(_ style: DemoServer.EchoStyle = .async, echoPath: String = "/echo") -> WebServer {
+        var server = WebServer(port: 0)
+        DemoServer.addRoutes(to: &server, echoPath: echoPath, style: style)
+        return server
+    }
+
+    @Test("Every path echoes but the chat room's", arguments: DemoServer.EchoStyle.allCases)
+    func echoes(style: DemoServer.EchoStyle) async throws {
+        try await withServer(Self.server(style, echoPath: "/loud")) { root in
+            for path in ["loud", "echo", "", "any/thing"] {
+                let socket = try await WebSocket.connect(to: root + path)
+                try await socket.send("hi \(path)")
+                #expect(try await socket.receive() == .text("hi \(path)"))
+                await socket.close()
+            }
+            let socket = try await WebSocket.connect(to: root + "chat")
+            #expect(try await socket.receive() == #"{"people":1}"#)
+            await socket.close()
+        }
+    }
+
+    @Test(
+        "Every resource of the page goes out with its type and the fields that protect it",
+        arguments: DemoPage.resources
+    )
+    func resources(resource: DemoPage.Resource) throws {
+        let response = DemoServer.response(resource, host: "localhost:8080")
+        #expect(response.status == .ok)
+        #expect(response.body == Array(resource.body.utf8))
+        #expect(response.fields[.contentType] == resource.contentType)
+        #expect(response.fields[.xContentTypeOptions] == "nosniff")
+        #expect(response.fields[.cacheControl] == "no-cache")
+        #expect(response.fields[try #require(HTTPField.Name("Referrer-Policy"))] == "no-referrer")
+        let policy = try #require(response.fields[.contentSecurityPolicy])
+        #expect(policy.contains("default-src 'none'") && policy.contains("ws://localhost:8080"))
+    }
+
+    @Test("A host with punctuation can't add to the policy", arguments: ["a;script-src", "a'b", "x*", "a$b", ""])
+    func hostilePolicy(host: String) throws {
+        let response = DemoServer.response(try #require(DemoPage.resources.first), host: host)
+        let policy = try #require(response.fields[.contentSecurityPolicy])
+        #expect(policy == DemoPage.contentSecurityPolicy(host: host.isEmpty ? "" : "localhost"))
+    }
+
+    @Test("The page is served over HTTP")
+    func page() async throws {
+        try await withServer(Self.server()) { root in
+            let port = try WebSocketURL(root).port
+            let socket = try await Socket.connect(to: .host("localhost", port: port))
+            try await socket.write("GET / HTTP/1.1\r\nHost: localhost:\(port)\r\nConnection: close\r\n\r\n")
+            var bytes: [UInt8] = []
+            while let more = try await socket.read() { bytes += more }
+            await socket.close()
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(text.hasSuffix(DemoPage.html))
+        }
+    }
+}

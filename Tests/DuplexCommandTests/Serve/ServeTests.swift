@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("duplex serve", .timeLimit(.minutes(1)))
+struct ServeTests {
+    private static func start(_ arguments: [String] = []) async throws -> (server: RunningCommand, port: Int) {
+        let server = try RunningCommand(["serve", "--port", "0"] + arguments)
+        let line = try await server.readLine()
+        return (server, try #require(line.split(separator: ":").last.flatMap { Int($0) }, "\(line)"))
+    }
+
+    @Test("It tells where it listens and how to talk to it")
+    func greeting() async throws {
+        let (server, port) = try await Self.start(["--echo", "/loud"])
+        server.signal(15)
+        let result = try await server.finish()
+        #expect(result.status == 0)
+        #expect(result.output.contains("duplex connect ws://localhost:\(port)/loud"))
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test("Quiet, it tells no more than the port that the system chose")
+    func quiet() async throws {
+        let (server, _) = try await Self.start(["--quiet"])
+        server.signal(2)
+        #expect(try await server.finish() == CommandResult(status: 0, output: "", errors: ""))
+    }
+
+    @Test("A port that is taken ends it with 1 and says so")
+    func portTaken() async throws {
+        let (server, port) = try await Self.start()
+        let second = try await RunningCommand.run(["serve", "--port", "\(port)"])
+        #expect(second.status == 1)
+        #expect(second.output.isEmpty)
+        #expect(second.errors.contains("\(port)"))
+        server.signal(15)
+        #expect(try await server.finish().status == 0)
+    }
+
+    @Test("An address that isn't one ends it with 1")
+    func badAddress() async throws {
+        let result = try await RunningCommand.run(["serve", "--port", "0", "--host", "example"])
+        #expect(result.status == 1)
+        #expect(result.errors.contains("example"))
+    }
+
+    @Test("A signal closes every connection with 1001", arguments: [2, 15] as [Int32])
+    func signal(number: Int32) async throws {
+        let (server, port) = try await Self.start(["--loops", "2"])
+        var sockets: [WebSocket] = []
+        for path in ["echo", "chat", "other"] {
+            sockets.append(try await WebSocket.connect(to: "ws://localhost:\(port)/\(path)"))
+        }
+        server.signal(number)
+        for socket in sockets {
+            for try await _ in socket.messages {}
+            #expect(await socket.closeReport.received?.code == .goingAway)
+        }
+        #expect(try await server.finish().status == 0)
+    }
+
+    @Test("A second signal ends it at once with 130, whoever doesn't answer the close")
+    func secondSignal() async throws {
+        let (server, port) = try await Self.start()
+        let socket = try await Socket.connect(to: .host("localhost", port: port))
+        try await socket.write(
+            "GET /echo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        let answer = String(decoding: try #require(try await socket.read()), as: UTF8.self)
+        #expect(answer.hasPrefix("HTTP/1.1 101 "))
+        server.signal(15)
+        // The close frame (RFC 6455 section 5.5.1) with 1001: the first signal is being dealt with.
+        #expect(try await socket.read() == [0x88, 0x02, 0x03, 0xE9])
+        server.signal(15)
+        #expect(try await server.finish().status == 130)
+        await socket.close()
+    }
+
+    @Test("Limits on the command line hold")
+    func limits() async throws {
+        let (server, port) = try await Self.start(["--max-message", "4B", "--handler", "sync"])
+        let socket = try await WebSocket.connect(to: "ws://localhost:\(port)/")
+        try await socket.send("1234")
+        #expect(try await socket.receive() == "1234")
+        try await socket.send("12345")
+        let error = await #expect(throws: WebSocketError.self) { try await socket.receive() }
+        #expect(error?.closeReport?.received?.code == .messageTooBig)
+        server.signal(15)
+        #expect(try await server.finish().status == 0)
+    }
+}

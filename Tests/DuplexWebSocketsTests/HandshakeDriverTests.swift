@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite struct HandshakeDriverTests {
+    /// The error of a client whose request is answered with these bytes, and then with the end of the stream.
+    private func refusal(_ answer: @escaping (_ request: String) -> String) async throws -> WebSocketError {
+        try await withListener { url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url) }
+            let peer = try await accept()
+            try await peer.send(answer(try await peer.readHead()))
+            await peer.finishWriting()
+            guard case .failure(let error) = await attempt.result, let error = error as? WebSocketError else {
+                throw CancellationError()
+            }
+            // Whatever it was, nothing is left open.
+            #expect(await peer.isOver())
+            return error
+        }
+    }
+
+    @Test(
+        "An answer that isn't a 101 is an error with its status, its fields, its body and a hint",
+        arguments: [
+            (200, "not a WebSocket endpoint"), (301, "redirects to"), (400, "doesn't understand"),
+            (401, "by the scheme Bearer"),
+            (403, "refuses this client"), (404, "nothing at this path"), (405, "doesn't serve GET"),
+            (407, "proxy asks"),
+            (426, "version"), (429, "try less often"), (502, "a proxy answered"), (503, "overloaded"),
+        ]
+    )
+    func refused(status: Int, hint: String) async throws {
+        let error = try await refusal { _ in
+            """
+            HTTP/1.1 \(status) No\r
+            WWW-Authenticate: Bearer realm="x"\r
+            Location: ws://elsewhere/\r
+            Sec-WebSocket-Version: 8\r
+            Content-Length: 6\r
+            \r
+            sorry!
+            """
+        }
+        #expect(error.code == .handshakeRefused)
+        #expect(error.handshake?.code == .refused)
+        #expect(error.handshake?.status?.code == status)
+        #expect(error.handshake?.fields?[.location] == "ws://elsewhere/")
+        #expect(error.handshake?.body == Array("sorry!".utf8))
+        #expect(error.handshake?.hint?.contains(hint) == true)
+        #expect(error.description.contains("sorry!"))
+    }
+
+    @Test(
+        "A 101 that doesn't keep to the rules is an error",
+        arguments: [
+            ("Upgrade: websocket\r\n", "", HandshakeError.Code.notUpgraded),
+            ("Upgrade: websocket", "Upgrade: h2c", .notUpgraded),
+            ("Connection: Upgrade\r\n", "", .notUpgraded),
+            ("Connection: Upgrade", "Connection: close", .notUpgraded),
+            ("Sec-WebSocket-Accept: ", "Sec-WebSocket-Accept: x", .acceptMismatch),
+            ("Sec-WebSocket-Accept: ", "X-Accept: ", .acceptMismatch),
+            ("\r\n\r\n", "\r\nSec-WebSocket-Protocol: chat\r\n\r\n", .unaskedSubprotocol),
+            ("\r\n\r\n", "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n", .unofferedExtension),
+            ("\r\n\r\n", "\r\nUpgrade: websocket\r\n\r\n", .repeatedField),
+            ("HTTP/1.1 101", "HTTP/1.0 101", .malformedResponse),
+            ("HTTP/1.1 101", "HTTP/2 101", .malformedResponse),
+        ]
+    )
+    func badAnswer(part: String, replacement: String, code: HandshakeError.Code) async throws {
+        let error = try await refusal { request in
+            let answer =
+                "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                + "Sec-WebSocket-Accept: \(RawPeer.accept(for: request))\r\n\r\n"
+            return answer.replacing(part, with: replacement)
+        }
+        #expect(error.code == .handshakeRefused)
+        #expect(error.handshake?.code == code)
+    }
+
+    @Test(
+        "An answer that isn't HTTP is an error with a hint",
+        arguments: [
+            ("\u{15}\u{3}\u{1}", "use wss"), ("220 mail.example ESMTP\r\n", "doesn't speak HTTP"),
+            ("\u{0}\u{0}\u{12}", "HTTP/2"),
+        ]
+    )
+    func notHTTP(answer: String, hint: String) async throws {
+        let error = try await refusal { _ in answer }
+        #expect(error.code == .handshakeRefused)
+        #expect(error.handshake?.hint?.contains(hint) == true)
+    }
+
+    @Test("A stream that ends before the answer does is an error", arguments: ["", "HTTP/1.1 101 Swit"])
+    func ended(answer: String) async throws {
+        let error = try await refusal { _ in answer }
+        #expect(error.code == .handshakeRefused)
+        #expect(error.handshake?.code == .connectionClosed)
+    }
+
+    @Test("A server that resets within the handshake is an error")
+    func reset() async throws {
+        try await withListener { url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url) }
+            let peer = try await accept()
+            _ = try await peer.readHead()
+            await peer.reset()
+            await expect(.cannotConnect) { try await attempt.value }
+        }
+    }
+
+    @Test("An answer that comes byte by byte, behind interim ones, opens the connection")
+    func byteByByte() async throws {
+        try await withListener { url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url) }
+            let peer = try await accept()
+            let request = try await peer.readHead()
+            let answer =
+                "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 101 Switching Protocols\r\n"
+                + "upgrade: WebSocket\r\nconnection: keep-alive, upgrade\r\n"
+                + "sec-websocket-accept:\(RawPeer.accept(for: request))\r\n\r\n"
+            try await peer.sendByteByByte(Array(answer.utf8) + peer.encoded(.text("open")))
+            #expect(try await attempt.value.receive() == "open")
+        }
+    }
+
+    @Test("The key is new for every connection")
+    func keys() async throws {
+        var keys: Set<Substring> = []
+        for _ in 0..<20 {
+            try await withListener { url, accept in
+                let attempt = Task { try await WebSocket.connect(to: url) }
+                let peer = try await accept()
+                let request = try await peer.acceptWebSocket()
+                keys.formUnion(request.split(separator: "\r\n").filter { $0.hasPrefix("Sec-WebSocket-Key: ") })
+                _ = try await attempt.value
+            }
+        }
+        #expect(keys.count == 20)
+    }
+}

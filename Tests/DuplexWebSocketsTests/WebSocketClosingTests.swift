@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@Suite struct WebSocketClosingTests {
+    private static let sendable: [UInt16] = Array(1_000...1_003) + Array(1_007...1_014) + [3_000, 3_999, 4_000, 4_999]
+
+    @Test(
+        "Each code that may be sent arrives with its reason, and both sides report it",
+        arguments: sendable,
+        [true, false]
+    )
+    func codes(number: UInt16, fromClient: Bool) async throws {
+        try await withPair { client, server in
+            let code = CloseCode(rawValue: number)
+            let (near, far) = fromClient ? (client, server) : (server, client)
+            let report = await near.close(code: code, reason: "because é")
+            let other = await far.close()
+            #expect(report.sent == CloseFrame(code: code, reason: "because é"))
+            #expect(report.received == CloseFrame(code: code))
+            #expect(report.initiator == .local && report.isClean && report.code == code && report.error == nil)
+            #expect(other.received == CloseFrame(code: code, reason: "because é"))
+            #expect(other.sent == CloseFrame(code: code))
+            #expect(other.initiator == .remote && other.isClean && other.code == code && other.error == nil)
+            #expect(await near.state == .closed)
+            #expect(await far.state == .closed)
+        }
+    }
+
+    @Test(
+        "A code that may not be sent goes out as 1000",
+        arguments: [0, 999, 1_004, 1_005, 1_006, 1_015, 2_999, 5_000] as [UInt16]
+    )
+    func unsendableCode(number: UInt16) async throws {
+        try await withClient { socket, peer in
+            async let report = socket.close(code: CloseCode(rawValue: number))
+            #expect(try await peer.readFrame().closeCode == 1_000)
+            try await peer.send(.close(1_000))
+            await peer.close()
+            #expect(await report.sent?.code == .normalClosure)
+        }
+    }
+
+    @Test("A reason that is too long is cut between two scalars")
+    func longReason() async throws {
+        try await withClient { socket, peer in
+            async let report = socket.close(reason: String(repeating: "€", count: 50))
+            let frame = try await peer.readFrame()
+            #expect(frame.payload.count == 125)
+            #expect(frame.closeReason == String(repeating: "€", count: 41))
+            try await peer.send(.close())
+            await peer.close()
+            #expect(await report.isClean)
+        }
+    }
+
+    @Test("A close frame without a code is answered with one, and reported as 1005")
+    func withoutCode() async throws {
+        try await withClient { socket, peer in
+            try await peer.send(.close())
+            let frame = try await peer.readFrame()
+            #expect(frame.payload.isEmpty)
+            await peer.close()
+            let report = await socket.close()
+            #expect(report.code == .noStatusReceived)
+            #expect(report.isClean)
+        }
+    }
+
+    @Test("Both sides may close at once")
+    func bothAtOnce() async throws {
+        try await withPair { client, server in
+            async let first = client.close(code: CloseCode(rawValue: 4_001))
+            async let second = server.close(code: CloseCode(rawValue: 4_002))
+            let reports = await (first, second)
+            #expect(reports.0.isClean && reports.1.isClean)
+            // Each got what the other sent: its own code, or the answer to the one that came first.
+            #expect(reports.0.received?.code == reports.1.sent?.code)
+            #expect(reports.1.received?.code == reports.0.sent?.code)
+        }
+    }
+
+    @Test("Closing again is the same as once, from however many tasks")
+    func again() async throws {
+        try await withPair { client, _ in
+            let reports = await withTaskGroup(of: CloseReport.self) { group in
+                for number in 0..<10 {
+                    group.addTask { await client.close(code: CloseCode(rawValue: 4_000 + UInt16(number))) }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(reports.allSatisfy { $0 == reports[0] && $0.isClean })
+            #expect(await client.close() == reports[0])
+        }
+    }
+
+    @Test("A peer that never answers the close is reset after the timeout")
+    func unanswered() async throws {
+        var options = WebSocketOptions()
+        options.closeTimeout = .milliseconds(50)
+        try await withClient(options: options) { socket, peer in
+            let report = await socket.close(code: .goingAway, reason: "bye")
+            #expect(!report.isClean)
+            #expect(report.code == .abnormalClosure)
+            #expect(report.sent == CloseFrame(code: .goingAway, reason: "bye"))
+            #expect(await socket.state == .closed)
+            let frame = try await peer.readFrame()
+            #expect(frame.closeReason == "bye")
+            #expect(await peer.isOver())
+        }
+    }
+
+    @Test("A peer that answers the close and never ends its stream is let go after the timeout")
+    func unendedStream() async throws {
+        var options = WebSocketOptions()
+        options.closeTimeout = .milliseconds(500)
+        try await withClient(options: options) { socket, peer in
+            async let report = socket.close()
+            _ = try await peer.readFrame()
+            try await peer.send(.close(1_000))
+            #expect(await report.isClean)
+            #expect(await socket.state == .closed)
+        }
+    }
+
+    @Test("A peer that has stopped reading is reset after the timeout, although the buffers are full")
+    func fullBuffers() async throws {
+        var options = WebSocketOptions()
+        options.closeTimeout = .milliseconds(50)
+        try await withClient(options: options) { socket, peer in
+            await fillOutput(of: socket)
+            let sender = await waiting(on: socket) { socket in try await socket.send("more") }
+            let report = await socket.close()
+            #expect(!report.isClean)
+            #expect(await socket.state == .closed)
+            await #expect(throws: WebSocketError.self) { try await sender.value }
+            await #expect(throws: (any Error).self) { while true { _ = try await peer.readFrame() } }
+        }
+    }
+
+    @Test("A peer that goes on sending after this side's close is heard until its own close", arguments: [1, 1_000])
+    func sendingAfterClose(count: Int) async throws {
+        try await withClient { socket, peer in
+            async let closing = socket.close()
+            #expect(try await peer.readFrame().closeCode == 1_000)
+            // More than the inbox holds: what has no room is dropped, and the close frame behind it is found.
+            try await peer.send((0..<count).map { .text("\($0)") } + [.close(1_000)])
+            #expect(try await peer.isAtEnd())
+            await peer.close()
+            let report = await closing
+            #expect(report.isClean)
+            #expect(try await socket.receive() == "0")
+        }
+    }
+
+    @Test("A peer that vanishes ends everything that waits", arguments: [true, false])
+    func vanished(byReset: Bool) async throws {
+        try await withClient { socket, peer in
+            let receiver = await waiting(on: socket) { socket in try await socket.receive() }
+            let ping = await waiting(on: socket) { socket in try await socket.ping() }
+            if byReset { await peer.reset() } else { await peer.close() }
+            await expect(.connectionLost) { try await receiver.value }
+            await expect(.connectionLost) { try await ping.value }
+            let report = await socket.close()
+            #expect(report.code == .abnormalClosure)
+            #expect(report.received == nil)
+            #expect(await socket.state == .closed)
+        }
+    }
+
+    @Test("A peer that vanishes within the closing handshake ends it at once")
+    func vanishedWhileClosing() async throws {
+        try await withClient { socket, peer in
+            async let closing = socket.close()
+            _ = try await peer.readFrame()
+            await peer.reset()
+            let report = await closing
+            #expect(!report.isClean)
+            #expect(report.sent?.code == .normalClosure)
+        }
+    }
+
+    @Test("Closing ends the wait of a receiver, and nothing is received behind it")
+    func receiverEnds() async throws {
+        try await withPair { client, server in
+            let receiver = await waiting(on: client) { socket in try await socket.receive() }
+            await client.close()
+            await expect(.closed) { try await receiver.value }
+            await expect(.closed) { try await client.receive() }
+            await expect(.closed) { try await server.receive() }
+        }
+    }
+
+    @Test("Cancelling a task that closes doesn't keep the connection from closing")
+    func cancelledClose() async throws {
+        try await withPair { client, server in
+            let closing = Task {
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return await client.close(code: .serviceRestart)
+            }
+            #expect(await closing.value.isClean)
+            #expect(await server.close().received?.code == .serviceRestart)
+        }
+    }
+
+    @Test("What was sent before the close goes out before it")
+    func sentBefore() async throws {
+        try await withClient { socket, peer in
+            let block = [UInt8](repeating: 1, count: 300_000)
+            for _ in 0..<10 { await enqueue(block, on: socket) }
+            async let closing = socket.close()
+            for _ in 0..<10 { #expect(try await peer.readFrame().payload.count == 300_000) }
+            #expect(try await peer.readFrame().closeCode == 1_000)
+            try await peer.send(.close(1_000))
+            await peer.close()
+            #expect(await closing.isClean)
+        }
+    }
+
+    @Test("An answer to the last message goes out before the answer to the close that came behind it")
+    func grace() async throws {
+        try await withClient { socket, peer in
+            try await peer.send(.text("last"))
+            #expect(try await socket.receive() == "last")
+            try await peer.send(.close(1_000))
+            while await socket.closeReport.received == nil { await Task.yield() }
+            try await socket.send("answer")
+            #expect(try await peer.readFrame().text == "answer")
+            #expect(try await peer.readFrame().closeCode == 1_000)
+        }
+    }
+
+    @Test("An app that doesn't answer keeps the peer's close waiting for a moment only")
+    func graceOver() async throws {
+        try await withClient { socket, peer in
+            try await peer.send(.text("last"), .close(1_000))
+            #expect(try await socket.receive() == "last")
+            let frame = try await peer.readFrame()
+            #expect(frame.closeCode == 1_000)
+            await expect(.closed) { try await socket.send("too late") }
+        }
+    }
+}

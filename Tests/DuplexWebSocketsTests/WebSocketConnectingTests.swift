@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite struct WebSocketConnectingTests {
+    @Test(
+        "A URL that can't be connected to is an error that says why, before anything is connected",
+        arguments: [
+            ("", WebSocketError.Code.invalidURL), ("localhost", .invalidURL), ("ftp://localhost/", .invalidURL),
+            ("ws://", .invalidURL), ("ws://localhost:99999/", .invalidURL), ("ws://localhost/#part", .invalidURL),
+            ("ws://local host/", .invalidURL), ("wss://localhost/", .invalidURL),
+        ]
+    )
+    func invalidURL(url: String, code: WebSocketError.Code) async {
+        await expect(code) { try await WebSocket.connect(to: url) }
+    }
+
+    @Test("A request that may not be sent is an error before anything is connected")
+    func invalidRequest() async {
+        var options = WebSocketOptions()
+        options.subprotocols = ["not a token"]
+        await expect(.invalidRequest) { [options] in
+            try await WebSocket.connect(to: "ws://127.0.0.1:1/", options: options)
+        }
+        options = WebSocketOptions()
+        options.headers[.upgrade] = "something"
+        await expect(.invalidRequest) { [options] in
+            try await WebSocket.connect(to: "ws://127.0.0.1:1/", options: options)
+        }
+    }
+
+    @Test("A server that nobody runs can't be reached, and the cause says so")
+    func nobodyListens() async throws {
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+        let address = listener.localAddress
+        await listener.close()
+        await #expect {
+            try await WebSocket.connect(to: "ws://\(address)/")
+        } throws: {
+            let error = $0 as? WebSocketError
+            return error?.code == .cannotConnect && (error?.cause as? SocketError)?.code == .cannotConnect
+        }
+    }
+
+    @Test("A host that has no address can't be reached")
+    func unknownHost() async {
+        await #expect {
+            try await WebSocket.connect(to: "ws://no-such-host.invalid/")
+        } throws: {
+            let error = $0 as? WebSocketError
+            return error?.code == .cannotConnect && (error?.cause as? SocketError)?.code == .unknownHost
+        }
+    }
+
+    @Test("A server that accepts and stays silent times out, and its connection is reset")
+    func silentServer() async throws {
+        try await withListener { url, accept in
+            var options = WebSocketOptions()
+            options.connectTimeout = .milliseconds(50)
+            let attempt = Task { [options] in try await WebSocket.connect(to: url, options: options) }
+            let peer = try await accept()
+            _ = try await peer.readHead()
+            await expect(.timedOut) { try await attempt.value }
+            #expect(await peer.isOver())
+        }
+    }
+
+    @Test(
+        "A server that never ends its answer times out",
+        arguments: [
+            "HTTP/1.1 101 Switching", "HTTP/1.1 100 Continue\r\n\r\n",
+            "HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\nno",
+        ]
+    )
+    func unendedAnswer(answer: String) async throws {
+        try await withListener { url, accept in
+            var options = WebSocketOptions()
+            options.connectTimeout = .milliseconds(50)
+            let attempt = Task { [options] in try await WebSocket.connect(to: url, options: options) }
+            let peer = try await accept()
+            _ = try await peer.readHead()
+            try await peer.send(answer)
+            await expect(.timedOut) { try await attempt.value }
+        }
+    }
+
+    @Test("Cancelling ends the attempt at once, and the connection with it")
+    func cancelled() async throws {
+        try await withListener { url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url) }
+            let peer = try await accept()
+            _ = try await peer.readHead()
+            attempt.cancel()
+            await #expect(throws: CancellationError.self) { try await attempt.value }
+            #expect(await peer.isOver())
+        }
+    }
+
+    @Test("Cancelling at any moment ends the attempt, and a connection that was made nonetheless can be used")
+    func cancelledAnyTime() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        } _: { address in
+            for round in 0..<100 {
+                let attempt = Task { try await WebSocket.connect(to: "ws://\(address)/") }
+                for _ in 0..<(round * 3) { await Task.yield() }
+                attempt.cancel()
+                switch await attempt.result {
+                case .failure(let error): #expect(error is CancellationError)
+                case .success(let socket):
+                    try await socket.send("made")
+                    #expect(try await socket.receive() == "made")
+                }
+            }
+        }
+    }
+
+    @Test("A connection by name reaches the server on whichever address it listens")
+    func localhost() async throws {
+        var server = WebServer(port: 0)
+        server.webSocket("/") { socket in try await socket.send("here") }
+        let message = try await server.withRunning { address in
+            try await WebSocket.connect(to: "ws://localhost:\(address.port)/").receive()
+        }
+        #expect(message == "here")
+    }
+
+    // MARK: withConnection
+
+    @Test("withConnection closes with 1000 when its body returns, and returns what it returned")
+    func bodyReturns() async throws {
+        try await withListener { url, accept in
+            let task = Task {
+                try await WebSocket.withConnection(to: url) { socket in
+                    try await socket.send("hello")
+                    return try await socket.receive()
+                }
+            }
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            #expect(try await peer.readFrame().text == "hello")
+            try await peer.send(.text("there"))
+            #expect(try await peer.readFrame().closeCode == 1_000)
+            try await peer.send(.close(1_000))
+            await peer.close()
+            #expect(try await task.value == "there")
+        }
+    }
+
+    @Test("withConnection closes with 1011 when its body throws, and throws the same")
+    func bodyThrows() async throws {
+        struct Failure: Error {}
+        try await withListener { url, accept in
+            let task = Task { try await WebSocket.withConnection(to: url) { _ in throw Failure() } }
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            #expect(try await peer.readFrame().closeCode == 1_011)
+            try await peer.send(.close(1_011))
+            await peer.close()
+            await #expect(throws: Failure.self) { try await task.value }
+        }
+    }
+
+    @Test("withConnection closes with 1001 when it is cancelled")
+    func bodyCancelled() async throws {
+        try await withListener { url, accept in
+            let task = Task { try await WebSocket.withConnection(to: url) { socket in try await socket.receive() } }
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            try await peer.send(.ping([1]))
+            _ = try await peer.readFrame()
+            task.cancel()
+            #expect(try await peer.readFrame().closeCode == 1_001)
+            try await peer.send(.close(1_001))
+            await peer.close()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWire
+import Testing
+
+@testable import DuplexWebSockets
+
+@Suite struct WebSocketReceivingTests {
+    private func withEcho(_ body: @escaping @Sendable (RawPeer) async throws -> Void) async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        } _: { address in
+            let peer = try await RawPeer.openWebSocket(to: address)
+            try await body(peer)
+        }
+    }
+
+    /// Sends numbered messages until the system and the other side take no more.
+    ///
+    /// - Returns: how many were sent, the last of which may still wait on this side.
+    private func flood(_ peer: RawPeer, size: Int) async throws -> Int {
+        var count = 0
+        await #expect {
+            while true {
+                let number = [UInt8(truncatingIfNeeded: count >> 8), UInt8(truncatingIfNeeded: count)]
+                count += 1
+                let frame = peer.encoded(.binary(number + [UInt8](repeating: 7, count: size)))
+                try await peer.socket.write(frame, timeout: .milliseconds(100))
+            }
+        } throws: {
+            ($0 as? SocketError)?.code == .timedOut
+        }
+        return count
+    }
+
+    @Test("A message in fragments arrives as one, with control frames between them answered at once")
+    func fragments() async throws {
+        try await withClient { socket, peer in
+            try await peer.send(
+                .text("one, ", isFinal: false),
+                .ping([1]),
+                .continuation(Array("two, ".utf8), isFinal: false)
+            )
+            #expect(try await peer.readFrame().opcode == 0xA)
+            try await peer.send(.continuation([]), .binary([1, 2]))
+            #expect(try await socket.receive() == "one, two, ")
+            #expect(try await socket.receive() == .binary([1, 2]))
+        }
+    }
+
+    @Test("Messages that come byte by byte arrive whole")
+    func byteByByte() async throws {
+        try await withClient { socket, peer in
+            let frames = [RawFrame.text("ä€𐍈"), .ping([9]), .binary([UInt8](repeating: 3, count: 300)), .text("")]
+            try await peer.sendByteByByte(frames.flatMap { peer.encoded($0) })
+            #expect(try await socket.receive() == "ä€𐍈")
+            #expect(try await socket.receive() == .binary([UInt8](repeating: 3, count: 300)))
+            #expect(try await socket.receive() == "")
+        }
+    }
+
+    @Test("A second task that receives is refused, and the first gets the message")
+    func secondReceiver() async throws {
+        try await withClient { socket, peer in
+            let first = await waiting(on: socket) { socket in try await socket.receive() }
+            await expect(.alreadyReceiving) { try await socket.receive() }
+            try await peer.send(.text("for the first"))
+            #expect(try await first.value == "for the first")
+        }
+    }
+
+    @Test("Of many tasks that receive at once, each gets a message or is refused, and no message is lost")
+    func manyReceivers() async throws {
+        try await withClient { socket, peer in
+            let results = await withTaskGroup(of: Result<Message, any Error>.self) { group in
+                for _ in 0..<20 { group.addTask { await Self.result { try await socket.receive() } } }
+                group.addTask { await Self.result { try await Self.sent(by: peer) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            let received = results.compactMap { try? $0.get() }.filter { $0 != "sent" }
+            for case .failure(let error) in results { #expect((error as? WebSocketError)?.code == .alreadyReceiving) }
+            var rest: [Message] = []
+            while received.count + rest.count < 20 { rest.append(try await socket.receive()) }
+            #expect(Set((received + rest).map(\.description)) == Set((0..<20).map { "\($0)" }))
+        }
+    }
+
+    private static func result(_ body: () async throws -> Message) async -> Result<Message, any Error> {
+        do {
+            return .success(try await body())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func sent(by peer: RawPeer) async throws -> Message {
+        try await peer.send((0..<20).map { .text("\($0)") })
+        return "sent"
+    }
+
+    @Test("Cancelling a task that waits to receive ends the wait at once, and nothing is lost")
+    func cancelled() async throws {
+        try await withClient { socket, peer in
+            let receiver = await waiting(on: socket) { socket in try await socket.receive() }
+            receiver.cancel()
+            await #expect(throws: CancellationError.self) { try await receiver.value }
+            try await peer.send(.text("kept"))
+            #expect(try await socket.receive() == "kept")
+        }
+    }
+
+    @Test("Cancelling at any moment loses no message")
+    func cancelledAnyTime() async throws {
+        try await withClient { socket, peer in
+            var received: [Message] = []
+            for number in 0..<200 {
+                let receiver = Task { try await socket.receive() }
+                try await peer.send(.text("\(number)"))
+                receiver.cancel()
+                if case .success(let message) = await receiver.result { received.append(message) }
+            }
+            while received.count < 200 { received.append(try await socket.receive()) }
+            #expect(received == (0..<200).map { .text("\($0)") })
+        }
+    }
+
+    @Test("A task that is cancelled already gets no further message")
+    func cancelledBefore() async throws {
+        try await withClient { socket, _ in
+            let receiver = Task {
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return try await socket.receive()
+            }
+            await #expect(throws: CancellationError.self) { try await receiver.value }
+            #expect(await socket.state == .open)
+        }
+    }
+
+    @Test(
+        "An app that doesn't receive slows its peer down in bounded memory, and gets everything in the end",
+        arguments: [
+            1_000, 30_000, 300_000,
+        ]
+    )
+    func backpressure(size: Int) async throws {
+        try await withClient { socket, peer in
+            let sent = try await flood(peer, size: size)
+            let held = await socket.inboxBytes
+            #expect(await socket.inbox.count <= Limits.internet.inboxMessages)
+            #expect(held < Limits.internet.inboxBytes.bytes + size + 2)
+            #expect(await socket.carry.count <= WebSocket.queuedReceiveLimit)
+            for number in 0..<sent {
+                guard case .binary(let bytes) = try await socket.receive() else { break }
+                #expect(Int(bytes[0]) << 8 | Int(bytes[1]) == number & 0xFFFF)
+                #expect(bytes.count == size + 2)
+            }
+            try await peer.send(.text("on"))
+            #expect(try await socket.receive() == "on")
+        }
+    }
+
+    @Test("The keepalive doesn't end a connection whose app doesn't receive")
+    func keepaliveWithoutReading() async throws {
+        var options = WebSocketOptions()
+        options.keepalive = .every(.milliseconds(200), timeout: .seconds(2))
+        try await withClient(options: options) { socket, peer in
+            let sent = try await flood(peer, size: 100_000)
+            // More than the timeout, during which pongs would lie behind what the app doesn't take.
+            for _ in 0..<12 { #expect(try await peer.readFrame().opcode == 0x9) }
+            #expect(await socket.state == .open)
+            for _ in 0..<sent { _ = try await socket.receive() }
+        }
+    }
+
+    @Test("The keepalive fails a connection whose peer stays silent, with 1011")
+    func keepaliveTimeout() async throws {
+        var options = WebSocketOptions()
+        options.keepalive = .every(.milliseconds(20), timeout: .milliseconds(20))
+        try await withClient(options: options) { socket, peer in
+            await #expect {
+                try await socket.receive()
+            } throws: {
+                let error = $0 as? WebSocketError
+                return error?.code == .protocolViolation && error?.closeReport?.error?.code == .keepaliveTimeout
+            }
+            let frame = try await peer.readFrame { $0.opcode != 0x9 }
+            #expect(frame.closeCode == 1_011)
+        }
+    }
+
+    @Test("A peer that pings and doesn't read makes nothing grow, and the pong it reads last answers its last ping")
+    func pingFlood() async throws {
+        try await withClient { socket, peer in
+            let burst = (0..<2_000).map { _ in RawFrame.ping([UInt8](repeating: 1, count: 125)) }
+            let bytes = burst.flatMap { peer.encoded($0) }
+            while await socket.queuedBytes < 64 * 1_024 { try await peer.send(bytes) }
+            for _ in 0..<20 { try await peer.send(bytes) }
+            try await peer.send(.ping([99]), .text("done"))
+            #expect(try await socket.receive() == "done")
+            #expect(await socket.queuedBytes < 65 * 1_024)
+            let last = try await peer.readFrame { $0.opcode != 0xA || $0.payload.count != 125 }
+            #expect(last.opcode == 0xA)
+            #expect(last.payload == [99])
+        }
+    }
+
+    @Test("Messages before a violation are received and answered, then the close frame says what it was")
+    func violationBehindMessages() async throws {
+        try await withEcho { peer in
+            let bad = peer.encoded(RawFrame(0x3, [1]))
+            try await peer.send(peer.encoded(.text("a")) + peer.encoded(.text("b")) + bad)
+            #expect(try await peer.readFrame().text == "a")
+            #expect(try await peer.readFrame().text == "b")
+            #expect(try await peer.readFrame().closeCode == 1_002)
+            #expect(try await peer.isAtEnd())
+        }
+    }
+
+    @Test("Messages before the peer's close are received and answered, then the close is")
+    func closeBehindMessages() async throws {
+        try await withEcho { peer in
+            try await peer.send(.text("a"), .text("b"), .close(4_321, "done"))
+            #expect(try await peer.readFrame().text == "a")
+            #expect(try await peer.readFrame().text == "b")
+            #expect(try await peer.readFrame().closeCode == 4_321)
+            #expect(try await peer.isAtEnd())
+        }
+    }
+
+    @Test("Messages before the end of the stream are received, then the loss is told")
+    func endOfStreamBehindMessages() async throws {
+        try await withClient { socket, peer in
+            try await peer.send((0..<40).map { .text("\($0)") })
+            await peer.finishWriting()
+            for number in 0..<40 { #expect(try await socket.receive() == .text("\(number)")) }
+            await expect(.connectionLost) { try await socket.receive() }
+        }
+    }
+
+    @Test("A violation is told to the one who receives, again and again")
+    func violation() async throws {
+        try await withClient { socket, peer in
+            try await peer.send(RawFrame(0x1, [0xFF]))
+            for _ in 0..<2 {
+                await #expect {
+                    try await socket.receive()
+                } throws: {
+                    (($0 as? WebSocketError)?.cause as? ProtocolError)?.code == .invalidUTF8
+                }
+            }
+            #expect(await socket.closeReport.error?.code == .invalidUTF8)
+            #expect(try await peer.readFrame().closeCode == 1_007)
+        }
+    }
+}
