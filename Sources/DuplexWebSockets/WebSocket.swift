@@ -29,17 +29,17 @@ public actor WebSocket {
     /// Why nothing more is received, once that is so: the app still gets what came before it.
     var ending: Ending? { didSet { updateIsTaking() } }
     let session: Session
-    let inboxBytes: ByteCount
+    let inboxByteLimit: ByteCount
     /// Messages that wait for the app, and what they hold.
     var inbox: Deque<Message> = []
-    var heldBytes = 0
+    var inboxBytes = 0
     /// Bytes that were received when the inbox was full, still to be parsed.
     var carry: [UInt8] = []
     /// The message that the receiver is being resumed for.
     ///
     /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
     var delivered: Message?
-    let inboxMessages: Int32
+    let inboxMessageLimit: Int32
     var receiver: Waiter<Void>?
 
     var stage = Stage.open { didSet { updateIsTaking() } }
@@ -110,8 +110,8 @@ public actor WebSocket {
         self.handler = setup.handler
         self.subprotocol = setup.subprotocol
         self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
-        inboxMessages = Int32(clamping: setup.limits.inboxMessages)
-        inboxBytes = setup.limits.inboxBytes
+        inboxMessageLimit = Int32(clamping: setup.limits.inboxMessages)
+        inboxByteLimit = setup.limits.inboxBytes
         let core = channel.value.core
         session = Session(
             role: setup.role,

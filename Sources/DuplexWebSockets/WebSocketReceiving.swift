@@ -118,7 +118,7 @@ extension WebSocket {
             receiver.resume(returning: ())
         } else if session.state == .open || hasRoom {
             inbox.append(message)
-            heldBytes += message.byteCount
+            inboxBytes += message.byteCount
         }
     }
 
@@ -130,7 +130,7 @@ extension WebSocket {
     }
 
     private var hasRoom: Bool {
-        inbox.count < Int(inboxMessages) && heldBytes < inboxBytes.bytes
+        inbox.count < Int(inboxMessageLimit) && inboxBytes < inboxByteLimit.bytes
     }
 
     // MARK: The app's side
@@ -225,7 +225,7 @@ extension WebSocket {
     /// Takes a message out of the inbox.
     private func takeMessage() -> Message? {
         guard let message = inbox.popFirst() else { return nil }
-        heldBytes -= message.byteCount
+        inboxBytes -= message.byteCount
         isAnswering = true
         if !channel.isReading { refill() }
         return message
