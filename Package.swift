@@ -101,14 +101,16 @@ let package = Package(
         .testTarget(
             name: "DuplexWebSocketsTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
+                logging,
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "DuplexServerTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
+                logging,
                 lifecycle,
             ],
             swiftSettings: strict

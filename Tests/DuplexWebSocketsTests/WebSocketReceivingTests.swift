@@ -151,7 +151,7 @@ import Testing
     func backpressure(size: Int) async throws {
         try await withClient { socket, peer in
             let sent = try await flood(peer, size: size)
-            let held = await socket.inboxBytes
+            let held = await socket.inbox.reduce(0) { $0 + $1.byteCount }
             #expect(await socket.inbox.count <= Limits.internet.inboxMessages)
             #expect(held < Limits.internet.inboxBytes.bytes + size + 2)
             #expect(await socket.carry.count <= WebSocket.queuedReceiveLimit)

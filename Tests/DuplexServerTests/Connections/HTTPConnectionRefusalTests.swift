@@ -126,7 +126,7 @@ import Testing
         ]
     )
     func timeout(bytes: String) async throws {
-        let response = try await refusal(Array(bytes.utf8), limits: .internet.with(headTime: .milliseconds(30)))
+        let response = try await refusal(Array(bytes.utf8), limits: .internet.with(headTime: .milliseconds(500)))
         #expect(response.status == 408)
         #expect(response.text.contains("in time"))
     }
@@ -135,7 +135,7 @@ import Testing
     func laterTimeout() async throws {
         try await withServer { server in
             Self.configure(&server)
-            server.limits = .internet.with(headTime: .milliseconds(30))
+            server.limits = .internet.with(headTime: .milliseconds(500))
         } _: { address in
             let peer = try await RawPeer.connect(to: address)
             let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -150,7 +150,7 @@ import Testing
     @Test("A connection that sends nothing is closed after the same time, without a word")
     func silent() async throws {
         try await withServer { server in
-            server.limits = .internet.with(headTime: .milliseconds(30))
+            server.limits = .internet.with(headTime: .milliseconds(500))
         } _: { address in
             let peer = try await RawPeer.connect(to: address)
             let isAtEnd = try await peer.isAtEnd()
