@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct OutputBufferTests {
+    private func pattern(_ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }
+    }
+
+    /// Sends all that waits, and gives what the peer received.
+    private func drain(_ buffer: OutputBuffer, _ pair: (near: Int32, far: Int32), total: Int) -> [UInt8] {
+        var received: [UInt8] = []
+        while received.count < total {
+            if buffer.count > 0, case .failed = buffer.send(to: pair.near) { break }
+            guard let bytes = Descriptors.read(pair.far), !bytes.isEmpty else { break }
+            received += bytes
+        }
+        return received
+    }
+
+    private func withPair(_ body: ((near: Int32, far: Int32)) throws -> Void) throws {
+        let pair = try Descriptors.pair()
+        defer {
+            SystemCalls.close(pair.near)
+            SystemCalls.close(pair.far)
+        }
+        try body(pair)
+    }
+
+    @Test("What is appended in pieces goes out whole and in order, also past the first block")
+    func growing() throws {
+        try withPair { pair in
+            let bytes = pattern(3 * OutputPool.blockSize + 5)
+            let buffer = OutputBuffer()
+            for start in stride(from: 0, to: bytes.count, by: 1_000) {
+                buffer.append(Array(bytes[start..<min(start + 1_000, bytes.count)]).span.raw)
+            }
+            #expect(buffer.count == bytes.count)
+            #expect(drain(buffer, pair, total: bytes.count) == bytes)
+            #expect(buffer.count == 0)
+        }
+    }
+
+    @Test("Only what was written of the reserved room waits")
+    func reserving() throws {
+        try withPair { pair in
+            let buffer = OutputBuffer()
+            buffer.append(capacity: 100) { output in
+                for byte in "abc".utf8 { output.append(byte) }
+            }
+            buffer.append(Array("def".utf8).span.raw)
+            #expect(buffer.count == 6)
+            #expect(drain(buffer, pair, total: 6) == Array("abcdef".utf8))
+        }
+    }
+
+    @Test("A socket that takes a part leaves the rest waiting, and then says that it would block")
+    func partial() throws {
+        try withPair { pair in
+            let bytes = pattern(16 << 20)
+            let buffer = OutputBuffer()
+            buffer.append(bytes.span.raw)
+            while case .transferred = buffer.send(to: pair.near) {}
+            #expect((1..<bytes.count).contains(buffer.count))
+            #expect(buffer.send(to: pair.near) == .wouldBlock)
+            #expect(drain(buffer, pair, total: bytes.count) == bytes)
+        }
+    }
+
+    @Test("Bytes sent behind what waits keep their place, whether the socket takes them or not")
+    func sendingBehind() throws {
+        try withPair { pair in
+            let bytes = pattern(16 << 20)
+            let tail = Array("the tail".utf8)
+            let buffer = OutputBuffer()
+            buffer.append(Array("head ".utf8).span.raw)
+            #expect(buffer.send(to: pair.near, then: tail.span.raw) == .transferred(13))
+            #expect(Descriptors.read(pair.far) == Array("head the tail".utf8))
+            #expect(buffer.count == 0)
+            _ = buffer.send(to: pair.near, then: bytes.span.raw)
+            #expect(buffer.count > 0)
+            _ = buffer.send(to: pair.near, then: tail.span.raw)
+            #expect(drain(buffer, pair, total: bytes.count + tail.count) == bytes + tail)
+        }
+    }
+
+    @Test("A send that fails reports the error, and what waits can be forgotten")
+    func failing() {
+        let buffer = OutputBuffer()
+        buffer.append([1, 2, 3].span.raw)
+        guard case .failed = buffer.send(to: -1) else {
+            Issue.record("Sending to no descriptor didn't fail.")
+            return
+        }
+        #expect(buffer.count == 3)
+        buffer.removeAll()
+        #expect(buffer.count == 0)
+    }
+}
