@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import Synchronization
+import Testing
+
+@Suite struct LoopCoreTests {
+    private final class Flush: Flushable, Sendable {
+        let count = Atomic<Int>(0)
+
+        func flush() {
+            count.add(1, ordering: .relaxed)
+        }
+    }
+
+    private func onLoop<Value: Sendable>(
+        _ loop: EventLoop,
+        _ body: @escaping @Sendable (LoopCore) -> Value
+    ) async -> Value {
+        await withCheckedContinuation { continuation in
+            loop.execute { core in continuation.resume(returning: body(core)) }
+        }
+    }
+
+    @Test("What asks for it is flushed once at the end of the turn, and not in the next")
+    func flushing() async throws {
+        let loop = try EventLoop()
+        let flush = Flush()
+        let before = await onLoop(loop) { core in
+            core.flushAtEndOfTurn(flush)
+            return flush.count.load(ordering: .relaxed)
+        }
+        #expect(before == 0)
+        // A turn begins behind the end of the one before it.
+        #expect(await onLoop(loop) { _ in flush.count.load(ordering: .relaxed) } == 1)
+        #expect(await onLoop(loop) { _ in flush.count.load(ordering: .relaxed) } == 1)
+        await loop.stop()
+    }
+
+    @Test("The loop's time doesn't go back from turn to turn")
+    func time() async throws {
+        let loop = try EventLoop()
+        var last = await onLoop(loop) { $0.now }
+        for _ in 0..<100 {
+            let now = await onLoop(loop) { $0.now }
+            #expect(now >= last)
+            last = now
+        }
+        await loop.stop()
+    }
+}
