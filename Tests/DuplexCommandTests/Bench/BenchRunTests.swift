@@ -27,6 +27,9 @@ struct BenchRunTests {
         )
     }
 
+    /// Takes what comes and answers nothing.
+    private static let listenOnly: @Sendable (isolated WebSocket) async throws -> Void = { try await listen($0) }
+
     @Test("Against an echo it reports messages, latencies and no failure")
     func echoes() async throws {
         var server = WebServer(port: 0)
@@ -45,7 +48,7 @@ struct BenchRunTests {
 
     @Test("Against a server that answers nothing it reports each connection that waits in vain")
     func silence() async throws {
-        let report = try await withWebSocketServer({ try await listen($0) }) { url in
+        let report = try await withWebSocketServer(Self.listenOnly) { url in
             let plan = Self.plan(url, echoTimeout: .milliseconds(1))
             return try await BenchRun(plan: plan, group: .shared) { _, _ in }.run()
         }

@@ -11,6 +11,9 @@ import Testing
 
 @Suite("duplex connect", .timeLimit(.minutes(1)))
 struct ConnectTests {
+    /// Takes what comes and answers nothing.
+    private static let listenOnly: @Sendable (isolated WebSocket) async throws -> Void = { try await listen($0) }
+
     @Test("In a pipe, lines go out, messages come in, and nothing else is printed")
     func pipe() async throws {
         try await withServeCommand { authority in
@@ -78,7 +81,7 @@ struct ConnectTests {
 
     @Test("Replies that don't come end it with 5")
     func timeout() async throws {
-        let result = try await withWebSocketServer({ try await listen($0) }) { url in
+        let result = try await withWebSocketServer(Self.listenOnly) { url in
             try await RunningCommand.run(["connect", url, "-x", "a", "--wait", "1ms"])
         }
         #expect(result.status == 5)

@@ -33,8 +33,13 @@ struct MessageAssemblerTests {
         limits.frameSize = .unlimited
         var assembler = MessageAssembler(.binary)
         try assembler.append([UInt8](repeating: 0, count: held).span.raw, expected: 0)
-        #expect(Self.refusal { try assembler.beginFragment(length: UInt64(100 - held), limits: MessageLimits(limits)) } == nil)
-        let over = Self.refusal { try assembler.beginFragment(length: UInt64(101 - held), limits: MessageLimits(limits)) }
+        #expect(
+            Self.refusal { try assembler.beginFragment(length: UInt64(100 - held), limits: MessageLimits(limits)) }
+                == nil
+        )
+        let over = Self.refusal {
+            try assembler.beginFragment(length: UInt64(101 - held), limits: MessageLimits(limits))
+        }
         #expect(over == .messageTooLarge)
         let longest = Self.refusal { try assembler.beginFragment(length: 1 << 63 - 1, limits: MessageLimits(limits)) }
         #expect(longest == .messageTooLarge)
@@ -59,7 +64,9 @@ struct MessageAssemblerTests {
         var assembler = MessageAssembler(.text)
         let limits = Limits.internet.with(fragments: 3)
         for _ in 0..<3 { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) }
-        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == .tooManyFragments)
+        #expect(
+            Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == .tooManyFragments
+        )
     }
 
     @Test(
@@ -70,7 +77,9 @@ struct MessageAssemblerTests {
         var assembler = MessageAssembler(.text)
         let limits = Limits.internet.with(fragments: bound)
         #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == nil)
-        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == .tooManyFragments)
+        #expect(
+            Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == .tooManyFragments
+        )
     }
 
     @Test("A text fails at its first impossible byte, and when it ends within a character; bytes never fail")

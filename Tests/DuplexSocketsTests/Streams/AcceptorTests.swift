@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Glibc
+import Logging
+import Synchronization
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct AcceptorTests {
+    private struct Recorder: LogHandler {
+        let lines: AsyncStream<String>.Continuation
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.notice
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            lines.yield("\(event.level): \(event.message)")
+        }
+    }
+
+    /// Tells when a descriptor begins to be watched.
+    private final class TellingPoller: Poller {
+        private let inner: EpollPoller
+        private let watched: AsyncStream<Int32>.Continuation
+
+        init(_ watched: AsyncStream<Int32>.Continuation) throws(SocketError) {
+            inner = try EpollPoller()
+            self.watched = watched
+        }
+
+        func add(_ descriptor: Int32, token: UInt64, interest: Readiness) throws(SocketError) {
+            try inner.add(descriptor, token: token, interest: interest)
+            watched.yield(descriptor)
+        }
+
+        func modify(_ descriptor: Int32, token: UInt64, interest: Readiness) {
+            inner.modify(descriptor, token: token, interest: interest)
+        }
+
+        func remove(_ descriptor: Int32) { inner.remove(descriptor) }
+        func wait(_ limit: PollLimit, into events: inout [PollEvent]) { inner.wait(limit, into: &events) }
+        func close() { inner.close() }
+    }
+
+    @Test("Without descriptors it pauses, says so once, and takes the connection when there are some again")
+    func exhaustion() async {
+        // Limits are the process's, so it is another process that runs into them.
+        await #expect(processExitsWith: .success) {
+            let (lines, log) = AsyncStream<String>.makeStream()
+            let (watched, watching) = AsyncStream<Int32>.makeStream()
+            let (taken, taking) = AsyncStream<Int32>.makeStream()
+            let loop = try EventLoop(name: "acceptor", poller: TellingPoller(watching))
+            let (listener, address) = try Descriptors.listener()
+            let client = try SystemCalls.streamSocket(.ipv4)
+            var limit = rlimit()
+            _ = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            limit.rlim_cur = 128
+            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+            var fillers: [Int32] = []
+            while case let filler = dup(client), filler >= 0 { fillers.append(filler) }
+            try #require(!fillers.isEmpty)
+            let acceptor = try await loop.run { core in
+                let acceptor = Acceptor(
+                    descriptor: listener,
+                    core: core,
+                    logger: Logger(label: "tests") { _ in Recorder(lines: log) }
+                ) { descriptor, _ in taking.yield(descriptor) }
+                try acceptor.start()
+                return LoopBound(acceptor, on: loop.thread)
+            }
+            _ = SystemCalls.connect(client, to: address)
+            // The first time it starts, and then after each of three pauses: each is a tenth of a second.
+            let began = MonotonicInstant.now()
+            var starts = 0
+            for await descriptor in watched where descriptor == listener {
+                starts += 1
+                if starts == 4 { break }
+            }
+            #expect(began.duration(to: .now()) >= .milliseconds(250))
+            for filler in fillers { SystemCalls.close(filler) }
+            var connections = taken.makeAsyncIterator()
+            let connection = await connections.next()
+            #expect(connection != nil)
+            try await loop.run { _ in acceptor.value.close() }
+            log.finish()
+            var said: [String] = []
+            for await line in lines { said.append(line) }
+            #expect(said.count == 2)
+            #expect(said.first?.hasPrefix("error: no connection can be accepted") == true)
+            #expect(said.last == "notice: accepting connections again")
+            await loop.stop()
+        }
+    }
+
+    @Test("A burst of connections is taken whole, and after closing none is")
+    func burst() async throws {
+        let (taken, taking) = AsyncStream<Int32>.makeStream()
+        let (listener, address) = try Descriptors.listener(backlog: 128)
+        try await withLoop { loop in
+            var clients: [Int32] = []
+            for _ in 0..<100 {
+                let client = try SystemCalls.streamSocket(.ipv4)
+                _ = SystemCalls.connect(client, to: address)
+                clients.append(client)
+            }
+            let acceptor = try await loop.run { core in
+                let acceptor = Acceptor(
+                    descriptor: listener,
+                    core: core,
+                    logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+                ) { descriptor, _ in taking.yield(descriptor) }
+                try acceptor.start()
+                return LoopBound(acceptor, on: loop.thread)
+            }
+            var connections = taken.makeAsyncIterator()
+            for client in clients {
+                if let descriptor = await connections.next() { SystemCalls.close(descriptor) }
+                SystemCalls.close(client)
+            }
+            try await loop.run { _ in acceptor.value.close() }
+            await #expect(throws: SocketError.self) { _ = try await Socket.connect(to: .address(address)) }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct ChannelTests {
+    private enum Event: Sendable, Equatable {
+        case received([UInt8])
+        case inputEnded
+        case drained
+        case failed(SocketError.Code)
+    }
+
+    private final class Recorder: ChannelHandler {
+        let events: AsyncStream<Event>.Continuation
+
+        init(_ events: AsyncStream<Event>.Continuation) {
+            self.events = events
+        }
+
+        func received(_ bytes: inout MutableRawSpan) { events.yield(.received([UInt8](copying: bytes.bytes))) }
+        func inputEnded() { events.yield(.inputEnded) }
+        func outputDrained() { events.yield(.drained) }
+        func failed(_ error: SocketError) { events.yield(.failed(error.code)) }
+    }
+
+    private func next(_ events: AsyncStream<Event>) async -> Event? {
+        for await event in events { return event }
+        return nil
+    }
+
+    /// A channel on a loop, its events, and the descriptor at the other end.
+    private struct Fixture {
+        let loop: EventLoop
+        let recorder: LoopBound<Recorder>
+        let channel: LoopBound<Channel>
+        let far: Int32
+
+        func run<Value: Sendable>(_ body: @escaping @Sendable (Channel) -> Value) async throws -> Value {
+            try await loop.run { [channel] _ in body(channel.value) }
+        }
+    }
+
+    private func withChannel(
+        _ body: (Fixture, AsyncStream<Event>) async throws -> Void
+    ) async throws {
+        let pair = try Descriptors.pair()
+        defer { SystemCalls.close(pair.far) }
+        let (stream, continuation) = AsyncStream<Event>.makeStream()
+        try await withLoop { loop in
+            let (recorder, channel) = try await loop.run { core in
+                let recorder = Recorder(continuation)
+                let channel = Channel(descriptor: pair.near, core: core)
+                channel.handler = recorder
+                return (LoopBound(recorder, on: loop.thread), LoopBound(channel, on: loop.thread))
+            }
+            let fixture = Fixture(loop: loop, recorder: recorder, channel: channel, far: pair.far)
+            try await body(fixture, stream)
+            try await fixture.run { $0.close() }
+        }
+    }
+
+    @Test("Bytes and then the end of the stream are handed over, once the channel reads")
+    func input() async throws {
+        try await withChannel { fixture, events in
+            _ = Descriptors.send(fixture.far, [1, 2, 3])
+            try await fixture.run { $0.isReading = true }
+            let event1 = await next(events)
+            #expect(event1 == .received([1, 2, 3]))
+            SystemCalls.finishWriting(fixture.far)
+            let event2 = await next(events)
+            #expect(event2 == .inputEnded)
+        }
+    }
+
+    @Test("What is written in a turn goes out in order, and the end of the stream after it")
+    func output() async throws {
+        try await withChannel { fixture, _ in
+            try await fixture.run { channel in
+                channel.write([1, 2].span.raw)
+                channel.write(capacity: 8) { $0.append(3) }
+                channel.writeNow([4].span.raw)
+                channel.finishWriting()
+                channel.write([5].span.raw)
+            }
+            #expect(Descriptors.read(fixture.far) == [1, 2, 3, 4])
+            #expect(Descriptors.read(fixture.far) == [])
+        }
+    }
+
+    @Test("Output above the high-water mark is told of once it has drained, and all of it arrives")
+    func drained() async throws {
+        try await withChannel { fixture, events in
+            let total = 16 << 20
+            let isAbove = try await fixture.run { channel in
+                channel.writeNow([UInt8](repeating: 7, count: total).span.raw)
+                return channel.isAboveHighWaterMark
+            }
+            #expect(isAbove)
+            var received = 0
+            while received < total, let bytes = Descriptors.read(fixture.far), !bytes.isEmpty {
+                received += bytes.count
+            }
+            #expect(received == total)
+            let event3 = await next(events)
+            #expect(event3 == .drained)
+            #expect(try await fixture.run { $0.queuedBytes } == 0)
+        }
+    }
+
+    @Test("Closing resets the connection when what waits doesn't go out in time")
+    func closingInTime() async throws {
+        try await withChannel { fixture, _ in
+            let total = 16 << 20
+            try await fixture.run { channel in
+                channel.writeNow([UInt8](repeating: 7, count: total).span.raw)
+                channel.closeWhenSent(within: .milliseconds(20))
+            }
+            // No event but the reset: nothing is read until it has come.
+            #expect(Descriptors.isReady(fixture.far, for: 0))
+            #expect(SystemCalls.pendingError(fixture.far) == 104)
+            #expect(try await fixture.run { $0.isOpen } == false)
+        }
+    }
+
+    @Test("A reset by the peer fails the channel and closes it")
+    func failing() async throws {
+        let pair = try Descriptors.pair()
+        let (stream, continuation) = AsyncStream<Event>.makeStream()
+        try await withLoop { loop in
+            let kept = try await loop.run { core in
+                let recorder = Recorder(continuation)
+                let channel = Channel(descriptor: pair.near, core: core)
+                channel.handler = recorder
+                channel.isReading = true
+                return LoopBound((recorder, channel), on: loop.thread)
+            }
+            SystemCalls.setResetOnClose(pair.far)
+            SystemCalls.close(pair.far)
+            let event4 = await next(stream)
+            #expect(event4 == .failed(.connectionReset))
+            #expect(try await loop.run { _ in kept.value.1.isOpen } == false)
+        }
+    }
+}

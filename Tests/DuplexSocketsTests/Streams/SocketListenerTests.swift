@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import Testing
+
+@Suite struct SocketListenerTests {
+    private struct Failure: Error {}
+
+    /// Serves beside the body, and says what `serve` threw once it is cancelled.
+    private func withServer(
+        _ host: ListenAddress.Host = "127.0.0.1",
+        _ handler: @escaping @Sendable (isolated Socket) async throws -> Void,
+        _ body: (Endpoint) async throws -> Void
+    ) async throws {
+        let listener = try SocketListener.bind(.tcp(host: host, port: 0))
+        let server = Task { try await listener.serve(handler) }
+        do {
+            try await body(.address(listener.localAddress))
+        } catch {
+            server.cancel()
+            throw error
+        }
+        server.cancel()
+        await #expect(throws: CancellationError.self) { try await server.value }
+        await #expect(throws: SocketError.self) { _ = try await Socket.connect(to: .address(listener.localAddress)) }
+    }
+
+    @Test(
+        "Each connection has a handler of its own, and serving ends when it is cancelled",
+        arguments: ["127.0.0.1", "::1"]
+    )
+    func serving(host: String) async throws {
+        let echo: @Sendable (isolated Socket) async throws -> Void = { socket in
+            while let bytes = try await socket.read() { try await socket.write(bytes) }
+        }
+        try await withServer(.init(host), echo) { endpoint in
+            let first = try await Socket.connect(to: endpoint)
+            let second = try await Socket.connect(to: endpoint)
+            try await second.write("second")
+            try await first.write("first")
+            #expect(try await first.read() == Array("first".utf8))
+            #expect(try await second.read() == Array("second".utf8))
+            await first.close()
+            await second.close()
+        }
+    }
+
+    @Test("A handler that throws ends only its own connection")
+    func throwing() async throws {
+        let handler: @Sendable (isolated Socket) async throws -> Void = { socket in
+            guard let bytes = try await socket.read(), bytes != Array("bad".utf8) else { throw Failure() }
+            try await socket.write(bytes)
+        }
+        try await withServer("127.0.0.1", handler) { endpoint in
+            let good = try await Socket.connect(to: endpoint)
+            let bad = try await Socket.connect(to: endpoint)
+            try await bad.write("bad")
+            #expect(try await bad.read() == nil)
+            try await good.write("good")
+            #expect(try await good.read() == Array("good".utf8))
+            await good.close()
+            await bad.close()
+        }
+    }
+
+    @Test("Once it is closed, a listener takes no connections and can't serve")
+    func closing() async throws {
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+        await listener.close()
+        await #expect(throws: SocketError.self) { _ = try await Socket.connect(to: .address(listener.localAddress)) }
+        await #expect { try await listener.serve { _ in } } throws: { ($0 as? SocketError)?.code == .closed }
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if os(Linux)
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Glibc
+import Synchronization
+import Testing
+
+/// Nothing stays behind, however connections begin and end.
+///
+/// Each test has a process of its own, in which nobody else opens descriptors or starts threads.
+@Suite struct LeakTests {
+    @Test("Connections that are closed in order leave nothing behind")
+    func closed() async {
+        await #expect(processExitsWith: .success) {
+            try await Census.expectNothingLeft { url, group in
+                let socket = try await WebSocket.connect(to: url, on: group)
+                try await socket.send("hello")
+                _ = try await socket.receive()
+                await socket.close()
+                return socket
+            }
+        }
+    }
+
+    @Test("Connections that are dropped leave nothing behind")
+    func dropped() async {
+        await #expect(processExitsWith: .success) {
+            try await Census.expectNothingLeft { url, group in
+                try await WebSocket.connect(to: url, on: group)
+            }
+        }
+    }
+
+    @Test("Connections whose tasks are cancelled while they wait leave nothing behind")
+    func cancelled() async {
+        await #expect(processExitsWith: .success) {
+            try await Census.expectNothingLeft { url, group in
+                let socket = try await WebSocket.connect(to: url, on: group)
+                let receiver = await waiting(on: socket) { socket in try await socket.receive() }
+                let ping = await waiting(on: socket) { socket in try await socket.ping() }
+                receiver.cancel()
+                ping.cancel()
+                _ = await (receiver.result, ping.result)
+                return socket
+            }
+        }
+    }
+
+    @Test("Attempts that are cancelled at any moment leave nothing behind")
+    func cancelledAttempts() async {
+        await #expect(processExitsWith: .success) {
+            let yields = Mutex(0)
+            try await Census.expectNothingLeft { url, group in
+                let attempt = Task { try await WebSocket.connect(to: url, on: group) }
+                let count = yields.withLock { yields in
+                    yields += 1
+                    return yields
+                }
+                for _ in 0..<count { await Task.yield() }
+                attempt.cancel()
+                return try? await attempt.value
+            }
+        }
+    }
+
+    @Test("Handshakes that are refused leave nothing behind")
+    func refused() async {
+        await #expect(processExitsWith: .success) {
+            try await Census.expectNothingLeft { url, group in
+                try? await WebSocket.connect(to: url + "nothing/here", on: group)
+            }
+        }
+    }
+
+    @Test("Connections that the server's handler throws out of leave nothing behind")
+    func thrown() async {
+        await #expect(processExitsWith: .success) {
+            try await Census.expectNothingLeft { url, group in
+                let socket = try await WebSocket.connect(to: url + "throwing", on: group)
+                _ = try? await socket.receive()
+                return socket
+            }
+        }
+    }
+
+    @Test("Connections with a synchronous handler leave nothing behind")
+    func synchronous() async {
+        await #expect(processExitsWith: .success) {
+            try await Census.expectNothingLeft { url, group in
+                let socket = try await WebSocket.connect(to: url + "handler", on: group)
+                try await socket.send("hello")
+                _ = try await socket.receive()
+                return socket
+            }
+        }
+    }
+
+    @Test("Peers that reset in the middle of a frame, of a handshake or of a request leave nothing behind")
+    func brutal() async {
+        await #expect(processExitsWith: .success) {
+            let turn = Mutex(0)
+            try await Census.expectNothingLeft { url, group in
+                let port = Int(url.split(separator: ":")[2].prefix { $0 != "/" }) ?? 0
+                let address = try SocketAddress("127.0.0.1", port: port)
+                let peer = RawPeer(try await Socket.connect(to: .address(address), on: group), masks: true)
+                let request = RawPeer.upgradeRequest()
+                let half = peer.encoded(.text("half of this only")).prefix(9)
+                let pieces = [Array(request.utf8), Array(request.utf8.prefix(60)), Array(request.utf8) + half, []]
+                let piece = turn.withLock { turn in
+                    turn += 1
+                    return pieces[turn % pieces.count]
+                }
+                try await peer.send(piece)
+                if turn.withLock({ $0 % 3 }) == 0 { _ = try? await peer.socket.read(timeout: .milliseconds(1)) }
+                await peer.reset()
+                return nil
+            }
+        }
+    }
+}
+
+/// Counts what a process holds.
+enum Census {
+    private static let rounds = 100
+
+    /// The descriptors and the threads of this process.
+    private struct Count: Equatable {
+        var descriptors: [String]
+        var loops: Int
+
+        var sockets: Int { descriptors.count { $0 == "socket" } }
+    }
+
+    /// What `body` opened that is still there.
+    private final class Opened: Sendable {
+        private struct Reference {
+            weak var socket: WebSocket?
+        }
+
+        private let references = Mutex<[Reference]>([])
+
+        func add(_ socket: WebSocket?) {
+            references.withLock { $0.append(Reference(socket: socket)) }
+        }
+
+        var alive: Int { references.withLock { $0.count { $0.socket != nil } } }
+    }
+
+    /// Runs `body` many times, some at once, against a server that echoes, stops everything, and ends the process with a
+    /// failure if something is still there.
+    static func expectNothingLeft(
+        _ body: @escaping @Sendable (_ url: String, _ group: EventLoopGroup) async throws -> WebSocket?
+    ) async throws {
+        // What the runtime opens when it is first used stays open; only what comes on top is a leak.
+        try await run(rounds: 2, Opened(), body)
+        let before = await countAfterThreads()
+        let opened = Opened()
+        try await run(rounds: rounds, opened, body)
+        let after = await countAfterThreads()
+        guard before.loops == 0, after == before, opened.alive == 0 else {
+            fail("before: \(before)\nafter: \(after)\nsockets alive: \(opened.alive)\n")
+        }
+    }
+
+    /// A loop that has stopped is off its thread a moment before the system has ended the thread.
+    private static func countAfterThreads() async -> Count {
+        _ = await comesTrue { count().loops == 0 }
+        return count()
+    }
+
+    /// Whether the condition holds within ten seconds.
+    private static func comesTrue(_ condition: () -> Bool) async -> Bool {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+        while !condition() {
+            if ContinuousClock.now > deadline { return false }
+            await Task.yield()
+        }
+        return true
+    }
+
+    private static func run(
+        rounds: Int,
+        _ opened: Opened,
+        _ body: @escaping @Sendable (String, EventLoopGroup) async throws -> WebSocket?
+    ) async throws {
+        let group = try EventLoopGroup(loops: 2)
+        try await withServer { server in
+            configure(&server, group)
+        } _: { address in
+            let listening = count().sockets
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for _ in 0..<4 {
+                    tasks.addTask {
+                        for _ in 0..<rounds { opened.add(try await body("ws://\(address)/", group)) }
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+            // While the server runs, since its end closes what is still open. Resets of dropped sockets may be on their way.
+            if await !comesTrue({ count().sockets == listening }) { fail("still open: \(count())\n") }
+        }
+        await group.stop()
+    }
+
+    private static func configure(_ server: inout WebServer, _ group: EventLoopGroup) {
+        server.group = group
+        server.webSocket("/") { socket in
+            for try await message in socket.messages { try await socket.send(message) }
+        }
+        server.webSocket("/throwing") { _ in throw CancellationError() }
+        server.webSocket("/handler", handler: Echo())
+    }
+
+    private struct Echo: WebSocketHandler {
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
+        }
+    }
+
+    private static func count() -> Count {
+        let loops = entries(of: "/proc/self/task").filter { thread in
+            name(of: thread).hasPrefix("duplex-")
+        }
+        return Count(descriptors: entries(of: "/proc/self/fd").map(target).sorted(), loops: loops.count)
+    }
+
+    private static func entries(of directory: String) -> [String] {
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names
+    }
+
+    /// What kind of thing a descriptor is.
+    private static func target(of descriptor: String) -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        let length = unsafe readlink("/proc/self/fd/" + descriptor, &buffer, buffer.count)
+        let text = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(text.prefix { $0 != ":" })
+    }
+
+    private static func name(of thread: String) -> String {
+        guard let file = unsafe fopen("/proc/self/task/\(thread)/comm", "r") else { return "" }
+        defer { unsafe fclose(file) }
+        var buffer = [CChar](repeating: 0, count: 32)
+        guard unsafe fgets(&buffer, Int32(buffer.count), file) != nil else { return "" }
+        return String(decoding: buffer.prefix { $0 > 32 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static func fail(_ text: String) -> Never {
+        _ = unsafe write(2, text, text.utf8.count)
+        exit(1)
+    }
+}
+#endif
