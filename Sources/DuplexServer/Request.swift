@@ -11,7 +11,7 @@ public struct Request: Sendable {
     public let head: RequestHead
     /// What the parameters of the route's path stood for, percent-decoded: `name` for `/hello/:name`.
     public internal(set) var parameters: [String: String]
-    /// The body; at most ``Limits/bodySize``.
+    /// The body; at most `Limits.bodySize`.
     public let body: [UInt8]
     /// The address of the peer.
     public let remoteAddress: SocketAddress?

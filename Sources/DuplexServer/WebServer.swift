@@ -98,7 +98,7 @@ public struct WebServer: Sendable {
     /// On cancellation no further connection is accepted, WebSockets are closed with 1001, requests that were begun are
     /// answered, and after ``closeTimeout`` at most everything is closed.
     ///
-    /// - Throws: ``SocketError`` when the port can't be had. Being cancelled is the normal end and throws nothing.
+    /// - Throws: `SocketError` when the port can't be had. Being cancelled is the normal end and throws nothing.
     public func run() async throws {
         try await run { _ in }
     }
@@ -106,7 +106,7 @@ public struct WebServer: Sendable {
     /// Serves as ``run()`` does, and tells the address once it is listened on and before the first request is taken.
     ///
     /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
-    /// - Throws: ``SocketError`` when the port can't be had; what `onListening` throws.
+    /// - Throws: `SocketError` when the port can't be had; what `onListening` throws.
     public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
         if routes.haveWebSockets { SHA1.load() }
         let group = group ?? .shared
@@ -136,7 +136,7 @@ public struct WebServer: Sendable {
     ///
     /// - Parameter body: gets the address that is listened on.
     /// - Returns: what `body` returned.
-    /// - Throws: what `body` threw, or ``SocketError`` when the port can't be had.
+    /// - Throws: what `body` threw, or `SocketError` when the port can't be had.
     public func withRunning<Result: Sendable>(
         _ body: @escaping @Sendable (SocketAddress) async throws -> Result
     ) async throws -> Result {

@@ -15,7 +15,7 @@ extension WebSocket {
     /// Cancelling the task doesn't shorten that. Closing twice is the same as once.
     ///
     /// - Parameters:
-    ///   - code: the reason for programs; one that may go on the wire (``CloseCode/isSendable``), else 1000 is sent.
+    ///   - code: the reason for programs; one that may go on the wire (`CloseCode.isSendable`), else 1000 is sent.
     ///   - reason: the reason for people; cut at 123 bytes of UTF-8, between two characters' scalars.
     /// - Returns: how the connection ended.
     @discardableResult

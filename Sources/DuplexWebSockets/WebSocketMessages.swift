@@ -7,7 +7,7 @@ extension WebSocket {
     /// The messages as they arrive, whole.
     ///
     /// Ends when the connection is closed in order (1000, 1001 or without a code), and throws when it isn't. When the app
-    /// is slow, the inbox fills (``Limits/inboxMessages``), reading stops, and the peer is slowed down.
+    /// is slow, the inbox fills (`Limits.inboxMessages`), reading stops, and the peer is slowed down.
     public nonisolated var messages: Messages {
         Messages(socket: self)
     }

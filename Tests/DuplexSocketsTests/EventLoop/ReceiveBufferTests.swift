@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-@testable import DuplexSockets
 import Testing
+
+@testable import DuplexSockets
 
 @Suite struct ReceiveBufferTests {
     /// What each receive of a read gave, with its bytes.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import Glibc
 import Testing
 
 @testable import DuplexSockets
@@ -30,13 +29,6 @@ import Darwin
             SystemCalls.close(near)
             SystemCalls.close(far)
         }
-<<<<<<< HEAD
-=======
-        // Small, so that a few megabytes are more than the socket takes.
-        #expect(SystemCalls.setOption(pair.near, level: SOL_SOCKET, name: SO_SNDBUF, 1 << 16))
-        try body(pair)
-    }
->>>>>>> sb
 
         /// What has arrived at the far end.
         func arrived() -> [UInt8] {
@@ -51,31 +43,16 @@ import Darwin
         (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
     }
 
-<<<<<<< HEAD
     /// Sends all that waits, and gives what arrived.
     private func drain(_ buffer: OutputBuffer, _ stream: Stream) -> [UInt8] {
         var arrived: [UInt8] = []
         while buffer.count > 0 {
             if case .failed = buffer.send(to: stream.near) { break }
             arrived += stream.arrived()
-=======
-    @Test("A socket that takes a part leaves the rest waiting, and then says that it would block")
-    func partial() throws {
-        try withPair { pair in
-            let bytes = pattern(2 << 20)
-            let buffer = OutputBuffer()
-            buffer.append(bytes.span.raw)
-            while buffer.count > 0, case .transferred = buffer.send(to: pair.near) {}
-            #expect((1..<bytes.count).contains(buffer.count))
-            #expect(buffer.send(to: pair.near) == .wouldBlock)
-            let isWhole = drain(buffer, pair, total: bytes.count) == bytes
-            #expect(isWhole)
->>>>>>> sb
         }
         return arrived
     }
 
-<<<<<<< HEAD
     @Test(
         "What is appended goes out in its order, within the block and beyond it",
         arguments: [
@@ -84,28 +61,6 @@ import Darwin
     )
     func order(sizes: [Int]) throws {
         let stream = try Stream()
-=======
-    @Test("Bytes sent behind what waits keep their place, whether the socket takes them or not")
-    func sendingBehind() throws {
-        try withPair { pair in
-            let bytes = pattern(2 << 20)
-            let tail = Array("the tail".utf8)
-            let buffer = OutputBuffer()
-            buffer.append(Array("head ".utf8).span.raw)
-            #expect(buffer.send(to: pair.near, then: tail.span.raw) == .transferred(13))
-            #expect(Descriptors.read(pair.far) == Array("head the tail".utf8))
-            #expect(buffer.count == 0)
-            _ = buffer.send(to: pair.near, then: bytes.span.raw)
-            #expect(buffer.count > 0)
-            _ = buffer.send(to: pair.near, then: tail.span.raw)
-            let isWhole = drain(buffer, pair, total: bytes.count + tail.count) == bytes + tail
-            #expect(isWhole)
-        }
-    }
-
-    @Test("A send that fails reports the error, and what waits can be forgotten")
-    func failing() {
->>>>>>> sb
         let buffer = OutputBuffer()
         var expected: [UInt8] = []
         // Twice, as a buffer is used again and again.
