@@ -101,7 +101,7 @@ public actor WebSocket {
     /// Payloads from this size on are sent without being copied, where they aren't masked.
     static let directSendSize = 16 * 1_024
     /// How long an app that isn't receiving may take to answer the last message before the connection ends.
-    static let answerGrace = Duration.seconds(1)
+    static let answerGrace = Duration.seconds(3)
 
     /// Takes over a channel after the opening handshake; called on its loop, and followed by ``start(leftover:)``.
     package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {

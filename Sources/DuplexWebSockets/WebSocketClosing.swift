@@ -109,7 +109,7 @@ extension WebSocket {
 
     private func startGrace() {
         let core = channel.core
-        graceTimer = core.schedule(self, at: core.now.advanced(by: Self.answerGrace))
+        graceTimer = core.schedule(self, at: core.now.advanced(by: inbox.isEmpty ? Self.answerGrace : session.closeTimeout))
     }
 
     private func stopGrace() {
