@@ -109,7 +109,8 @@ extension WebSocket {
 
     private func startGrace() {
         let core = channel.core
-        graceTimer = core.schedule(self, at: core.now.advanced(by: inbox.isEmpty ? Self.answerGrace : session.closeTimeout))
+        let grace = inbox.isEmpty ? Self.answerGrace : session.closeTimeout
+        graceTimer = core.schedule(self, at: core.now.advanced(by: grace))
     }
 
     private func stopGrace() {
