@@ -83,6 +83,15 @@ struct SessionTimeTests {
         }
     }
 
+    @Test("What came at the very instant of the ping is no answer to it", arguments: bothRoles)
+    func sameInstant(role: Session.Role) {
+        var conversation = Self.conversation(role, every: 20, timeout: 15)
+        conversation.perform(.wait(.seconds(20)))
+        conversation.receive(.text("a"))
+        conversation.perform(.passDeadline, .wait(.seconds(15)), .passDeadline)
+        conversation.expect(.text("a"), .timeout(.wrote), Self.ping(1), Self.silent(15))
+    }
+
     @Test("With a timeout longer than the interval, the silence is counted from the first ping without an answer")
     func longTimeout() {
         var conversation = Self.conversation(.server, every: 10, timeout: 25)
