@@ -78,7 +78,9 @@ struct ConnectTests {
 
     @Test("Replies that don't come end it with 5")
     func timeout() async throws {
-        let result = try await withWebSocketServer({ try await listen($0) }) { url in
+        let result = try await withWebSocketServer {
+            try await listen($0)
+        } _: { url in
             try await RunningCommand.run(["connect", url, "-x", "a", "--wait", "1ms"])
         }
         #expect(result.status == 5)
