@@ -75,6 +75,8 @@ final class Console: Sendable {
         prompt.withLock { prompt in
             if prompt.isEmpty {
                 write(line + "\n", to: descriptor)
+            } else if descriptor == output {
+                write("\r\u{1b}[K" + line + "\n" + prompt, to: output)
             } else {
                 write("\r\u{1b}[K", to: output)
                 write(line + "\n", to: descriptor)

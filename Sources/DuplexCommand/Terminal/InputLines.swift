@@ -5,6 +5,12 @@ import Dispatch
 import DuplexSockets
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// The lines of a descriptor, such as standard input, read by a thread of its own because reading may block for ever.
 ///
 /// The thread reads when a line is asked for and not ahead, so that a fast writer is held back by a slow connection.
@@ -23,24 +29,38 @@ final class InputLines: LineSource {
     private let state = Mutex(State())
     private let demand = DispatchSemaphore(value: 0)
 
-    /// Starts the thread.
+    /// Starts the thread, which reads from a duplicate of the descriptor: the caller may close its own.
     ///
-    /// - Throws: ``SocketError`` when the system has no thread to give.
+    /// - Throws: ``Failure`` when the descriptor isn't open; ``SocketError`` when the system has no thread to give.
     init(descriptor: Int32) throws {
+        let own = dup(descriptor)
+        guard own >= 0 else { throw Failure(.failure, "The input can't be read (errno \(errno)).") }
         let demand = demand
-        try LoopThread(name: "duplex-input").start { [weak self] in
-            var splitter = LineSplitter(descriptor: descriptor)
-            while true {
-                demand.wait()
-                let line = Line { try splitter.next() }
-                guard let self else { return }
-                answer(line)
+        do {
+            try LoopThread(name: "duplex-input").start { [weak self] in
+                Self.read(own, when: demand) { self }
             }
+        } catch {
+            close(own)
+            throw error
         }
     }
 
     deinit {
         demand.signal()
+    }
+
+    /// What the thread does: a line for each demand, until nobody can ask any more.
+    private static func read(_ descriptor: Int32, when demand: DispatchSemaphore, for lines: () -> InputLines?) {
+        var splitter = LineSplitter(descriptor: descriptor)
+        demand.wait()
+        // Looked at before each line, since the last demand is that of the deinitialiser.
+        while lines() != nil {
+            let line = Line { try splitter.next() }
+            lines()?.answer(line)
+            demand.wait()
+        }
+        close(descriptor)
     }
 
     func next() async throws -> String? {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("duplex bench", .timeLimit(.minutes(1)))
 struct BenchTests {
-    private static let short = ["--connections", "3", "--duration", "50ms", "--warmup", "0s", "--json"]
+    private static let short = ["--connections", "3", "--duration", "500ms", "--warmup", "0s", "--json"]
 
     @Test("Against an echo it prints a report and ends with 0", arguments: ["sync", "async"])
     func echoes(style: String) async throws {

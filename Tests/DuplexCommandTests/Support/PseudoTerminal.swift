@@ -45,9 +45,22 @@ struct PseudoTerminal: ~Copyable {
         #endif
     }
 
-    /// What the program has written so far; a terminal makes CR LF of each LF.
-    func read() -> String {
-        readAvailable(person)
+    /// Expects that text to be the next that the program has written.
+    func expect(_ text: String, at location: SourceLocation = #_sourceLocation) {
+        #expect(Array(read(asLongAs: text).unicodeScalars) == Array(text.unicodeScalars), sourceLocation: location)
+    }
+
+    /// The next that the program has written, as long as `text`; a terminal makes CR LF of each LF.
+    ///
+    /// A terminal hands on what was written in pieces of its own choice.
+    private func read(asLongAs text: String) -> String {
+        var bytes: [UInt8] = []
+        while bytes.count < text.utf8.count {
+            let more = readAvailable(person, atMost: text.utf8.count - bytes.count)
+            if more.isEmpty { break }
+            bytes += more
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 
@@ -79,15 +92,15 @@ struct TestPipe: ~Copyable {
     }
 
     func read() -> String {
-        readAvailable(reading)
+        String(decoding: readAvailable(reading, atMost: 65_536), as: UTF8.self)
     }
 }
 
 /// One read of what is there; waits when there is nothing yet.
-private func readAvailable(_ descriptor: Int32) -> String {
-    var bytes = [UInt8](repeating: 0, count: 65_536)
-    let count = unsafe read(descriptor, &bytes, bytes.count)
-    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+private func readAvailable(_ descriptor: Int32, atMost limit: Int) -> ArraySlice<UInt8> {
+    var bytes = [UInt8](repeating: 0, count: limit)
+    let count = unsafe read(descriptor, &bytes, limit)
+    return bytes.prefix(max(0, count))
 }
 
 /// `write(2)`, whose name the method hides.
