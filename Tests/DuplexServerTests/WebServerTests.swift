@@ -9,7 +9,7 @@ import DuplexWire
 import Synchronization
 import Testing
 
-@Suite struct WebServerTests {
+@Suite(.serialized) struct WebServerTests {
     private static let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     @Test("The defaults are the documented ones")

@@ -14,7 +14,7 @@ package func withServer<Result: Sendable>(
     var server = WebServer(host: "127.0.0.1", port: 0)
     server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
     configure(&server)
-    return try await server.withRunning(body)
+    return try await inTurn { [server] in try await server.withRunning(body) }
 }
 
 /// A client of ours and a peer that plays its server.
@@ -42,6 +42,12 @@ package func withClient<Result>(
 
 /// Listens, and hands over the URL and a way to take the next connection.
 package func withListener<Result>(
+    _ body: (String, () async throws -> RawPeer) async throws -> Result
+) async throws -> Result {
+    try await inTurn { try await listen(body) }
+}
+
+private func listen<Result>(
     _ body: (String, () async throws -> RawPeer) async throws -> Result
 ) async throws -> Result {
     let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))

@@ -14,7 +14,7 @@ import Testing
 /// Nothing stays behind, however connections begin and end.
 ///
 /// Each test has a process of its own, in which nobody else opens descriptors or starts threads.
-@Suite struct LeakTests {
+@Suite(.serialized) struct LeakTests {
     @Test("Connections that are closed in order leave nothing behind")
     func closed() async {
         await #expect(processExitsWith: .success) {

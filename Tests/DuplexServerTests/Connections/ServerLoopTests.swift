@@ -9,7 +9,7 @@ import Logging
 import Testing
 
 /// How a server ends: `run()` is cancelled and returns when everything is over.
-@Suite struct ServerLoopTests {
+@Suite(.serialized) struct ServerLoopTests {
     /// A server that runs until it is told to stop.
     private struct Running {
         let address: SocketAddress
