@@ -48,14 +48,17 @@ enum Endpoint: Sendable, CaseIterable, CustomTestStringConvertible {
         options.limits = limits
         options.keepalive = .disabled
         try await withClient(options: options) { socket, peer in
-            let echo = Task {
-                for try await message in socket.messages { try await socket.send(message) }
-            }
+            let echo = Task { try await sendBack(socket) }
             try await body(peer)
             await peer.close()
             // It ends with the connection; how, is what the test has seen on the wire.
             _ = await echo.result
         }
+    }
+
+    /// On the loop of the connection, as the server's handler is.
+    private static func sendBack(_ socket: isolated WebSocket) async throws {
+        for try await message in socket.messages { try await socket.send(message) }
     }
 }
 
