@@ -113,17 +113,17 @@ actor HandshakeDriver {
 
 extension HandshakeDriver: ChannelHandler {
     nonisolated func received(_ bytes: inout MutableRawSpan) {
-        onLoop(loop) { driver in bytes.bytes.withOctets { driver.take($0) } }
+        onLoop(loop, &bytes) { driver, bytes in bytes.bytes.withOctets { driver.take($0) } }
     }
 
     nonisolated func inputEnded() {
-        onLoop(loop) { $0.streamEnded() }
+        onLoop(loop) { driver, _ in driver.streamEnded() }
     }
 
     nonisolated func outputDrained() {}
 
     nonisolated func failed(_ error: SocketError) {
-        onLoop(loop) { driver in
+        onLoop(loop, error) { driver, error in
             let message = "\(driver.url) ended the connection during the handshake."
             driver.fail(WebSocketError(.cannotConnect, message: message, cause: error))
         }
@@ -132,7 +132,7 @@ extension HandshakeDriver: ChannelHandler {
 
 extension HandshakeDriver: TimerTarget {
     nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        onLoop(loop) { driver in
+        onLoop(loop, timer) { driver, timer in
             guard timer == driver.timer else { return }
             driver.timer = nil
             let message = "\(driver.url) didn't answer the handshake within \(driver.options.connectTimeout)."

@@ -57,7 +57,7 @@ public actor WebSocket {
     var closers: [Waiter<Void>] = []
     var nextWaiterID: UInt64 = 0
     /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
-    var handlerTask: TaskIdentity?
+    var handlerTask = TaskIdentity.none
 
     var ended: (@Sendable (isolated WebSocket) -> Void)?
     var sessionTimer: ArmedTimer?

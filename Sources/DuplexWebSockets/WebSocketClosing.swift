@@ -136,7 +136,7 @@ extension WebSocket {
     private func finish() {
         guard stage != .closed else { return }
         stage = .closed
-        handlerTask = nil
+        handlerTask = .none
         channel.close()
         stopSessionTimer()
         stopGrace()
@@ -195,7 +195,7 @@ extension WebSocket {
 
 extension WebSocket: TimerTarget {
     package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        onLoop(loop) { $0.fired(timer, now) }
+        onLoop(loop, (timer, now)) { $0.fired($1.0, $1.1) }
     }
 
     private func fired(_ timer: TimerID, _ now: MonotonicInstant) {

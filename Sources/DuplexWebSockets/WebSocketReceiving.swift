@@ -9,19 +9,19 @@ public import DuplexWire
 
 extension WebSocket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {
-        onLoop(loop) { $0.take(&bytes) }
+        onLoop(loop, &bytes) { $0.take(&$1) }
     }
 
     package nonisolated func inputEnded() {
-        onLoop(loop) { $0.streamEnded() }
+        onLoop(loop) { socket, _ in socket.streamEnded() }
     }
 
     package nonisolated func outputDrained() {
-        onLoop(loop) { $0.resumeSenders() }
+        onLoop(loop) { socket, _ in socket.resumeSenders() }
     }
 
     package nonisolated func failed(_ error: SocketError) {
-        onLoop(loop) { $0.transportFailed(error) }
+        onLoop(loop, error) { $0.transportFailed($1) }
     }
 }
 
@@ -153,7 +153,7 @@ extension WebSocket {
     /// prefers.
     @usableFromInline
     nonisolated func takeReadyMessage() -> Message? {
-        loop.isCurrent ? onLoop(loop) { $0.takeMessage() } : nil
+        loop.isCurrent ? onLoop(loop) { socket, _ in socket.takeMessage() } : nil
     }
 
     /// The next message; `nil` once the connection has ended in order.
@@ -163,14 +163,14 @@ extension WebSocket {
     @usableFromInline
     nonisolated func next() async throws -> Message? {
         guard loop.isCurrent else { return try await hopToNext() }
-        if onLoop(loop, { $0.handlerTask?.isCurrent == true }) {
+        if onLoop(loop, { socket, _ in socket.handlerTask.isCurrent }) {
             try await suspendOnLoop(id: Self.handlerWait, isolation: #isolation) { waiter in
-                onLoop(loop) { $0.wait(waiter) }
+                onLoop(loop, waiter) { $0.wait($1) }
             }
         } else {
             try await waitCancellably()
         }
-        return loop.isCurrent ? onLoop(loop) { $0.takeDelivered() } : await hopToDelivered()
+        return loop.isCurrent ? onLoop(loop) { socket, _ in socket.takeDelivered() } : await hopToDelivered()
     }
 
     private func hopToNext() async throws -> Message? {
@@ -182,12 +182,12 @@ extension WebSocket {
     }
 
     private nonisolated func waitCancellably() async throws {
-        let id = onLoop(loop) { socket in
+        let id = onLoop(loop) { socket, _ in
             socket.nextWaiterID += 1
             return socket.nextWaiterID
         }
         try await waitOnLoop(id: id, isolation: #isolation) { waiter in
-            onLoop(loop) { $0.wait(waiter) }
+            onLoop(loop, waiter) { $0.wait($1) }
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
         }

@@ -40,7 +40,7 @@ extension WebSocket {
     @usableFromInline
     nonisolated func sendHere(_ message: Message) throws -> Progress {
         guard loop.isCurrent else { return .elsewhere }
-        return try onLoop(loop) { try $0.write(message) } ? .sent : .queued
+        return try onLoop(loop, message) { try $0.write($1) } ? .sent : .queued
     }
 
     /// Writes a message.

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// What Swift's libc modules leave out. Linux: epoll, eventfd, timerfd, getrandom and accept4. Elsewhere this header adds nothing: the code
-// that needs these is compiled on Linux only.
+// What Swift's modules leave out. Everywhere: the identity of the current task. Linux: epoll, eventfd, timerfd, getrandom and
+// accept4; the code that needs these is compiled on Linux only.
 
 #ifndef CDUPLEX_SYSTEM_H
 #define CDUPLEX_SYSTEM_H
 
+#include <stdint.h>
+
+/// Part of the binary interface of Swift's runtime: what the compiler calls where a program asks for the current task.
+__attribute__((swiftcall)) void *swift_task_getCurrent(void);
+
+/// The address of the task that the calling thread runs; 0 outside of tasks. What `withUnsafeCurrentTask` and `==` tell
+/// through a thousand instructions.
+static inline uintptr_t cduplex_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
+
 #if defined(__linux__)
 
-#include <stdint.h>
 #include <sys/random.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

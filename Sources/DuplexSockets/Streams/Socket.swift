@@ -229,30 +229,30 @@ public actor Socket {
 
 extension Socket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {
-        onLoop(loop) { $0.endRead(nil, .success([UInt8](copying: bytes.bytes))) }
+        onLoop(loop, &bytes) { $0.endRead(nil, .success([UInt8](copying: $1.bytes))) }
     }
 
     package nonisolated func inputEnded() {
-        onLoop(loop) { socket in
+        onLoop(loop) { socket, _ in
             socket.hasEnded = true
             socket.endRead(nil, .success(nil))
         }
     }
 
     package nonisolated func outputDrained() {
-        onLoop(loop) { socket in
+        onLoop(loop) { socket, _ in
             while !socket.writers.isEmpty { socket.endWrite({ _ in true }, .success(())) }
         }
     }
 
     package nonisolated func failed(_ error: SocketError) {
-        onLoop(loop) { $0.end(error) }
+        onLoop(loop, error) { $0.end($1) }
     }
 }
 
 extension Socket: TimerTarget {
     package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        onLoop(loop) { socket in
+        onLoop(loop, timer) { socket, timer in
             let error = SocketError(.timedOut, message: "The operation took longer than it was given.")
             if socket.reader?.timer == timer { socket.endRead(nil, .failure(error)) }
             socket.endWrite({ $0.timer == timer }, .failure(error))
