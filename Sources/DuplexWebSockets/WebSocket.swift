@@ -33,6 +33,8 @@ public actor WebSocket {
     /// Messages that wait for the app, and what they hold.
     var inbox: Deque<Message> = []
     var inboxBytes = 0
+    /// The number of messages in the inbox, in a plain field, which takes no check for overlapping accesses.
+    var inboxCount: Int32 = 0
     /// Bytes that were received when the inbox was full, still to be parsed.
     var carry: [UInt8] = []
     /// The message that the receiver is being resumed for.

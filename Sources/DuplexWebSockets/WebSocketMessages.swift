@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 public import DuplexWire
 
 extension WebSocket {
@@ -23,15 +24,13 @@ extension WebSocket {
             /// The next message; `nil` once the connection has ended in order.
             @inlinable
             public mutating func next() async throws -> Message? {
-                if let message = socket.takeReadyMessage() { return message }
-                return try await socket.next()
+                try await socket.nextMessage()
             }
 
             /// The next message, without a hop on the connection's loop; `nil` once the connection has ended in order.
             @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
-                if let message = socket.takeReadyMessage() { return message }
-                return try await socket.next()
+                try await socket.nextMessage()
             }
         }
 
@@ -39,5 +38,32 @@ extension WebSocket {
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(socket: socket)
         }
+    }
+}
+
+extension WebSocket {
+    /// The next message; `nil` once the connection has ended in order.
+    ///
+    /// Part of the function that calls it, with its wait: a call costs a hop back to the caller's executor, which asks the
+    /// runtime, under a lock, which executor the task prefers even if it stays where it is; and an idle connection holds
+    /// the frame of every function that its task waits in.
+    @inlinable
+    @inline(__always)
+    func nextMessage() async throws -> Message? {
+        if let message = takeMessage() { return message }
+        if isHandlerTaskCurrent {
+            // Resumed once, as every ``Waiter`` is.
+            try unsafe await withUnsafeThrowingContinuation(isolation: self) { unsafe wait($0) }
+        } else {
+            try await waitCancellably()
+        }
+        return takeDelivered()
+    }
+
+    @usableFromInline var isHandlerTaskCurrent: Bool { handlerTask.isCurrent }
+
+    @usableFromInline
+    func wait(_ continuation: UnsafeContinuation<Void, any Error>) {
+        wait(unsafe Waiter(id: Self.handlerWait, continuation))
     }
 }

@@ -118,6 +118,7 @@ extension WebSocket {
             receiver.resume(returning: ())
         } else if session.state == .open || hasRoom {
             inbox.append(message)
+            inboxCount += 1
             inboxBytes += message.byteCount
         }
     }
@@ -130,7 +131,7 @@ extension WebSocket {
     }
 
     private var hasRoom: Bool {
-        inbox.count < Int(inboxMessageLimit) && inboxBytes < inboxByteLimit.bytes
+        inboxCount < inboxMessageLimit && inboxBytes < inboxByteLimit.bytes
     }
 
     // MARK: The app's side
@@ -141,60 +142,23 @@ extension WebSocket {
     ///
     /// - Throws: ``WebSocketError``: with code ``WebSocketError/Code/closed`` once the connection has ended in order,
     ///   and with what went wrong when it hasn't; ``WebSocketError/Code/alreadyReceiving``; `CancellationError`.
-    public nonisolated func receive() async throws -> Message {
-        if let message = try await next() { return message }
-        let report = await closeReport
+    public func receive() async throws -> Message {
+        if let message = try await nextMessage() { return message }
+        let report = closeReport
         throw WebSocketError(.closed, message: "The connection is closed: \(report).", closeReport: report)
     }
 
-    /// A message that is there already, for a caller on the connection's loop.
-    ///
-    /// A plain call: even a hop to the executor that one is on asks the runtime, under a lock, which executor the task
-    /// prefers.
     @usableFromInline
-    nonisolated func takeReadyMessage() -> Message? {
-        loop.isCurrent ? onLoop(loop) { socket, _ in socket.takeMessage() } : nil
-    }
-
-    /// The next message; `nil` once the connection has ended in order.
-    ///
-    /// On the loop's thread it waits in whichever isolation the caller has there, and within this one function: an idle
-    /// connection holds the frame of every function that its task waits in.
-    @usableFromInline
-    nonisolated func next() async throws -> Message? {
-        guard loop.isCurrent else { return try await hopToNext() }
-        if onLoop(loop, { socket, _ in socket.handlerTask.isCurrent }) {
-            try await suspendOnLoop(id: Self.handlerWait, isolation: #isolation) { waiter in
-                onLoop(loop, waiter) { $0.wait($1) }
-            }
-        } else {
-            try await waitCancellably()
-        }
-        return loop.isCurrent ? onLoop(loop) { socket, _ in socket.takeDelivered() } : await hopToDelivered()
-    }
-
-    private func hopToNext() async throws -> Message? {
-        try await next()
-    }
-
-    private func hopToDelivered() async -> Message? {
-        takeDelivered()
-    }
-
-    private nonisolated func waitCancellably() async throws {
-        let id = onLoop(loop) { socket, _ in
-            socket.nextWaiterID += 1
-            return socket.nextWaiterID
-        }
-        try await waitOnLoop(id: id, isolation: #isolation) { waiter in
-            onLoop(loop, waiter) { $0.wait($1) }
-        } onCancel: {
+    func waitCancellably() async throws {
+        nextWaiterID += 1
+        let id = nextWaiterID
+        try await waitOnLoop(id: id, isolation: self) { wait($0) } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
         }
     }
 
     /// Has the waiter take what there is, or keeps it until there is something.
-    private func wait(_ waiter: Waiter<Void>) {
+    func wait(_ waiter: Waiter<Void>) {
         do {
             if try mustWait() { receiver = waiter } else { waiter.resume(returning: ()) }
         } catch {
@@ -223,8 +187,10 @@ extension WebSocket {
     static var handlerWait: UInt64 { 0 }
 
     /// Takes a message out of the inbox.
-    private func takeMessage() -> Message? {
-        guard let message = inbox.popFirst() else { return nil }
+    @usableFromInline
+    func takeMessage() -> Message? {
+        guard inboxCount > 0, let message = inbox.popFirst() else { return nil }
+        inboxCount -= 1
         inboxBytes -= message.byteCount
         isAnswering = true
         if !channel.isReading { refill() }
@@ -232,7 +198,8 @@ extension WebSocket {
     }
 
     /// Takes the message that this task was resumed for; there is none when the connection has ended in order.
-    private func takeDelivered() -> Message? {
+    @usableFromInline
+    func takeDelivered() -> Message? {
         defer { delivered = nil }
         return delivered
     }

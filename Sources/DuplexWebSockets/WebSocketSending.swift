@@ -17,30 +17,10 @@ extension WebSocket {
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once either side has begun to close, or with what
     ///   ended the connection; `CancellationError`.
     @inlinable
-    public nonisolated func send(_ message: Message) async throws {
-        switch try sendHere(message) {
-        case .sent: return
-        case .queued: try await waitForDrain()
-        case .elsewhere: if try await !write(message) { try await waitForDrain() }
-        }
-    }
-
-    /// How far a message came without a hop to the connection's loop.
-    @usableFromInline
-    enum Progress {
-        /// All the way.
-        case sent
-        /// It waits behind more than the high-water mark.
-        case queued
-        /// Nowhere: the caller isn't on the loop.
-        case elsewhere
-    }
-
-    /// Sends by a plain call, for a caller on the connection's loop; see ``takeReadyMessage()`` for why.
-    @usableFromInline
-    nonisolated func sendHere(_ message: Message) throws -> Progress {
-        guard loop.isCurrent else { return .elsewhere }
-        return try onLoop(loop, message) { try $0.write($1) } ? .sent : .queued
+    @inline(__always)
+    public func send(_ message: Message) async throws {
+        // Part of the function that calls it; see ``nextMessage()`` for why.
+        if try !write(message) { try await waitForDrain() }
     }
 
     /// Writes a message.
@@ -58,12 +38,12 @@ extension WebSocket {
     }
 
     /// Sends a text message; see ``send(_:)-(Message)``.
-    public nonisolated func send(_ text: String) async throws {
+    public func send(_ text: String) async throws {
         try await send(.text(text))
     }
 
     /// Sends a binary message; see ``send(_:)-(Message)``.
-    public nonisolated func send(_ bytes: [UInt8]) async throws {
+    public func send(_ bytes: [UInt8]) async throws {
         try await send(.binary(bytes))
     }
 

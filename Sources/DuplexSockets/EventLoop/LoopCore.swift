@@ -24,7 +24,7 @@ package final class LoopCore {
     package var now: MonotonicInstant { turnBegan }
     private var turnBegan: MonotonicInstant
     package let receiveBuffer = ReceiveBuffer()
-    let outputPool = OutputPool()
+    private let outputPool = OutputPool()
     /// Random numbers for masking keys and the like.
     package let entropy = EntropyPool()
 
@@ -99,6 +99,23 @@ package final class LoopCore {
 
     package func cancel(_ timer: TimerID) {
         timers.cancel(timer)
+    }
+
+    // MARK: Input and output
+
+    /// Receives into the loop's buffer; see ``ReceiveBuffer/receive(from:limit:_:)``.
+    func receive(from descriptor: Int32, limit: Int, _ body: (inout MutableRawSpan) -> Void) -> TransferResult {
+        receiveBuffer.receive(from: descriptor, limit: limit, body)
+    }
+
+    /// An empty buffer; see ``OutputPool/take()``.
+    func takeOutput() -> OutputBuffer {
+        outputPool.take()
+    }
+
+    /// Takes an empty buffer back.
+    func giveOutput(_ buffer: consuming OutputBuffer) {
+        outputPool.give(buffer)
     }
 
     // MARK: Jobs and output of this turn

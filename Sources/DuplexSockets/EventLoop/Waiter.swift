@@ -12,7 +12,7 @@
     @usableFromInline let continuation: UnsafeContinuation<Value, any Error>
 
     @usableFromInline
-    init(id: UInt64, _ continuation: UnsafeContinuation<Value, any Error>) {
+    package init(id: UInt64, _ continuation: UnsafeContinuation<Value, any Error>) {
         self.id = id
         unsafe self.continuation = unsafe continuation
     }

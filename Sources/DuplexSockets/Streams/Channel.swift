@@ -34,7 +34,11 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     ///
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
     /// the way out.
-    package weak var handler: (any ChannelHandler)?
+    package var handler: (any ChannelHandler)? {
+        get { weakHandler }
+        set { weakHandler = newValue }
+    }
+    private weak var weakHandler: (any ChannelHandler)?
     /// What waits to be sent; there is one only while something does.
     private var output: OutputBuffer?
     private var takesInput = false
@@ -113,8 +117,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
 
     @discardableResult
     private func receive() -> TransferResult {
-        let result = core.receiveBuffer.receive(from: descriptor, limit: Int(receiveLimit)) { bytes in
-            handler?.received(&bytes)
+        let result = core.receive(from: descriptor, limit: Int(receiveLimit)) { bytes in
+            weakHandler?.received(&bytes)
         }
         switch result {
         case .transferred(0): endInput()
@@ -152,14 +156,18 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Appends up to `capacity` bytes that `body` writes to what is sent at the end of the turn.
     package func write(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
         guard canWrite else { return }
-        ownOutput().append(capacity: capacity, body)
+        let buffer = takeOutput()
+        buffer.append(capacity: capacity, body)
+        output = consume buffer
         planFlush()
     }
 
     /// Appends a copy of the bytes to what is sent at the end of the turn.
     package func write(_ bytes: RawSpan) {
         guard canWrite else { return }
-        ownOutput().append(bytes)
+        let buffer = takeOutput()
+        buffer.append(bytes)
+        output = consume buffer
         planFlush()
     }
 
@@ -168,11 +176,15 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// For large payloads.
     package func writeNow(_ bytes: RawSpan) {
         guard canWrite else { return }
-        if interest.contains(.writable) {
-            ownOutput().append(bytes)
+        let buffer = takeOutput()
+        guard !interest.contains(.writable) else {
+            buffer.append(bytes)
+            output = consume buffer
             return
         }
-        after(ownOutput().send(to: descriptor, then: bytes))
+        let result = buffer.send(to: descriptor, then: bytes)
+        output = consume buffer
+        after(result)
     }
 
     /// Whether what waits is above the high-water mark; when it was, the handler hears of `outputDrained` later.
@@ -195,27 +207,27 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// The bytes that wait to be sent.
     package var queuedBytes: Int { output?.count ?? 0 }
 
-    private func ownOutput() -> OutputBuffer {
-        if let output { return output }
-        let new = core.outputPool.take()
-        output = new
-        return new
+    /// What waits, or an empty buffer; moved out of its place and moved back by the caller, since moving counts no
+    /// references.
+    private func takeOutput() -> OutputBuffer {
+        if let buffer = output.take() { return buffer }
+        return core.takeOutput()
     }
 
     private func returnOutput() {
-        guard let output else { return }
-        core.outputPool.give(output)
-        self.output = nil
+        if let buffer = output.take() { core.giveOutput(buffer) }
     }
 
     package func flush() {
         isFlushPlanned = false
         guard isOpen else { return }
-        if let output, output.count > 0 {
-            after(output.send(to: descriptor))
-        } else {
+        guard queuedBytes > 0, let buffer = output.take() else {
             allSent()
+            return
         }
+        let result = buffer.send(to: descriptor)
+        output = consume buffer
+        after(result)
     }
 
     private func after(_ result: TransferResult) {

@@ -7,6 +7,8 @@
     private let home: UnsafeMutableRawBufferPointer
     /// The block that holds what waits: `home`, or a larger one.
     private var block: UnsafeMutableRawBufferPointer
+    /// The next one in the pool, while this one is there.
+    var next: OutputBuffer?
     private var start = 0
     private var end = 0
 

@@ -10,17 +10,26 @@ final class OutputPool {
     static let blockSize = 16 * 1_024
     /// The most buffers that are kept for the next turn: 1 MiB.
     private static let capacity = 64
-    private var buffers: [OutputBuffer] = []
+    /// The buffers that nobody has, each holding the next: taking and giving are a few loads and stores, which an array's
+    /// checks for overlapping accesses would be several times of.
+    private var first: OutputBuffer?
+    private var count = 0
 
     /// An empty buffer.
     ///
     /// The caller gives it back with ``give(_:)`` once it is empty again, or drops it.
     func take() -> OutputBuffer {
-        buffers.popLast() ?? OutputBuffer()
+        guard let buffer = first.take() else { return OutputBuffer() }
+        first = buffer.next.take()
+        count -= 1
+        return buffer
     }
 
     /// Takes an empty buffer back.
-    func give(_ buffer: OutputBuffer) {
-        if buffers.count < Self.capacity { buffers.append(buffer) }
+    func give(_ buffer: consuming OutputBuffer) {
+        guard count < Self.capacity else { return }
+        buffer.next = first.take()
+        first = consume buffer
+        count += 1
     }
 }
