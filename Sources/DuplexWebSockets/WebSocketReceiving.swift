@@ -67,7 +67,12 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan, for handler: HandlerBox) -> Int {
         let now = Instant(channel.core.now)
         var position = 0
-        while isTaking, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
+        while isTaking {
+            if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
+                handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
+                continue
+            }
+            guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
             switch event {
             case .message(let kind, .input(let range)):
                 handler.received(bytes.bytes.extracting(range), kind, on: self)
@@ -86,7 +91,12 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan) -> Int {
         let now = Instant(channel.core.now)
         var position = 0
-        while isTaking, isInboxOpen, let event = session.nextEvent(in: &bytes, at: &position, now: now) {
+        while isTaking, isInboxOpen {
+            if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
+                deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
+                continue
+            }
+            guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
             switch event {
             case .message(let kind, .input(let range)): deliver(Message(kind, copying: bytes.bytes.extracting(range)))
             case .message(let kind, .assembled(let buffer)): deliver(Message(kind, buffer))
