@@ -17,14 +17,26 @@ final class HTTPConnection {
     private let server: ServerLoop
     private var stage = Stage.head
     private var parser: RequestHeadParser
-    private var head: RequestHead?
-    private var body: [UInt8] = []
-    private var decoder: BodyDecoder?
+    /// The request whose head has come and that isn't answered yet.
+    private var exchange: Exchange?
     /// Bytes that came while a request was being answered: the next ones, pipelined.
     private var pending: [UInt8] = []
     private var timer: TimerID?
     private var hasInputEnded = false
     private var mustClose = false
+
+    /// A request on its way in.
+    ///
+    /// An object of its own, because most connections wait for one most of the time.
+    private final class Exchange {
+        let head: RequestHead
+        var decoder: BodyDecoder?
+        var body: [UInt8] = []
+
+        init(_ head: RequestHead) {
+            self.head = head
+        }
+    }
 
     private enum Stage {
         /// Waiting for a request, or in the middle of its head.
@@ -107,12 +119,13 @@ final class HTTPConnection {
     }
 
     private func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) {
-        self.head = head
+        let exchange = Exchange(head)
+        self.exchange = exchange
         if case .none = head.framing {
-            dispatch(head, bytes, &position)
+            dispatch(exchange, bytes, &position)
             return
         }
-        decoder = try BodyDecoder(head.framing, limits: server.server.limits)
+        exchange.decoder = try BodyDecoder(head.framing, limits: server.server.limits)
         stage = .body
         arm(server.server.limits.headTime)
         if head.expectsContinue && position == bytes.count { writeContinue() }
@@ -120,18 +133,19 @@ final class HTTPConnection {
     }
 
     private func decodeBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) {
+        guard let exchange else { return }
         let before = position
-        let isComplete = try decoder?.decode(bytes, from: &position, into: &body) ?? true
-        if isComplete, let head {
-            decoder = nil
-            dispatch(head, bytes, &position)
+        let isComplete = try exchange.decoder?.decode(bytes, from: &position, into: &exchange.body) ?? true
+        if isComplete {
+            dispatch(exchange, bytes, &position)
         } else if position > before {
             arm(server.server.limits.headTime)
         }
     }
 
-    private func dispatch(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) {
+    private func dispatch(_ exchange: Exchange, _ bytes: Span<UInt8>, _ position: inout Int) {
         disarm()
+        let head = exchange.head
         switch server.server.routes.decide(head, isUpgrade: ServerHandshake.isUpgrade(head)) {
         case .refuse(let response):
             stage = .answering
@@ -142,14 +156,23 @@ final class HTTPConnection {
         case .upgrade(let route):
             upgrade(head, route, bytes, &position)
         case .respond(let handler, let parameters):
-            answer(head, parameters, handler)
+            answer(exchange, parameters, handler)
         }
     }
 
-    private func answer(_ head: RequestHead, _ parameters: [String: String], _ handler: @escaping Routes.Handler) {
+    private func answer(
+        _ exchange: Exchange,
+        _ parameters: [String: String],
+        _ handler: @escaping Routes.Handler
+    ) {
         stage = .answering
-        let request = Request(head: head, parameters: parameters, body: body, remoteAddress: remoteAddress)
-        body = []
+        let request = Request(
+            head: exchange.head,
+            parameters: parameters,
+            body: exchange.body,
+            remoteAddress: remoteAddress
+        )
+        exchange.body = []
         let connection = LoopBound(self, on: server.loop.thread)
         let logger = server.server.logger
         server.spawn {
@@ -169,14 +192,13 @@ final class HTTPConnection {
 
     /// Sends the response to the request that is being answered, and goes on to the next one.
     private func respond(_ response: Response) {
-        guard stage == .answering, let head else { return }
+        guard stage == .answering, let head = exchange?.head else { return }
         let isLast = mustClose || !head.keepsAlive || server.isStopping
         var response = response
         // A client of HTTP/1.0 takes it that the connection ends unless it is told (RFC 9112 appendix C.2.2).
         if !isLast && head.version < .http11 { response.fields[.connection] = "keep-alive" }
         write(response, to: head.method, isLast: isLast)
-        self.head = nil
-        body = []
+        exchange = nil
         if isLast {
             linger()
         } else if channel.isAboveHighWaterMark {
@@ -206,7 +228,7 @@ final class HTTPConnection {
     }
 
     private func refuse(_ error: HTTPError) {
-        write(.problem(error.status, error.message), to: head?.method ?? .get, isLast: true)
+        write(.problem(error.status, error.message), to: exchange?.head.method ?? .get, isLast: true)
         linger()
     }
 

@@ -12,6 +12,10 @@
     private var start = 0
     private var end = 0
 
+    /// The least that is allocated for what doesn't fit into `home`: 16 KiB, so that growing costs one allocation and not a
+    /// series.
+    private static let smallestMove = 16 * 1_024
+
     init() {
         unsafe home = .allocate(byteCount: OutputPool.blockSize, alignment: 16)
         unsafe block = unsafe home
@@ -92,7 +96,7 @@
     private func move(capacity: Int) {
         let waiting = count
         // At least twice what waits, so that a buffer that grows byte by byte copies each byte a bounded number of times.
-        let size = max(waiting + capacity, 2 * waiting)
+        let size = max(waiting + capacity, 2 * waiting, Self.smallestMove)
         let new = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         unsafe new.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[start..<end]))
         drop(waiting)

@@ -6,9 +6,12 @@
 /// Nearly all output is gathered and sent within one turn, so a few buffers serve any number of connections and an idle
 /// connection owns none.
 final class OutputPool {
-    /// 16 KiB, what most turns of most connections fit into.
-    static let blockSize = 16 * 1_024
-    /// The most buffers that are kept for the next turn: 1 MiB.
+    /// 2 KiB, what most turns of most connections fit into.
+    ///
+    /// Not more, because a turn in which many connections are answered takes as many, and their pages stay with the
+    /// process.
+    static let blockSize = 2 * 1_024
+    /// The most buffers that are kept for the next turn: 128 KiB.
     private static let capacity = 64
     /// The buffers that nobody has, each holding the next: taking and giving are a few loads and stores, which an array's
     /// checks for overlapping accesses would be several times of.
