@@ -162,7 +162,9 @@ extension WebSocket {
     func waitCancellably() async throws {
         nextWaiterID += 1
         let id = nextWaiterID
-        try await waitOnLoop(id: id, isolation: self) { wait($0) } onCancel: {
+        try await waitOnLoop(id: id, isolation: self) { waiter in
+            wait(waiter)
+        } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
         }
     }

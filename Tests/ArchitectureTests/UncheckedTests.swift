@@ -11,7 +11,6 @@ struct UncheckedTests {
         "Sources/DuplexSockets/EventLoop/LoopBound.swift",
         "Sources/DuplexWebSockets/WebSocket.swift",
         "Sources/DuplexWebSockets/WebSocketHandler.swift",
-        "Tests/PeerTests/Support/PeerProcess.swift",
     ]
     private static let constructs = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
 

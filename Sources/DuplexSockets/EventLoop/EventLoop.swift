@@ -152,13 +152,16 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     }
 
     private func submit(_ item: WorkItem) {
-        let (isFirst, isStopped) = remote.withLock { remote -> (Bool, Bool) in
+        let isLate = remote.withLock { remote -> Bool in
             remote.items.append(item)
-            defer { remote.isWaking = true }
-            return (!remote.isWaking, remote.state == .stopped)
+            if remote.isWaking { return false }
+            remote.isWaking = true
+            if remote.state == .stopped { return true }
+            // With the lock held, under which a loop that ends closes the descriptor: it could be somebody else's by then.
+            wakeup.signal()
+            return false
         }
-        guard isFirst else { return }
-        if isStopped { runLate() } else { wakeup.signal() }
+        if isLate { runLate() }
     }
 
     // MARK: After the end

@@ -39,6 +39,7 @@ extension Actor {
     ///   - argument: handed to `body`, which for the sake of speed captures nothing.
     ///   - body: what to run; it can't suspend.
     /// - Returns: what `body` returned.
+    /// - Throws: what `body` threw.
     @inlinable
     @inline(__always)
     package nonisolated func onLoop<Argument, Result, Failure>(

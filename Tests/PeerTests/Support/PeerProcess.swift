@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Dispatch
 import Foundation
 
 #if canImport(Glibc)
@@ -54,16 +55,20 @@ final class PeerProcess: Sendable {
         try body()
     }
 
+    /// The lines of a pipe, read by a thread of its own, because reading blocks.
+    ///
+    /// Not by a readability handler: with one, the descriptor is closed while libdispatch still watches it, and libdispatch
+    /// crashed in its event loop when the number had a new owner by then.
     private static func lines(of handle: FileHandle) -> AsyncStream<String> {
         AsyncStream { continuation in
-            let splitter = LineSplitter()
-            handle.readabilityHandler = { handle in
-                let data = handle.availableData
-                for line in splitter.lines(in: data) { continuation.yield(line) }
-                if data.isEmpty {
-                    handle.readabilityHandler = nil
-                    continuation.finish()
-                }
+            DispatchQueue(label: "duplex.tests.peer").async {
+                var splitter = LineSplitter()
+                var data: Data
+                repeat {
+                    data = handle.availableData
+                    for line in splitter.lines(in: data) { continuation.yield(line) }
+                } while !data.isEmpty
+                continuation.finish()
             }
         }
     }
@@ -129,13 +134,11 @@ final class PeerProcess: Sendable {
 }
 
 /// Cuts output into lines.
-///
-/// Called by one reader at a time, as a file handle does.
-private final class LineSplitter: @unchecked Sendable {
+private struct LineSplitter {
     private var rest = Data()
 
     /// The lines that the data completes; empty data is the end, and completes the last one.
-    func lines(in data: Data) -> [String] {
+    mutating func lines(in data: Data) -> [String] {
         rest += data
         var lines: [String] = []
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
