@@ -24,13 +24,15 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
         return MonotonicInstant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// The instant this much later; one too far away for 64 bits becomes the last instant there is.
+    /// The instant this much later; one too far away for 64 bits becomes the last instant there is, or the first.
     package func advanced(by duration: Duration) -> MonotonicInstant {
         let (seconds, attoseconds) = duration.components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return MonotonicInstant(nanoseconds: seconds < 0 ? .min : .max) }
-        let (sum, carried) = nanoseconds.addingReportingOverflow(scaled + attoseconds / 1_000_000_000)
-        return MonotonicInstant(nanoseconds: carried ? .max : sum)
+        let farthest: Int64 = duration < .zero ? .min : .max
+        let (scaled, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (whole, isCarried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
+        if isTooLong || isCarried { return MonotonicInstant(nanoseconds: farthest) }
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(whole)
+        return MonotonicInstant(nanoseconds: overflow ? farthest : sum)
     }
 
     package func duration(to other: MonotonicInstant) -> Duration {

@@ -6,7 +6,8 @@ import Logging
 /// Takes the connections of one listening descriptor on one loop.
 ///
 /// When the process has no descriptor left, it stops looking for a tenth of a second instead of spinning: what waits
-/// stays in the backlog. The pause is logged once, and its end.
+/// stays in the backlog. The descriptor stays watched meanwhile, for nothing, so that the loop's end is told here in a
+/// pause, too. The pause is logged once, and its end.
 final class Acceptor: DescriptorHandler, TimerTarget {
     /// How long nothing is accepted after the system had no descriptor or memory.
     static let pause = Duration.milliseconds(100)
@@ -48,18 +49,15 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     func close() {
         guard isOpen else { return }
         isOpen = false
-        if let timer = resumeTimer {
-            core.cancel(timer)
-            resumeTimer = nil
-        } else {
-            core.unwatch(descriptor)
-        }
+        if let timer = resumeTimer { core.cancel(timer) }
+        resumeTimer = nil
+        core.unwatch(descriptor)
         SystemCalls.close(descriptor)
     }
 
     func ready(_ readiness: Readiness) {
         for _ in 0..<Self.burst {
-            guard isOpen else { return }
+            guard isOpen, resumeTimer == nil else { return }
             switch SystemCalls.accept(descriptor) {
             case .accepted(let connection, let address): took(connection, address)
             case .aborted: continue
@@ -78,13 +76,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     func timerFired(_ timer: TimerID, now: MonotonicInstant) {
         guard timer == resumeTimer else { return }
         resumeTimer = nil
-        do {
-            try start()
-        } catch {
-            logger.error("a listener could not go on", metadata: ["error": "\(error)"])
-            isOpen = false
-            SystemCalls.close(descriptor)
-        }
+        core.modify(descriptor, interest: .readable)
     }
 
     private func took(_ connection: Int32, _ address: SocketAddress?) {
@@ -103,7 +95,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
                 metadata: ["reason": "\(SocketError.text(of: code))"]
             )
         }
-        core.unwatch(descriptor)
+        core.modify(descriptor, interest: [])
         resumeTimer = core.schedule(self, at: core.now.advanced(by: Self.pause))
     }
 }

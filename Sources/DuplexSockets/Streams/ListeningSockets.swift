@@ -14,17 +14,40 @@ struct ListeningSockets {
     /// What the first one is bound to, with the port that the system chose where 0 was asked for.
     private(set) var address: SocketAddress?
 
+    /// Binds a new socket; a test has others take ports in between.
+    typealias Bind = (_ address: SocketAddress, _ sharesPort: Bool) throws(SocketError) -> Int32
+
+    /// How many ports are tried where the system chooses: a port is chosen for the first address, and somebody may have
+    /// it on the second.
+    static let portAttempts = 16
+
     private let backlog: Int32
+    private let bindSocket: Bind
 
     /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``, and nothing stays open.
-    init(_ listenAddress: ListenAddress, loops: Int, backlog: Int32) throws(SocketError) {
+    init(
+        _ listenAddress: ListenAddress,
+        loops: Int,
+        backlog: Int32,
+        bind: @escaping Bind = Self.bound
+    ) throws(SocketError) {
         self.backlog = backlog
+        bindSocket = bind
         perLoop = [[Int32]](repeating: [], count: loops)
-        do {
-            try bindAll(listenAddress)
-        } catch {
-            for descriptor in perLoop.joined() { SystemCalls.close(descriptor) }
-            throw error
+        // Ports that weren't free everywhere stay bound until there is one that is, so that none is chosen twice.
+        var refused: [Int32] = []
+        defer { for descriptor in refused { SystemCalls.close(descriptor) } }
+        for attempt in 1...Self.portAttempts {
+            do {
+                try bindAll(listenAddress)
+                return
+            } catch {
+                refused += perLoop.joined()
+                let isChosen = listenAddress.port == 0 && address != nil
+                guard isChosen, error.errno == EADDRINUSE, attempt < Self.portAttempts else { throw error }
+                perLoop = [[Int32]](repeating: [], count: loops)
+                address = nil
+            }
         }
     }
 
@@ -54,14 +77,14 @@ struct ListeningSockets {
     /// The first descriptor is bound without `SO_REUSEPORT`, which fails if anybody else has the port, and gets the
     /// option afterwards: with it from the start, two servers on one port would silently share its connections.
     private mutating func bind(_ wanted: SocketAddress) throws(SocketError) {
-        let first = try Self.bound(wanted, sharesPort: false)
+        let first = try bindSocket(wanted, false)
         perLoop[0].append(first)
         guard let actual = SocketAddress.local(of: first) else {
             throw SocketError(.cannotBind, message: "\(wanted) was bound but has no address.")
         }
         if perLoop.count > 1 { try Self.sharePort(first) }
         for index in 1..<max(1, perLoop.count) {
-            perLoop[index].append(try Self.bound(actual, sharesPort: true))
+            perLoop[index].append(try bindSocket(actual, true))
         }
         for index in perLoop.indices {
             if let descriptor = perLoop[index].last { try listen(descriptor, actual) }
@@ -80,7 +103,7 @@ struct ListeningSockets {
         }
     }
 
-    private static func bound(_ address: SocketAddress, sharesPort: Bool) throws(SocketError) -> Int32 {
+    static func bound(_ address: SocketAddress, sharesPort: Bool) throws(SocketError) -> Int32 {
         let descriptor = try SystemCalls.streamSocket(address.family)
         _ = SystemCalls.setOption(descriptor, level: SOL_SOCKET, name: SO_REUSEADDR, 1)
         if address.isIPv6 { _ = SystemCalls.setOption(descriptor, level: Int32(IPPROTO_IPV6), name: IPV6_V6ONLY, 1) }

@@ -16,11 +16,24 @@ import Testing
         }
     }
 
-    @Test("An instant too far away becomes the last one there is")
+    @Test("An instant too far away becomes the last one there is, or the first")
     func saturation() {
         let start = MonotonicInstant(nanoseconds: 5)
         #expect(start.advanced(by: .seconds(Int64.max)).nanoseconds == .max)
         #expect(start.advanced(by: .nanoseconds(Int64.max)).nanoseconds == .max)
+        let early = MonotonicInstant(nanoseconds: .min + 1)
+        #expect(early.advanced(by: .seconds(Int64.min)).nanoseconds == .min)
+        #expect(early.advanced(by: .seconds(-1)).nanoseconds == .min)
+        #expect(early.advanced(by: .nanoseconds(-1)).nanoseconds == .min)
+    }
+
+    @Test("A duration that has no room in 64 bits of nanoseconds by its fraction alone is no trap", arguments: [1, -1])
+    func fraction(sign: Int64) {
+        let duration = Duration(
+            secondsComponent: sign * 9_223_372_036,
+            attosecondsComponent: sign * 999_999_999_000_000_000
+        )
+        #expect(MonotonicInstant(nanoseconds: 0).advanced(by: duration).nanoseconds == (sign < 0 ? .min : .max))
     }
 
     @Test("The duration between two instants is what one was advanced by")

@@ -24,14 +24,19 @@ import Testing
         }
     }
 
-    /// Tells when a descriptor begins to be watched.
+    /// Tells when a descriptor begins to be watched for something.
     private final class TellingPoller: Poller {
         private let inner: EpollPoller
         private let watched: AsyncStream<Int32>.Continuation
+        private let paused: AsyncStream<Int32>.Continuation?
 
-        init(_ watched: AsyncStream<Int32>.Continuation) throws(SocketError) {
+        init(
+            _ watched: AsyncStream<Int32>.Continuation,
+            paused: AsyncStream<Int32>.Continuation? = nil
+        ) throws(SocketError) {
             inner = try EpollPoller()
             self.watched = watched
+            self.paused = paused
         }
 
         func add(_ descriptor: Int32, token: UInt64, interest: Readiness) throws(SocketError) {
@@ -41,11 +46,23 @@ import Testing
 
         func modify(_ descriptor: Int32, token: UInt64, interest: Readiness) {
             inner.modify(descriptor, token: token, interest: interest)
+            if interest.isEmpty { paused?.yield(descriptor) } else { watched.yield(descriptor) }
         }
 
         func remove(_ descriptor: Int32) { inner.remove(descriptor) }
         func wait(_ limit: PollLimit, into events: inout [PollEvent]) { inner.wait(limit, into: &events) }
         func close() { inner.close() }
+    }
+
+    /// Takes every descriptor that the process may still have.
+    private static func takeAllDescriptors(copying descriptor: Int32) -> [Int32] {
+        var limit = rlimit()
+        _ = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = 128
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        var copies: [Int32] = []
+        while case let copy = dup(descriptor), copy >= 0 { copies.append(copy) }
+        return copies
     }
 
     @Test("Without descriptors it pauses, says so once, and takes the connection when there are some again")
@@ -58,12 +75,7 @@ import Testing
             let loop = try EventLoop(name: "acceptor", poller: TellingPoller(watching))
             let (listener, address) = try Descriptors.listener()
             let client = try SystemCalls.streamSocket(.ipv4)
-            var limit = rlimit()
-            _ = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            limit.rlim_cur = 128
-            _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-            var fillers: [Int32] = []
-            while case let filler = dup(client), filler >= 0 { fillers.append(filler) }
+            let fillers = Self.takeAllDescriptors(copying: client)
             try #require(!fillers.isEmpty)
             let acceptor = try await loop.run { core in
                 let acceptor = Acceptor(
@@ -95,6 +107,33 @@ import Testing
             #expect(said.first?.hasPrefix("error: no connection can be accepted") == true)
             #expect(said.last == "notice: accepting connections again")
             await loop.stop()
+        }
+    }
+
+    @Test("A loop that stops while it pauses closes its descriptor, too")
+    func stoppedInAPause() async {
+        await #expect(processExitsWith: .success) {
+            let (paused, pausing) = AsyncStream<Int32>.makeStream()
+            let (_, watching) = AsyncStream<Int32>.makeStream()
+            let loop = try EventLoop(name: "acceptor", poller: TellingPoller(watching, paused: pausing))
+            let (listener, address) = try Descriptors.listener()
+            let client = try SystemCalls.streamSocket(.ipv4)
+            let fillers = Self.takeAllDescriptors(copying: client)
+            try #require(!fillers.isEmpty)
+            let acceptor = try await loop.run { core in
+                let acceptor = Acceptor(
+                    descriptor: listener,
+                    core: core,
+                    logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+                ) { descriptor, _ in SystemCalls.close(descriptor) }
+                try acceptor.start()
+                return LoopBound(acceptor, on: loop.thread)
+            }
+            _ = SystemCalls.connect(client, to: address)
+            for await descriptor in paused where descriptor == listener { break }
+            await loop.stop()
+            #expect(fcntl(listener, F_GETFD) == -1)
+            withExtendedLifetime(acceptor) {}
         }
     }
 

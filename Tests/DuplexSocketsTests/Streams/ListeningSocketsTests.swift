@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Glibc
 import Testing
 
 @testable import DuplexSockets
@@ -45,6 +46,74 @@ import Testing
             } throws: {
                 ($0 as? SocketError)?.code == .cannotBind
             }
+        }
+    }
+
+    /// Binds as `ListeningSockets` does, but has somebody else take the port of ::1 the first times.
+    private final class Rival {
+        private(set) var descriptors: [Int32] = []
+        /// How often a port of 127.0.0.1 was asked for.
+        private(set) var attempts = 0
+        private var remaining: Int
+
+        init(times: Int) {
+            remaining = times
+        }
+
+        func bind(_ address: SocketAddress, sharesPort: Bool) throws(SocketError) -> Int32 {
+            if !address.isIPv6 && !sharesPort { attempts += 1 }
+            if address.isIPv6 && remaining > 0 {
+                remaining -= 1
+                descriptors.append(try ListeningSockets.bound(address, sharesPort: false))
+                #expect(Glibc.listen(descriptors[descriptors.count - 1], 1) == 0)
+            }
+            return try ListeningSockets.bound(address, sharesPort: sharesPort)
+        }
+
+        func close() {
+            for descriptor in descriptors { SystemCalls.close(descriptor) }
+        }
+    }
+
+    @Test(
+        "A port that the system chose and somebody has on ::1 is given up for another",
+        arguments: [1, 2],
+        [1, ListeningSockets.portAttempts - 1]
+    )
+    func chosenPortTaken(loops: Int, times: Int) throws {
+        let rival = Rival(times: times)
+        defer { rival.close() }
+        let sockets = try ListeningSockets(.tcp(port: 0), loops: loops, backlog: 8, bind: rival.bind)
+        defer { for descriptor in sockets.perLoop.joined() { SystemCalls.close(descriptor) } }
+        let taken = rival.descriptors.compactMap { SocketAddress.local(of: $0)?.port }
+        #expect(Set(taken).count == times)
+        let ports = sockets.perLoop.joined().compactMap { SocketAddress.local(of: $0)?.port }
+        #expect(ports == [Int](repeating: try #require(sockets.address?.port), count: loops * 2))
+        #expect(Set(taken).isDisjoint(with: ports))
+    }
+
+    @Test("When no chosen port is free on both addresses, it fails after so many")
+    func noPort() throws {
+        let rival = Rival(times: .max)
+        defer { rival.close() }
+        let error = #expect(throws: SocketError.self) {
+            try ListeningSockets(.tcp(port: 0), loops: 1, backlog: 8, bind: rival.bind)
+        }
+        #expect(error?.code == .cannotBind)
+        #expect(error?.errno == EADDRINUSE)
+        #expect(rival.attempts == ListeningSockets.portAttempts)
+    }
+
+    @Test("A given port that somebody has on ::1 is tried once")
+    func givenPortTaken() throws {
+        try withSockets(.tcp(host: "::1", port: 0), loops: 1) { sockets in
+            let rival = Rival(times: 0)
+            let port = try #require(sockets.address?.port)
+            let error = #expect(throws: SocketError.self) {
+                try ListeningSockets(.tcp(port: port), loops: 1, backlog: 8, bind: rival.bind)
+            }
+            #expect(error?.code == .cannotBind)
+            #expect(rival.attempts == 1)
         }
     }
 
