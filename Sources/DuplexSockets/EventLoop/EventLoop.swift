@@ -39,7 +39,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// - Parameter name: the thread's name, cut to what the system takes (15 bytes on Linux).
     /// - Throws: ``SocketError`` when the system has no descriptor or thread to give.
     public convenience init(name: String = "duplex-loop") throws(SocketError) {
-        try self.init(name: name, poller: EpollPoller())
+        try self.init(name: name, poller: SystemPoller.make())
     }
 
     package init(name: String, poller: any Poller) throws(SocketError) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+/// What every poller must do.
+enum PollerContract {
+    static func check(_ poller: any Poller) throws {
+        try reportsWhatIsWatched(poller)
+        try keepsDescriptorsApart(poller)
+        try reportsFailure(poller)
+        comesBackInTime(poller)
+    }
+
+    private static func events(of poller: any Poller) -> [PollEvent] {
+        var events: [PollEvent] = []
+        poller.wait(.now, into: &events)
+        return events.sorted { $0.token < $1.token }
+    }
+
+    /// With its token, as long as it is ready, and no longer than it is watched.
+    private static func reportsWhatIsWatched(_ poller: any Poller) throws {
+        let wakeup = try Wakeup()
+        defer { wakeup.close() }
+        try poller.add(wakeup.descriptor, token: 7, interest: .readable)
+        #expect(events(of: poller).isEmpty)
+        wakeup.signal()
+        for _ in 0..<2 {
+            #expect(events(of: poller).map(\.token) == [7])
+            #expect(events(of: poller).first?.readiness == .readable)
+        }
+        wakeup.clear()
+        #expect(events(of: poller).isEmpty)
+        poller.modify(wakeup.descriptor, token: 8, interest: .writable)
+        #expect(events(of: poller).map(\.token) == [8])
+        #expect(events(of: poller).first?.readiness == .writable)
+        poller.modify(wakeup.descriptor, token: 9, interest: [])
+        #expect(events(of: poller).isEmpty)
+        poller.remove(wakeup.descriptor)
+        #expect(events(of: poller).isEmpty)
+    }
+
+    /// Whichever of several is no longer watched, the others are.
+    private static func keepsDescriptorsApart(_ poller: any Poller) throws {
+        for gone in 0..<4 {
+            let wakeups = try (0..<4).map { _ in try Wakeup() }
+            defer { for wakeup in wakeups { wakeup.close() } }
+            for (index, wakeup) in wakeups.enumerated() {
+                try poller.add(wakeup.descriptor, token: UInt64(index), interest: .readable)
+                wakeup.signal()
+            }
+            poller.remove(wakeups[gone].descriptor)
+            #expect(events(of: poller).map(\.token) == (0..<4).filter { $0 != UInt64(gone) })
+            try poller.add(wakeups[gone].descriptor, token: 10, interest: .readable)
+            #expect(events(of: poller).last?.token == 10)
+            for wakeup in wakeups { poller.remove(wakeup.descriptor) }
+        }
+    }
+
+    /// Whether it is asked for or not.
+    private static func reportsFailure(_ poller: any Poller) throws {
+        let pair = try Descriptors.pair()
+        defer { SystemCalls.close(pair.near) }
+        try poller.add(pair.near, token: 1, interest: [])
+        #expect(events(of: poller).isEmpty)
+        SystemCalls.setResetOnClose(pair.far)
+        SystemCalls.close(pair.far)
+        var seen: [PollEvent] = []
+        poller.wait(.until(.now().advanced(by: .seconds(10))), into: &seen)
+        #expect(seen.first?.readiness.contains(.failed) == true)
+        poller.remove(pair.near)
+    }
+
+    /// When an instant has come, and not before.
+    private static func comesBackInTime(_ poller: any Poller) {
+        let instant = MonotonicInstant.now().advanced(by: .milliseconds(5))
+        var events: [PollEvent] = []
+        poller.wait(.until(instant), into: &events)
+        #expect(MonotonicInstant.now() >= instant)
+        #expect(events.isEmpty)
+    }
+}
