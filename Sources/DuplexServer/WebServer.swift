@@ -87,7 +87,7 @@ public struct WebServer: Sendable {
     /// - Parameters:
     ///   - path: as in ``get(_:_:)``, so that `/rooms/:id` makes `request.parameters["id"]`.
     ///   - handler: isolated to its socket, and gets the request that opened the connection, whose
-    ///     memory it holds as long as it uses it.
+    ///     memory is held as long as the handler runs.
     public mutating func webSocket(
         _ path: String,
         _ handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void

@@ -35,13 +35,14 @@ public actor WebSocket {
     var inboxBytes = 0
     /// The number of messages in the inbox, in a plain field, which takes no check for overlapping accesses.
     var inboxCount: Int32 = 0
-    /// Bytes that were received when the inbox was full, still to be parsed.
+    /// Bytes that were received when the inbox was full, still to be parsed from ``carryStart`` on.
     var carry: [UInt8] = []
     /// The message that the receiver is being resumed for.
     ///
     /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
     var delivered: Message?
     let inboxMessageLimit: Int32
+    var carryStart: Int32 = 0
     var receiver: Waiter<Void>?
 
     var stage = Stage.open { didSet { updateIsTaking() } }

@@ -48,14 +48,18 @@ extension WebSocket {
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
         guard !carry.isEmpty, isTaking else { return }
+        // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
         var bytes = carry
         carry = []
         var span = bytes.mutableSpan
         var raw = unsafe span.mutableBytes
-        let position = if let handler { parse(&raw, for: handler) } else { parse(&raw) }
+        let start = Int(carryStart)
+        let position = if let handler { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
+        carryStart = 0
         guard isTaking else { return }
         if position < bytes.count {
-            carry = Array(bytes[position...])
+            carry = bytes
+            carryStart = Int32(position)
         } else if hasStreamEnded {
             end(.streamEnded)
         }
@@ -64,9 +68,9 @@ extension WebSocket {
     /// Runs the session over the bytes, and hands each message to the handler where it lies.
     ///
     /// - Returns: how far it came.
-    private func parse(_ bytes: inout MutableRawSpan, for handler: HandlerBox) -> Int {
+    private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
         let now = Instant(channel.core.now)
-        var position = 0
+        var position = start
         while isTaking {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
@@ -88,9 +92,9 @@ extension WebSocket {
     /// Runs the session over the bytes until they are used up, the inbox is full, or nothing more may be received.
     ///
     /// - Returns: how far it came.
-    private func parse(_ bytes: inout MutableRawSpan) -> Int {
+    private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
         let now = Instant(channel.core.now)
-        var position = 0
+        var position = start
         while isTaking, isInboxOpen {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))

@@ -116,8 +116,10 @@ extension WebSocket {
     func waitForDrain() async throws {
         nextWaiterID += 1
         let id = nextWaiterID
-        try await waitOnLoop(id: id) { waiter in
-            if stage != .open || !channel.isAboveHighWaterMark {
+        try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
+            if stage != .open {
+                waiter.resume(throwing: notOpen())
+            } else if !channel.isAboveHighWaterMark {
                 waiter.resume(returning: ())
             } else if Task.isCancelled {
                 waiter.resume(throwing: CancellationError())

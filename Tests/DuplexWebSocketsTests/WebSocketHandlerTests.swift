@@ -127,7 +127,7 @@ import Testing
         #expect(recorder.events == ["opened open", "text a", "text b", "closed 1006"])
     }
 
-    @Test("A peer that takes no answers isn't listened to until it does")
+    @Test("A peer that takes no answers isn't listened to until it does", .timeLimit(.minutes(1)))
     func backpressure() async throws {
         let amplifier = Amplifier()
         try await withServer { server in
@@ -142,7 +142,8 @@ import Testing
                 #expect(frame.payload.count == 1 << 20)
             }
             #expect(amplifier.received == requests)
-            #expect(amplifier.drains > 0)
+            // The peer may have the last byte before the handler is told that it is out.
+            while amplifier.drains == 0 { await Task.yield() }
         }
     }
 }

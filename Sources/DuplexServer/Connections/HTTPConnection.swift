@@ -24,6 +24,7 @@ final class HTTPConnection {
     private var timer: TimerID?
     private var hasInputEnded = false
     private var mustClose = false
+    private var isParsing = false
 
     /// A request on its way in.
     ///
@@ -89,6 +90,8 @@ final class HTTPConnection {
 
     private func take(_ bytes: Span<UInt8>) {
         var position = 0
+        isParsing = true
+        defer { isParsing = false }
         while position < bytes.count && (stage == .head || stage == .body) {
             do throws(HTTPError) {
                 try step(bytes, &position)
@@ -98,6 +101,17 @@ final class HTTPConnection {
             }
         }
         if (stage == .answering || stage == .draining) && position < bytes.count { keep(bytes, from: position) }
+    }
+
+    /// Behind what was at hand: waits for the next request, or ends where none can come whole.
+    private func settle() {
+        guard stage == .head || stage == .body else { return }
+        if hasInputEnded {
+            finish()
+            return
+        }
+        if stage == .head && !parser.isMidHead { arm(server.server.idleTimeout) }
+        channel.isReading = true
     }
 
     private func keep(_ bytes: Span<UInt8>, from position: Int) {
@@ -210,6 +224,9 @@ final class HTTPConnection {
             // A client that sends requests and doesn't read the responses gets no more of them.
             stage = .draining
             arm(server.server.idleTimeout)
+        } else if isParsing {
+            // Refused as soon as it was read: the loop that reads goes on by itself.
+            stage = .head
         } else {
             next()
         }
@@ -221,15 +238,7 @@ final class HTTPConnection {
         let bytes = pending
         pending = []
         take(bytes.span)
-        guard stage == .head || stage == .body else { return }
-        if stage == .head && !parser.isMidHead {
-            if hasInputEnded {
-                finish()
-                return
-            }
-            arm(server.server.idleTimeout)
-        }
-        channel.isReading = true
+        settle()
     }
 
     private func refuse(_ error: HTTPError) {
@@ -320,6 +329,7 @@ extension HTTPConnection: ChannelHandler {
     func received(_ bytes: inout MutableRawSpan) {
         guard stage != .lingering else { return }
         bytes.bytes.withOctets { take($0) }
+        settle()
     }
 
     func inputEnded() {

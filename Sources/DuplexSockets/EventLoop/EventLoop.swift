@@ -89,7 +89,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     // MARK: Stopping
 
-    /// Ends the loop: work that is ready runs, sockets that still live are closed, then the thread ends.
+    /// Ends the loop: work that is ready runs, sockets that wait for their peers are closed, then the thread ends.
+    ///
+    /// A socket that has neither been read nor had to wait to write is closed when it is dropped.
     ///
     /// Returns when the thread has nothing left to do. A task that is resumed on the loop later still runs, on a thread
     /// started for it, so that nobody waits for ever; its socket is closed by then. Calling it again returns at once.

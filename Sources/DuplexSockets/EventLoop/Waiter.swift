@@ -32,25 +32,6 @@
     }
 }
 
-/// Waits until the loop resumes the waiter that `install` was given, whether or not the task is cancelled meanwhile.
-///
-/// - Parameters:
-///   - id: the identity of the wait.
-///   - isolation: the caller's actor, or `nil` for a caller that runs on the loop's thread without one.
-///   - install: keeps the waiter, on the loop, before anything else can happen there.
-/// - Returns: what the waiter was resumed with.
-/// - Throws: what the waiter was resumed with.
-@inlinable
-package func suspendOnLoop<Value>(
-    id: UInt64 = 0,
-    isolation: isolated (any Actor)? = #isolation,
-    install: (Waiter<Value>) -> Void
-) async throws -> Value {
-    try unsafe await withUnsafeThrowingContinuation(isolation: isolation) { continuation in
-        install(unsafe Waiter(id: id, continuation))
-    }
-}
-
 /// Waits until the loop resumes the waiter that `install` was given.
 ///
 /// Whatever decides whether to wait at all belongs into `install`. A task that prefers another executor, or none, may be put

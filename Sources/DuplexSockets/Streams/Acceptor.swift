@@ -20,6 +20,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     private let accepted: (Int32, SocketAddress?) -> Void
     private var resumeTimer: TimerID?
     private var isOpen = true
+    private var isWatched = false
     private var isExhausted = false
 
     /// Takes over a listening socket.
@@ -43,6 +44,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
 
     func start() throws(SocketError) {
         try core.watch(descriptor, for: .readable, handler: self)
+        isWatched = true
     }
 
     /// Stops listening; connections that wait in the backlog are reset by the system.
@@ -51,7 +53,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
         isOpen = false
         if let timer = resumeTimer { core.cancel(timer) }
         resumeTimer = nil
-        core.unwatch(descriptor)
+        if isWatched { core.unwatch(descriptor) }
         SystemCalls.close(descriptor)
     }
 

@@ -46,15 +46,22 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     private var interest: Readiness = []
     private var isWatched = false
     private var isFlushPlanned = false
+    /// Whether this side has closed, and the channel ends by itself.
+    private var isLeaving = false
     private var waitsForDrain = false
     private var ending = Ending.none
     private var hasInputEnded = false
+    /// What a send outside of a flush has failed with; 0 when none has.
+    private var sendFailure: Int32 = 0
     private var closeTimer: TimerID?
 
     /// Output waits above this many bytes: whoever writes should stop.
     package static let highWaterMark = 64 * 1_024
     /// Output that waited has fallen to this many bytes: whoever writes may go on.
     package static let lowWaterMark = 16 * 1_024
+
+    /// How long a peer may go on sending to a side that has closed.
+    static let lingerTime = Duration.seconds(2)
 
     /// What happens once all output is sent.
     private enum Ending {
@@ -132,6 +139,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         hasInputEnded = true
         updateInterest()
         handler?.inputEnded()
+        if isLeaving && queuedBytes == 0 { close() }
     }
 
     /// Epoll reports a dead peer whether one asks or not.
@@ -184,7 +192,17 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         }
         let result = buffer.send(to: descriptor, then: bytes)
         output = consume buffer
-        after(result)
+        // Whoever writes isn't called back from within: the end of the turn tells of failures, and of room.
+        if case .failed(let code) = result {
+            sendFailure = code
+            planFlush()
+        } else if queuedBytes > 0 {
+            updateInterest()
+        } else if waitsForDrain {
+            planFlush()
+        } else {
+            returnOutput()
+        }
     }
 
     /// Whether what waits is above the high-water mark; when it was, the handler hears of `outputDrained` later.
@@ -221,8 +239,12 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package func flush() {
         isFlushPlanned = false
         guard isOpen else { return }
+        if sendFailure != 0 {
+            after(.failed(sendFailure))
+            return
+        }
         guard queuedBytes > 0, let buffer = output.take() else {
-            allSent()
+            after(.transferred(0))
             return
         }
         let result = buffer.send(to: descriptor)
@@ -249,10 +271,13 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     private func allSent() {
         returnOutput()
         switch ending {
-        case .none, .finishedWriting: break
+        case .none: break
         case .finishWriting:
             ending = .finishedWriting
             SystemCalls.finishWriting(descriptor)
+            fallthrough
+        case .finishedWriting:
+            if isLeaving { linger() }
         case .close:
             close()
             return
@@ -285,8 +310,30 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         }
     }
 
+    /// Ends the outgoing stream once everything that waits is sent, throws away what arrives until the peer has ended its
+    /// side, and closes.
+    ///
+    /// - Parameter timeout: as of ``closeWhenSent(within:)``; once all is sent, the peer has ``lingerTime`` left.
+    package func closeInOrder(within timeout: Duration) {
+        guard isOpen else { return }
+        handler = nil
+        isLeaving = true
+        closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
+        if ending == .none { ending = .finishWriting }
+        isReading = true
+        if queuedBytes == 0 { allSent() } else { flush() }
+    }
+
+    /// All is sent, and the peer may go on sending for a moment.
+    private func linger() {
+        if hasInputEnded { return close() }
+        if let closeTimer { core.cancel(closeTimer) }
+        closeTimer = core.schedule(self, at: core.now.advanced(by: Self.lingerTime))
+    }
+
     package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        if timer == closeTimer { reset() }
+        guard timer == closeTimer else { return }
+        if isLeaving && queuedBytes == 0 { close() } else { reset() }
     }
 
     /// Closes at once; what waits is dropped.

@@ -20,6 +20,20 @@ extension RawSpan {
     }
 }
 
+extension OutputRawSpan {
+    /// Appends a copy of the bytes; traps when there is no room for them.
+    mutating func append(copying bytes: RawSpan) {
+        precondition(bytes.byteCount <= freeCapacity, "An output span is too small for what is written to it.")
+        // Within the room that was just checked, and for the length of the call.
+        unsafe withUnsafeMutableBytes { target, count in
+            unsafe bytes.withUnsafeBytes { source in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: target[count...]).copyMemory(from: source)
+            }
+            count += bytes.byteCount
+        }
+    }
+}
+
 extension Array where Element == UInt8 {
     /// The bytes of the span in an array of their own.
     package init(copying bytes: RawSpan) {

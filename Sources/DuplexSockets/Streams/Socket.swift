@@ -34,6 +34,11 @@ public actor Socket {
     /// The bytes that were written so far, sent or not.
     public internal(set) var bytesWritten: UInt64 = 0
 
+    /// The turn of the loop in which something was last received without the poller, and how often in it.
+    var lastTurn = MonotonicInstant.now()
+    var receivesInTurn = 0
+    static let receivesPerTurn = 16
+
     /// How long ``close()`` lets what was written go out before it resets the connection: 10 seconds.
     static let closeTimeout = Duration.seconds(10)
 
@@ -107,19 +112,28 @@ public actor Socket {
 
     /// Closes the socket: what was written still goes out, for at most 10 seconds; after that the connection is reset.
     ///
+    /// What the peer still sends is thrown away, until it ends its side too, or for 2 seconds: closing with bytes unread
+    /// would have the system reset the connection, and might take with it what was written last.
+    ///
     /// Returns at once. Tasks that wait for the socket get ``SocketError/Code/closed``. Closing twice is the same as once.
     public func close() {
         guard failure == nil else { return }
-        input.removeAll()
+        forgetInput()
         end(SocketError(.closed, message: "The socket was closed on this side."))
-        channel.value.closeWhenSent(within: Self.closeTimeout)
+        channel.value.closeInOrder(within: Self.closeTimeout)
     }
 
     /// Closes the socket at once with a reset; what was written and not sent yet is dropped.
     public func reset() {
-        input.removeAll()
+        forgetInput()
         end(SocketError(.closed, message: "The socket was reset on this side."))
         channel.value.reset()
+    }
+
+    /// Has reads say from here on that this side has closed, and not what the peer did before.
+    private func forgetInput() {
+        input.removeAll()
+        hasEnded = false
     }
 
     /// Fails everything that waits, and everything that comes.

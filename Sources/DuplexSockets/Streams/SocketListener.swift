@@ -4,10 +4,10 @@
 public import Logging
 import Synchronization
 
-/// Takes TCP connections, on every loop of a group side by side.
+/// Takes connections, on every loop of a group side by side.
 ///
 /// Each loop has a listening descriptor of its own (`SO_REUSEPORT`), so a connection is accepted on the loop that it
-/// lives on. Nothing is accepted before ``serve(_:)`` is called or the listener is iterated; until then connections wait
+/// lives on; of a Unix socket all have a copy of one, and the first to look takes a connection. Nothing is accepted before ``serve(_:)`` is called or the listener is iterated; until then connections wait
 /// in the system's backlog.
 public final class SocketListener: Sendable {
     /// The address that is listened on; of two (`localhost`) the IPv4 one.
@@ -101,12 +101,13 @@ public final class SocketListener: Sendable {
                         accepted(loop, LoopBound(Channel(descriptor: connection, core: core), on: loop.thread), address)
                     }
                 }
-                continuation.resume(
-                    with: Result {
-                        for acceptor in acceptors { try acceptor.start() }
-                        return acceptors.map { LoopBound($0, on: loop.thread) }
-                    }
-                )
+                do {
+                    for acceptor in acceptors { try acceptor.start() }
+                    continuation.resume(returning: acceptors.map { LoopBound($0, on: loop.thread) })
+                } catch {
+                    for acceptor in acceptors { acceptor.close() }
+                    continuation.resume(throwing: error)
+                }
             }
         }
     }

@@ -7,6 +7,8 @@ import DequeModule
 
 /// Asked when the time of a read is over: how much more it gets, or `nil` to fail it.
 ///
+/// Called on the socket's loop, so it must not block.
+///
 /// - Parameters: how long the read has taken so far, and how many bytes wait for it.
 public typealias TimeoutExtension = @Sendable (_ elapsed: Duration, _ received: Int) -> Duration?
 
@@ -119,15 +121,19 @@ extension Socket {
 
     /// Reads what there is into memory of the caller's, and waits only while there is nothing.
     ///
+    /// A copy more than ``read(upTo:timeout:extend:)`` takes: other reads may come between the wait and its end, so what a
+    /// read gets is taken out for it first.
+    ///
     /// - Parameters:
-    ///   - output: appended to, as far as it has room.
+    ///   - output: appended to, as far as it has room, and 64 KiB at most.
     ///   - timeout: as of ``read(upTo:timeout:extend:)``.
     /// - Returns: how many bytes were appended; 0 once the peer has finished writing.
     /// - Throws: as ``read(upTo:timeout:extend:)``.
     public func read(into output: inout OutputRawSpan, timeout: Duration? = nil) async throws -> Int {
         precondition(output.freeCapacity > 0, "There is no room to read into.")
-        guard let bytes = try await read(upTo: output.freeCapacity, timeout: timeout) else { return 0 }
-        for byte in bytes { output.append(byte) }
+        let count = min(output.freeCapacity, 65_536)
+        guard let bytes = try await read(upTo: count, timeout: timeout) else { return 0 }
+        output.append(copying: bytes.span.raw)
         return bytes.count
     }
 
@@ -166,8 +172,20 @@ extension Socket {
         readers.append(reader)
         if readers.count > 1 { return }
         serveReaders()
-        // What has arrived already is taken without waiting for the poller.
-        if !readers.isEmpty { _ = channel.value.receiveNow() }
+        // What has arrived already is taken without waiting for the poller, but not for ever: a peer that sends as fast as
+        // a task reads would otherwise have the loop for itself.
+        if !readers.isEmpty && mayReceiveNow() { _ = channel.value.receiveNow() }
+    }
+
+    /// Whether this socket hasn't had its share of the loop's turn.
+    private func mayReceiveNow() -> Bool {
+        let turn = channel.value.core.now
+        if turn != lastTurn {
+            lastTurn = turn
+            receivesInTurn = 0
+        }
+        receivesInTurn += 1
+        return receivesInTurn <= Self.receivesPerTurn
     }
 
     /// Takes what has arrived.
@@ -220,9 +238,12 @@ extension Socket {
 
     /// Fails the read that has that timer, unless it is given more time.
     func timeOutRead(_ timer: TimerID, _ error: SocketError) {
+        guard let waiting = readers.firstIndex(where: { $0.timer == timer }) else { return }
+        let elapsed = readers[waiting].began.duration(to: channel.value.core.now)
+        let more = readers[waiting].extend?(elapsed, waiting == 0 ? input.count : 0)
+        // Looked for anew, as the closure may have closed the socket.
         guard let index = readers.firstIndex(where: { $0.timer == timer }) else { return }
-        let elapsed = readers[index].began.duration(to: channel.value.core.now)
-        if let more = readers[index].extend?(elapsed, index == 0 ? input.count : 0), more > .zero {
+        if let more, more > .zero {
             readers[index].timer = startTimer(more)
             return
         }

@@ -9,6 +9,9 @@ import Darwin
 
 /// The file of a Unix socket that this process listens at: made where nobody listens, and removed by who made it.
 struct UnixSocketFile: Sendable {
+    /// How often a folder is tried that somebody has locked, a millisecond apart.
+    private static let lockAttempts = 100
+
     private let path: String
     private let device: dev_t
     private let inode: ino_t
@@ -70,9 +73,14 @@ struct UnixSocketFile: Sendable {
         guard descriptor >= 0 else {
             throw SocketError(.cannotBind, message: "unix:\(path): the folder can't be opened.", errno: errno)
         }
-        // Held for a few system calls; where the file system has no locks, it goes without.
-        _ = flock(descriptor, LOCK_EX)
-        return descriptor
+        // Held for a few system calls by those who are fair; where the file system has no locks, it goes without.
+        for _ in 0..<lockAttempts {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return descriptor }
+            var pause = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+            unsafe nanosleep(&pause, nil)
+        }
+        SystemCalls.close(descriptor)
+        throw SocketError(.cannotBind, message: "unix:\(path): somebody keeps the folder locked.", errno: EWOULDBLOCK)
     }
 
     /// Removes a socket that nobody listens at any more.

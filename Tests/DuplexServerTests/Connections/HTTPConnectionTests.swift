@@ -178,6 +178,29 @@ import Testing
         }
     }
 
+    @Test("A request that is refused at once takes nothing from those behind it, even if the client has ended its side")
+    func halfClosedBehindRefusal() async throws {
+        try await withPeer { peer in
+            try await peer.send(Self.get("/number/0") + Self.get("/missing") + Self.get("/missing") + Self.get("/number/1"))
+            await peer.finishWriting()
+            #expect(try await peer.readResponse().text == "0")
+            #expect(try await peer.readResponse().status == 404)
+            #expect(try await peer.readResponse().status == 404)
+            #expect(try await peer.readResponse().text == "1")
+            #expect(try await peer.isAtEnd())
+        }
+    }
+
+    @Test("Half a request behind which the client has ended its side can't become whole, and isn't waited for")
+    func halfClosedInHead() async throws {
+        try await withPeer { peer in
+            try await peer.send(Self.get("/missing") + "GET /number/0 HTTP/1.1\r\nHo")
+            await peer.finishWriting()
+            #expect(try await peer.readResponse().status == 404)
+            #expect(try await peer.isAtEnd())
+        }
+    }
+
     @Test("A client that sends requests and doesn't read the answers is held back, and gets all of them in the end")
     func backpressure() async throws {
         let answered = Atomic<Int>(0)

@@ -144,4 +144,47 @@ import Testing
             #expect(try await loop.run { _ in kept.value.1.isOpen } == false)
         }
     }
+
+    @Test("A write that fails tells of it at the end of the turn, and not from within the write")
+    func failingWrite() async throws {
+        let pair = try Descriptors.pair()
+        let (stream, continuation) = AsyncStream<Event>.makeStream()
+        try await withLoop { loop in
+            SystemCalls.setResetOnClose(pair.far)
+            SystemCalls.close(pair.far)
+            let kept = try await loop.run { core in
+                let recorder = Recorder(continuation)
+                let channel = Channel(descriptor: pair.near, core: core)
+                channel.handler = recorder
+                channel.writeNow([1, 2, 3].span.raw)
+                channel.writeNow([4].span.raw)
+                // Stands for what the writer does behind its write.
+                continuation.yield(.drained)
+                return LoopBound((recorder, channel), on: loop.thread)
+            }
+            #expect(await next(stream) == .drained)
+            #expect(await next(stream) == .failed(.connectionReset))
+            #expect(try await loop.run { _ in kept.value.1.isOpen } == false)
+        }
+    }
+
+    @Test("Closing in order sends what waits although bytes lie unread, and closes when the peer has ended its side")
+    func closingInOrder() async throws {
+        let pair = try Descriptors.pair()
+        try await withLoop { loop in
+            _ = Descriptors.send(pair.far, [9, 9, 9])
+            let channel = try await loop.run { core in
+                let channel = Channel(descriptor: pair.near, core: core)
+                channel.write([1, 2, 3].span.raw)
+                channel.closeInOrder(within: .seconds(10))
+                return LoopBound(channel, on: loop.thread)
+            }
+            #expect(Descriptors.read(pair.far) == [1, 2, 3])
+            _ = Descriptors.send(pair.far, [9])
+            #expect(Descriptors.read(pair.far) == [])
+            #expect(try await loop.run { _ in channel.value.isOpen })
+            SystemCalls.close(pair.far)
+            while try await loop.run({ _ in channel.value.isOpen }) { await Task.yield() }
+        }
+    }
 }

@@ -71,4 +71,14 @@ import Testing
         await #expect(throws: SocketError.self) { _ = try await Socket.connect(to: .address(listener.localAddress)) }
         await #expect { try await listener.serve { _ in } } throws: { ($0 as? SocketError)?.code == .closed }
     }
+
+    @Test("A listener whose loop has stopped can't serve, and gives the port back")
+    func stoppedLoop() async throws {
+        let group = try EventLoopGroup(loops: 1)
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0), on: group)
+        await group.stop()
+        await #expect { try await listener.serve { _ in } } throws: { ($0 as? SocketError)?.code == .loopStopped }
+        let again = try SocketListener.bind(.tcp(host: "127.0.0.1", port: listener.localAddress.port))
+        await again.close()
+    }
 }

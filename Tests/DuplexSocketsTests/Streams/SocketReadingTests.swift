@@ -136,6 +136,63 @@ import Testing
         }
     }
 
+    @Test("A read whose time is over may close the socket")
+    func closedByExtension() async throws {
+        try await withPair { _, far in
+            await #expect {
+                try await far.read(timeout: .milliseconds(5)) { _, _ in
+                    far.assumeIsolated { $0.close() }
+                    return .seconds(1)
+                }
+            } throws: {
+                ($0 as? SocketError)?.code == .closed
+            }
+        }
+    }
+
+    @Test("After closing a read says so, whatever the peer did before")
+    func closedAfterTheEnd() async throws {
+        try await withPair { near, far in
+            await near.finishWriting()
+            let end = try await far.read()
+            #expect(end == nil)
+            await far.close()
+            await #expect { try await far.read() } throws: { ($0 as? SocketError)?.code == .closed }
+            await #expect { try await far.read(exactly: 1) } throws: { ($0 as? SocketError)?.code == .closed }
+        }
+    }
+
+    @Test("A socket that always has something to read leaves its loop to the others", .timeLimit(.minutes(1)))
+    func fairness() async throws {
+        let (near, far) = (try EventLoopGroup(loops: 1), try EventLoopGroup(loops: 1))
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0), on: far)
+        let serving = Task {
+            // The first byte says whether to drain or to echo.
+            try await listener.serve { socket in
+                let isEcho = try await socket.read(exactly: 1) == [1]
+                while let bytes = try await socket.read(upTo: 1_000) {
+                    if isEcho { try await socket.write(bytes) }
+                }
+            }
+        }
+        var floods: [Task<Void, any Error>] = []
+        for _ in 0..<2 {
+            let socket = try await Socket.connect(to: .address(listener.localAddress), on: near)
+            floods.append(Task { while true { try await socket.write([UInt8](repeating: 0, count: 60_000)) } })
+        }
+        let echo = try await Socket.connect(to: .address(listener.localAddress), on: near)
+        try await echo.write([1])
+        for number in 0..<100 {
+            try await echo.write("\(number)\n")
+            #expect(try await echo.readLine() == "\(number)")
+        }
+        for flood in floods { flood.cancel() }
+        serving.cancel()
+        _ = await serving.result
+        await near.stop()
+        await far.stop()
+    }
+
     @Test("Closing fails every read that waits")
     func closed() async throws {
         try await withPair { _, far in

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Foundation
+import Glibc
 import Testing
 
 @testable import DuplexSockets
@@ -115,6 +116,16 @@ import Testing
             #expect { try SocketListener.bind(.unix(path + "/missing/s")) } throws: {
                 ($0 as? SocketError)?.code == .cannotBind
             }
+        }
+    }
+
+    @Test("A folder that somebody keeps locked isn't waited for without end")
+    func locked() async throws {
+        try await withPath { path in
+            let folder = unsafe open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY)
+            defer { SystemCalls.close(folder) }
+            try #require(flock(folder, LOCK_EX) == 0)
+            #expect { try SocketListener.bind(.unix(path)) } throws: { ($0 as? SocketError)?.errno == EWOULDBLOCK }
         }
     }
 
