@@ -82,6 +82,19 @@ public struct WebServer: Sendable {
         routes.addWebSocket(path, .task(handler))
     }
 
+    /// Opens WebSockets whose handler is told the request: the parameters of the path, the query, the fields.
+    ///
+    /// - Parameters:
+    ///   - path: as in ``get(_:_:)``, so that `/rooms/:id` makes `request.parameters["id"]`.
+    ///   - handler: isolated to its socket, and gets the request that opened the connection, whose
+    ///     memory it holds as long as it uses it.
+    public mutating func webSocket(
+        _ path: String,
+        _ handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
+    ) {
+        routes.addWebSocket(path, .taskWithRequest(handler))
+    }
+
     /// Opens WebSockets, handled synchronously on their loops, without a task and without copies.
     ///
     /// - Parameters:

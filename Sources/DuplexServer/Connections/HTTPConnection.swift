@@ -157,8 +157,9 @@ final class HTTPConnection {
         case .upgrade where server.isStopping:
             stage = .answering
             respond(.problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets."))
-        case .upgrade(let route):
-            upgrade(head, route, bytes, &position)
+        case .upgrade(let route, let parameters):
+            let request = Request(head: head, parameters: parameters, body: [], remoteAddress: remoteAddress)
+            upgrade(request, route, bytes, &position)
         case .respond(let handler, let parameters):
             answer(exchange, parameters, handler)
         }
@@ -256,13 +257,13 @@ final class HTTPConnection {
     // MARK: WebSockets
 
     private func upgrade(
-        _ head: RequestHead,
+        _ request: Request,
         _ route: Routes.WebSocketRoute,
         _ bytes: Span<UInt8>,
         _ position: inout Int
     ) {
         stage = .answering
-        switch ServerHandshake.evaluate(head, options: server.handshakeOptions, digest: SHA1.digest) {
+        switch ServerHandshake.evaluate(request.head, options: server.handshakeOptions, digest: SHA1.digest) {
         case .refuse(let refusal):
             respond(.problem(refusal.status, refusal.message, fields: refusal.fields))
         case .accept(let acceptance):
@@ -272,7 +273,7 @@ final class HTTPConnection {
             stage = .over
             let leftover = [UInt8](copying: bytes.raw.extracting(position..<bytes.count))
             position = bytes.count
-            server.upgrade(self, route, subprotocol: acceptance.subprotocol, leftover: leftover)
+            server.upgrade(self, request, route, subprotocol: acceptance.subprotocol, leftover: leftover)
         }
     }
 

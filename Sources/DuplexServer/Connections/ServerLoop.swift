@@ -17,7 +17,7 @@ final class ServerLoop: Sendable {
     /// A task holds the frames of all functions that it waits in, so what runs a WebSocket isn't a closure: one that is
     /// kept in a generic collection is wrapped, twice for each conversion of its type.
     private enum Job {
-        case webSocket(WebSocket, @Sendable (isolated WebSocket) async throws -> Void)
+        case webSocket(WebSocket, Routes.WebSocketTask)
         case request(@concurrent @Sendable () async -> Void)
     }
 
@@ -88,6 +88,7 @@ final class ServerLoop: Sendable {
     /// Makes a WebSocket of a connection whose handshake has been answered.
     func upgrade(
         _ connection: HTTPConnection,
+        _ request: Request,
         _ route: Routes.WebSocketRoute,
         subprotocol: String?,
         leftover: [UInt8]
@@ -101,8 +102,10 @@ final class ServerLoop: Sendable {
             socket.onEnd(remove)
             socket.start(leftover: leftover)
         }
-        if case .task(let handler) = route {
-            spawn(.webSocket(socket, handler))
+        switch route {
+        case .task(let handler): spawn(.webSocket(socket, handler))
+        case .taskWithRequest(let handler): spawn(.webSocket(socket) { try await handler($0, request) })
+        case .handler: break
         }
     }
 

@@ -11,8 +11,18 @@ struct Routes: Sendable {
 
     /// How a WebSocket route handles its connections.
     enum WebSocketRoute: Sendable {
-        case task(@Sendable (isolated WebSocket) async throws -> Void)
+        case task(WebSocketTask)
+        /// A task that is told the request: kept apart, so that connections which don't ask for theirs don't hold it.
+        case taskWithRequest(@Sendable (isolated WebSocket, Request) async throws -> Void)
         case handler(HandlerBox)
+    }
+
+    typealias WebSocketTask = @Sendable (isolated WebSocket) async throws -> Void
+
+    /// A route, and what it calls the parameters of its path.
+    struct WebSocketEndpoint: Sendable {
+        var route: WebSocketRoute
+        var parameters: [String]
     }
 
     /// A handler, and what it calls the parameters of its path: another method of the same path may name them otherwise.
@@ -36,7 +46,7 @@ struct Routes: Sendable {
     /// What a request leads to.
     enum Decision {
         case respond(Handler, parameters: [String: String])
-        case upgrade(WebSocketRoute)
+        case upgrade(WebSocketRoute, parameters: [String: String])
         case refuse(Response)
     }
 
@@ -47,7 +57,7 @@ struct Routes: Sendable {
     ]
 
     private var router = Router<Resource>()
-    private var webSockets = Router<WebSocketRoute>()
+    private var webSockets = Router<WebSocketEndpoint>()
 
     mutating func add(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
         let endpoint = Endpoint(handler: handler, parameters: Router<Resource>.parameters(of: path))
@@ -58,7 +68,8 @@ struct Routes: Sendable {
     }
 
     mutating func addWebSocket(_ path: String, _ route: WebSocketRoute) {
-        webSockets.update(path) { $0 = route }
+        let endpoint = WebSocketEndpoint(route: route, parameters: Router<WebSocketEndpoint>.parameters(of: path))
+        webSockets.update(path) { $0 = endpoint }
     }
 
     /// Whether any path opens WebSockets.
@@ -69,7 +80,7 @@ struct Routes: Sendable {
             return .refuse(.problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
         }
         if isUpgrade, let match = webSockets.match(head.path) {
-            return .upgrade(match.value)
+            return .upgrade(match.value.route, parameters: Self.named(match.value.parameters, match.arguments))
         }
         if let match = router.match(head.path) {
             return decide(head, match)
@@ -81,8 +92,7 @@ struct Routes: Sendable {
     private func decide(_ head: RequestHead, _ match: Router<Resource>.Match) -> Decision {
         let resource = match.value
         if let endpoint = resource.endpoints[head.method] ?? (head.method == .head ? resource.endpoints[.get] : nil) {
-            let parameters = Dictionary(zip(endpoint.parameters, match.arguments)) { first, _ in first }
-            return .respond(endpoint.handler, parameters: parameters)
+            return .respond(endpoint.handler, parameters: Self.named(endpoint.parameters, match.arguments))
         }
         var fields = HTTPFields()
         fields[.allow] = resource.allowed
@@ -93,6 +103,10 @@ struct Routes: Sendable {
                 fields: fields
             )
         )
+    }
+
+    private static func named(_ names: [String], _ arguments: [String]) -> [String: String] {
+        Dictionary(zip(names, arguments)) { first, _ in first }
     }
 
     /// The path is a WebSocket's and the request isn't an upgrade (RFC 9110 section 15.5.22).

@@ -96,6 +96,22 @@ import Testing
         #expect(response.text == "a page")
     }
 
+    @Test("A WebSocket's handler is told the request that opened it, with the parameters of its path")
+    func request() async throws {
+        try await withServer { server in
+            server.webSocket("/rooms/:id") { socket, request in
+                let query = request.query.map { "?\($0)" } ?? ""
+                try await socket.send("\(request.parameters["id", default: "none"])\(query) \(request.path)")
+            }
+        } _: { address in
+            for (path, text) in [("/rooms/a%20b", "a b /rooms/a%20b"), ("/rooms/1?x=2", "1?x=2 /rooms/1")] {
+                let peer = try await RawPeer.openWebSocket(to: address, path)
+                #expect(try await peer.readFrame().text == text)
+                #expect(try await peer.readFrame().closeCode == 1_000)
+            }
+        }
+    }
+
     @Test("A star takes every WebSocket that no other path has")
     func star() async throws {
         try await withServer { server in
