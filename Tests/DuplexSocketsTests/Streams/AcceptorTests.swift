@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// Tells when a descriptor begins to be watched for something.
+    /// Tells when a descriptor begins to be watched for something, and when it isn't any more.
     private final class TellingPoller: Poller {
         private let inner: EpollPoller
         private let watched: AsyncStream<Int32>.Continuation
@@ -49,7 +49,11 @@ import Testing
             if interest.isEmpty { paused?.yield(descriptor) } else { watched.yield(descriptor) }
         }
 
-        func remove(_ descriptor: Int32) { inner.remove(descriptor) }
+        func remove(_ descriptor: Int32) {
+            inner.remove(descriptor)
+            paused?.yield(descriptor)
+        }
+
         func wait(_ limit: PollLimit, into events: inout [PollEvent]) { inner.wait(limit, into: &events) }
         func close() { inner.close() }
     }
