@@ -69,6 +69,13 @@ import Testing
         return copies
     }
 
+    /// Clients that are to connect when there are no descriptors left.
+    ///
+    /// Several, because the process may close one of its own in the meantime, which one of the connections gets then.
+    private static func makeClients() throws -> [Int32] {
+        try (0..<16).map { _ in try SystemCalls.streamSocket(.ipv4) }
+    }
+
     @Test("Without descriptors it pauses, says so once, and takes the connection when there are some again")
     func exhaustion() async {
         // Limits are the process's, so it is another process that runs into them.
@@ -78,8 +85,8 @@ import Testing
             let (taken, taking) = AsyncStream<Int32>.makeStream()
             let loop = try EventLoop(name: "acceptor", poller: TellingPoller(watching))
             let (listener, address) = try Descriptors.listener()
-            let client = try SystemCalls.streamSocket(.ipv4)
-            let fillers = Self.takeAllDescriptors(copying: client)
+            let clients = try Self.makeClients()
+            let fillers = Self.takeAllDescriptors(copying: clients[0])
             try #require(!fillers.isEmpty)
             let acceptor = try await loop.run { core in
                 let acceptor = Acceptor(
@@ -90,7 +97,7 @@ import Testing
                 try acceptor.start()
                 return LoopBound(acceptor, on: loop.thread)
             }
-            _ = SystemCalls.connect(client, to: address)
+            for client in clients { _ = SystemCalls.connect(client, to: address) }
             // The first time it starts, and then after each of three pauses: each is a tenth of a second.
             let began = MonotonicInstant.now()
             var starts = 0
@@ -101,13 +108,13 @@ import Testing
             #expect(began.duration(to: .now()) >= .milliseconds(250))
             for filler in fillers { SystemCalls.close(filler) }
             var connections = taken.makeAsyncIterator()
-            let connection = await connections.next()
-            #expect(connection != nil)
+            for _ in clients { #expect(await connections.next() != nil) }
             try await loop.run { _ in acceptor.value.close() }
             log.finish()
             var said: [String] = []
             for await line in lines { said.append(line) }
-            #expect(said.count == 2)
+            // Not for each of the pauses; a second time only if one connection got through in between.
+            #expect(said.count <= 4)
             #expect(said.first?.hasPrefix("error: no connection can be accepted") == true)
             #expect(said.last == "notice: accepting connections again")
             await loop.stop()
@@ -121,19 +128,19 @@ import Testing
             let (_, watching) = AsyncStream<Int32>.makeStream()
             let loop = try EventLoop(name: "acceptor", poller: TellingPoller(watching, paused: pausing))
             let (listener, address) = try Descriptors.listener()
-            let client = try SystemCalls.streamSocket(.ipv4)
-            let fillers = Self.takeAllDescriptors(copying: client)
+            let clients = try Self.makeClients()
+            let fillers = Self.takeAllDescriptors(copying: clients[0])
             try #require(!fillers.isEmpty)
             let acceptor = try await loop.run { core in
                 let acceptor = Acceptor(
                     descriptor: listener,
                     core: core,
                     logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-                ) { descriptor, _ in SystemCalls.close(descriptor) }
+                ) { _, _ in }
                 try acceptor.start()
                 return LoopBound(acceptor, on: loop.thread)
             }
-            _ = SystemCalls.connect(client, to: address)
+            for client in clients { _ = SystemCalls.connect(client, to: address) }
             for await descriptor in paused where descriptor == listener { break }
             await loop.stop()
             #expect(fcntl(listener, F_GETFD) == -1)

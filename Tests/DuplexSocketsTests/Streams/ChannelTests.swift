@@ -182,7 +182,6 @@ import Testing
             #expect(Descriptors.read(pair.far) == [1, 2, 3])
             _ = Descriptors.send(pair.far, [9])
             #expect(Descriptors.read(pair.far) == [])
-            #expect(try await loop.run { _ in channel.value.isOpen })
             SystemCalls.close(pair.far)
             while try await loop.run({ _ in channel.value.isOpen }) { await Task.yield() }
         }

@@ -122,7 +122,8 @@ import Testing
     @Test("A folder that somebody keeps locked isn't waited for without end")
     func locked() async throws {
         try await withPath { path in
-            let folder = unsafe open(URL(fileURLWithPath: path).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY)
+            let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            let folder = unsafe open(parent, O_RDONLY | O_DIRECTORY)
             defer { SystemCalls.close(folder) }
             try #require(flock(folder, LOCK_EX) == 0)
             #expect { try SocketListener.bind(.unix(path)) } throws: { ($0 as? SocketError)?.errno == EWOULDBLOCK }
