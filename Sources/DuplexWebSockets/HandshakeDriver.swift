@@ -92,6 +92,15 @@ actor HandshakeDriver {
         refused(handshake.finish())
     }
 
+    /// Ends the attempt before the answer has ended.
+    ///
+    /// If the answer's head has come and is a refusal, that is what is told, with what has come of its body.
+    private func cutShort(_ error: WebSocketError) {
+        guard !isOver else { return }
+        let answer = handshake.finish()
+        if answer.code == .refused { refused(answer) } else { fail(error) }
+    }
+
     private func fail(_ error: any Error) {
         guard !isOver else { return }
         channel.value.reset()
@@ -125,7 +134,7 @@ extension HandshakeDriver: ChannelHandler {
     nonisolated func failed(_ error: SocketError) {
         onLoop(loop, error) { driver, error in
             let message = "\(driver.url) ended the connection during the handshake."
-            driver.fail(WebSocketError(.cannotConnect, message: message, cause: error))
+            driver.cutShort(WebSocketError(.cannotConnect, message: message, cause: error))
         }
     }
 }
@@ -136,7 +145,7 @@ extension HandshakeDriver: TimerTarget {
             guard timer == driver.timer else { return }
             driver.timer = nil
             let message = "\(driver.url) didn't answer the handshake within \(driver.options.connectTimeout)."
-            driver.fail(WebSocketError(.timedOut, message: message))
+            driver.cutShort(WebSocketError(.timedOut, message: message))
         }
     }
 }

@@ -10,7 +10,7 @@ extension WebSocket {
     /// Cancelling ends the attempt at once. What the server sends together with its answer is the first to be received.
     ///
     /// - Parameters:
-    ///   - url: `ws://host[:port]/path?query`.
+    ///   - url: `ws://host[:port]/path?query`; `http://` is read as `ws://`, as in browsers.
     ///   - options: headers, subprotocols, limits and times.
     ///   - group: the loops of which one becomes the connection's.
     /// - Returns: the open connection. Close it, or use ``withConnection(to:options:on:_:)``, which does.
@@ -47,7 +47,7 @@ extension WebSocket {
     /// throws.
     ///
     /// - Parameters:
-    ///   - url: `ws://host[:port]/path?query`.
+    ///   - url: `ws://host[:port]/path?query`; `http://` is read as `ws://`, as in browsers.
     ///   - options: headers, subprotocols, limits and times.
     ///   - group: the loops of which one becomes the connection's.
     ///   - body: what to do with the connection.

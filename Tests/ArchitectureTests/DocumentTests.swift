@@ -57,6 +57,10 @@ struct DocumentTests {
         ("fields of an HTTP head", { "\($0.headFields)" }),
         ("time to send an HTTP head", { "\($0.headTime.components.seconds) s" }),
         ("HTTP request body", { $0.bodySize.description }),
+        (
+            "time to send an HTTP request body",
+            { "\($0.headTime.components.seconds) s + 1 s per \($0.bodyRate)" }
+        ),
     ]
 
     private static func grouped(_ number: Int) -> String {

@@ -21,35 +21,34 @@ import Testing
 
     @Test("A graceful shutdown closes WebSockets with 1001 and ends the service without an error")
     func gracefulShutdown() async throws {
-        // A port that was free a moment ago: a service has no other way to tell which one it got.
-        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
-        let address = listener.localAddress
-        await listener.close()
-        let (pulled, pull) = AsyncStream<Void>.makeStream()
-        let (begun, begin) = AsyncStream<Void>.makeStream()
-        var server = WebServer(host: "127.0.0.1", port: address.port)
-        server.webSocket("/") { socket in
-            begin.yield()
-            for try await _ in socket.messages {}
-        }
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: [
-                    .init(service: server.service),
-                    .init(service: Trigger(pulled: pulled), successTerminationBehavior: .gracefullyShutdownGroup),
-                ],
-                logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        // A service has no way to tell which port it got.
+        try await withReservedPort { address in
+            let (pulled, pull) = AsyncStream<Void>.makeStream()
+            let (begun, begin) = AsyncStream<Void>.makeStream()
+            var server = WebServer(host: "127.0.0.1", port: address.port)
+            server.webSocket("/") { socket in
+                begin.yield()
+                for try await _ in socket.messages {}
+            }
+            let group = ServiceGroup(
+                configuration: ServiceGroupConfiguration(
+                    services: [
+                        .init(service: server.service),
+                        .init(service: Trigger(pulled: pulled), successTerminationBehavior: .gracefullyShutdownGroup),
+                    ],
+                    logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+                )
             )
-        )
-        let running = Task { try await group.run() }
-        let peer = try await connect(to: address)
-        for await _ in begun { break }
-        pull.yield()
-        #expect(try await peer.readFrame().closeCode == 1_001)
-        try await peer.send(.close(1_001))
-        #expect(try await peer.isAtEnd())
-        await peer.close()
-        try await running.value
+            let running = Task { try await group.run() }
+            let peer = try await connect(to: address)
+            for await _ in begun { break }
+            pull.yield()
+            #expect(try await peer.readFrame().closeCode == 1_001)
+            try await peer.send(.close(1_001))
+            #expect(try await peer.isAtEnd())
+            await peer.close()
+            try await running.value
+        }
     }
 
     /// Tries until the service listens.

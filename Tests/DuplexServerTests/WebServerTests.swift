@@ -114,17 +114,19 @@ import Testing
     @Test("An error of onListening ends run() with it, and the port is free")
     func failingOnListening() async throws {
         struct Failure: Error {}
-        let server = WebServer(host: "127.0.0.1", port: 0)
-        let seen = Mutex<SocketAddress?>(nil)
-        await #expect(throws: Failure.self) {
-            try await server.run { address in
-                seen.withLock { $0 = address }
-                throw Failure()
+        try await withReservedPort { reserved in
+            let server = WebServer(host: "127.0.0.1", port: reserved.port)
+            let seen = Mutex<SocketAddress?>(nil)
+            await #expect(throws: Failure.self) {
+                try await server.run { address in
+                    seen.withLock { $0 = address }
+                    throw Failure()
+                }
             }
+            #expect(seen.withLock { $0 } == reserved)
+            let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: reserved.port))
+            await listener.close()
         }
-        let address = try #require(seen.withLock { $0 })
-        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: address.port))
-        await listener.close()
     }
 
     @Test("A host that isn't an address of this machine is an error")

@@ -17,15 +17,53 @@ package func withServer<Result: Sendable>(
     return try await inTurn { [server] in try await server.withRunning(body) }
 }
 
+/// Runs a server that accepts its first connection when bytes have been sent on it already.
+///
+/// However long a loaded machine takes, no time of the server's has begun before they are there: a loop receives before it
+/// looks at its timers.
+package func withServer<Result: Sendable>(
+    _ configure: (inout WebServer) -> Void,
+    firstSent bytes: [UInt8],
+    _ body: @escaping @Sendable (RawPeer) async throws -> Result
+) async throws -> Result {
+    var server = WebServer(host: "127.0.0.1", port: 0)
+    server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    configure(&server)
+    let (peers, connected) = AsyncStream<RawPeer>.makeStream()
+    return try await inTurn { [server] in
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { connected.finish() }
+                try await server.run { address in
+                    let peer = try await RawPeer.connect(to: address)
+                    try await peer.send(bytes)
+                    connected.yield(peer)
+                }
+            }
+            for await peer in peers {
+                let result = try await body(peer)
+                // The server waits for it otherwise.
+                await peer.reset()
+                tasks.cancelAll()
+                try await tasks.waitForAll()
+                return result
+            }
+            try await tasks.waitForAll()
+            throw CancellationError()
+        }
+    }
+}
+
 /// A client of ours and a peer that plays its server.
 package func withClient<Result>(
     options: WebSocketOptions = WebSocketOptions(),
+    on group: EventLoopGroup = .shared,
     handler: (any WebSocketHandler)? = nil,
     followedBy frames: [RawFrame] = [],
     _ body: (WebSocket, RawPeer) async throws -> Result
 ) async throws -> Result {
     try await withListener { url, accept in
-        async let connected = WebSocket.connect(to: url, options: options, handler: handler)
+        async let connected = WebSocket.connect(to: url, options: options, on: group, handler: handler)
         let peer = try await accept()
         try await peer.acceptWebSocket(followedBy: frames)
         let socket = try await connected

@@ -3,10 +3,11 @@
 
 import DuplexSockets
 import DuplexTestPeers
-import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
 import Testing
+
+@testable import DuplexWebSockets
 
 @Suite struct HandshakeDriverTests {
     /// The error of a client whose request is answered with these bytes, and then with the end of the stream.
@@ -101,6 +102,87 @@ import Testing
         let error = try await refusal { _ in answer }
         #expect(error.code == .handshakeRefused)
         #expect(error.handshake?.code == .connectionClosed)
+    }
+
+    /// The error of a handshake whose time is over, and whose answer was there before it began: a loop receives before it
+    /// looks at its timers, so the time ends it behind the answer.
+    private func timeOut(behind answer: String) async throws -> WebSocketError {
+        try await withListener { url, accept in
+            let target = try WebSocketURL(url)
+            let loop = EventLoopGroup.shared.next()
+            let handshake = try ClientHandshake(
+                url: target,
+                key: [UInt8](repeating: 7, count: AcceptKey.nonceSize),
+                digest: SHA1.digest
+            )
+            let driver = try await Connector.connect(
+                to: .host(target.host, port: target.port),
+                on: loop,
+                timeout: .seconds(20)
+            ) { channel in
+                HandshakeDriver(target, WebSocketOptions(), handshake, loop: loop, channel: channel, handler: nil)
+            }
+            let peer = try await accept()
+            try await peer.send(answer)
+            let error = await #expect(throws: WebSocketError.self) { try await driver.run(until: .now()) }
+            _ = try? await peer.readHead()
+            #expect(await peer.isOver())
+            return try #require(error)
+        }
+    }
+
+    @Test(
+        "An answer whose head doesn't end times out",
+        arguments: ["HTTP/1.1 101 Switching", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 401 Unauthorized\r\n"]
+    )
+    func unendedHead(answer: String) async throws {
+        let error = try await timeOut(behind: answer)
+        #expect(error.code == .timedOut)
+        #expect(error.handshake == nil)
+    }
+
+    @Test(
+        "A refusal whose body doesn't end is a refusal when the time is over, with what has come of it",
+        arguments: ["Content-Length: 5\r\n\r\nno", "Transfer-Encoding: chunked\r\n\r\n3\r\nno", "\r\nno"]
+    )
+    func unendedBody(rest: String) async throws {
+        let error = try await timeOut(behind: "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic\r\n\(rest)")
+        #expect(error.code == .handshakeRefused)
+        #expect(error.handshake?.code == .refused)
+        #expect(error.handshake?.status == .unauthorized)
+        #expect(error.handshake?.fields?[.wwwAuthenticate] == "Basic")
+        #expect(error.handshake?.body == Array("no".utf8))
+    }
+
+    @Test("A refusal with an endless body is told once 64 KiB of it have come")
+    func endlessBody() async throws {
+        try await withListener { url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url) }
+            let peer = try await accept()
+            _ = try await peer.readHead()
+            try await peer.send("HTTP/1.1 403 Forbidden\r\n\r\n" + String(repeating: "x", count: 70_000))
+            let error = await #expect(throws: WebSocketError.self) { try await attempt.value }
+            #expect(error?.code == .handshakeRefused)
+            #expect(error?.handshake?.status == .forbidden)
+            #expect(error?.handshake?.body == [UInt8](repeating: UInt8(ascii: "x"), count: 65_536))
+        }
+    }
+
+    @Test("A server that resets within the body of its refusal has refused")
+    func resetWithinRefusal() async throws {
+        try await withListener { url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url) }
+            let peer = try await accept()
+            _ = try await peer.readHead()
+            try await peer.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 5\r\n\r\nno")
+            // A reset takes back what hasn't been sent yet.
+            await nextTurn(of: peer.socket.loop)
+            await peer.reset()
+            let error = await #expect(throws: WebSocketError.self) { try await attempt.value }
+            #expect(error?.code == .handshakeRefused)
+            #expect(error?.handshake?.status == .forbidden)
+            #expect(error?.handshake?.body == Array("no".utf8))
+        }
     }
 
     @Test("A server that resets within the handshake is an error")

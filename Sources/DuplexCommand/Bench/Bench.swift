@@ -65,6 +65,7 @@ struct Bench: AsyncParsableCommand {
     }
 
     func run() async throws {
+        DescriptorLimit.raise()
         let report: BenchReport
         do {
             report = try await Interruption.shared.cancelling { try await load() }

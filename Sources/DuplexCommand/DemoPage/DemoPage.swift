@@ -16,6 +16,16 @@ enum DemoPage {
 
         /// All of its text, to be sent as UTF-8.
         let body: String
+
+        /// Tells this text from the one that another version of the page has.
+        let entityTag: EntityTag
+
+        init(path: String, contentType: String, body: String) {
+            self.path = path
+            self.contentType = contentType
+            self.body = body
+            entityTag = EntityTag(of: Array(body.utf8))
+        }
     }
 
     /// The path of the WebSocket that answers each message with the same message.

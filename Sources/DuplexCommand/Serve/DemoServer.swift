@@ -24,7 +24,7 @@ enum DemoServer {
     ///   - style: how the echo handles its connections.
     static func addRoutes(to server: inout WebServer, echoPath: String, style: EchoStyle) {
         for resource in DemoPage.resources {
-            server.get(resource.path) { request in response(resource, host: request.head.host) }
+            server.get(resource.path) { request in response(resource, to: request.fields, host: request.head.host) }
         }
         for path in [echoPath, "*"] {
             switch style {
@@ -37,8 +37,14 @@ enum DemoServer {
         server.webSocket(DemoPage.chatPath) { socket in try await room.welcome(socket) }
     }
 
-    static func response(_ resource: DemoPage.Resource, host: String) -> Response {
-        var response = Response(type: resource.contentType, body: Array(resource.body.utf8))
+    /// The resource, or 304 if the client has it already (RFC 9110 section 13.2.2): it asks each time, since the page and
+    /// its parts are of one version of the command.
+    static func response(_ resource: DemoPage.Resource, to fields: HTTPFields = [:], host: String) -> Response {
+        var response =
+            resource.entityTag.isKnown(by: fields)
+            ? Response(status: .notModified)
+            : Response(type: resource.contentType, body: Array(resource.body.utf8))
+        response.fields[.eTag] = resource.entityTag.text
         for (name, value) in DemoPage.headers(host: isPlain(host) ? host : "localhost") {
             guard let name = HTTPField.Name(name) else { continue }
             response.fields[name] = value

@@ -53,6 +53,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        DescriptorLimit.raise()
         ConsoleLogHandler.install(level: quiet ? .error : .notice)
         do {
             let server = try makeServer()

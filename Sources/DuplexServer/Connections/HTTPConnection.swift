@@ -31,6 +31,7 @@ final class HTTPConnection {
     private final class Exchange {
         let head: RequestHead
         var decoder: BodyDecoder?
+        var pace: BodyPace?
         var body: [UInt8] = []
 
         init(_ head: RequestHead) {
@@ -126,8 +127,10 @@ final class HTTPConnection {
             return
         }
         exchange.decoder = try BodyDecoder(head.framing, limits: server.server.limits)
+        let pace = BodyPace(limits: server.server.limits, now: Instant(channel.core.now))
+        exchange.pace = pace
         stage = .body
-        arm(server.server.limits.headTime)
+        arm(until: MonotonicInstant(pace.deadline))
         if head.expectsContinue && position == bytes.count { writeContinue() }
         try decodeBody(bytes, &position)
     }
@@ -139,7 +142,8 @@ final class HTTPConnection {
         if isComplete {
             dispatch(exchange, bytes, &position)
         } else if position > before {
-            arm(server.server.limits.headTime)
+            exchange.pace?.received(position - before, now: Instant(channel.core.now))
+            if let pace = exchange.pace { arm(until: MonotonicInstant(pace.deadline)) }
         }
     }
 
@@ -276,8 +280,12 @@ final class HTTPConnection {
     // MARK: Time and the end
 
     private func arm(_ duration: Duration) {
+        arm(until: channel.core.now.advanced(by: duration))
+    }
+
+    private func arm(until deadline: MonotonicInstant) {
         disarm()
-        timer = channel.core.schedule(self, at: channel.core.now.advanced(by: duration))
+        timer = channel.core.schedule(self, at: deadline)
     }
 
     private func disarm() {

@@ -36,8 +36,13 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    let host: Host
-    let port: Int
+    /// What kind of address it is.
+    enum Kind: Sendable, Hashable {
+        case tcp(Host, port: Int)
+        case unix(String, permissions: UInt16?)
+    }
+
+    let kind: Kind
 
     /// A TCP port; 0 has the system choose a free one.
     ///
@@ -46,20 +51,45 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     ///   - port: the port, 0 to 65,535.
     /// - Returns: the address.
     public static func tcp(host: Host = .loopback, port: Int) -> ListenAddress {
-        ListenAddress(host: host, port: port)
+        ListenAddress(kind: .tcp(host, port: port))
+    }
+
+    /// A Unix socket.
+    ///
+    /// Nobody else's is taken away: where another process listens at the path, binding fails. A socket that is left from
+    /// one that has ended is replaced. The file is removed when the listener closes.
+    ///
+    /// - Parameters:
+    ///   - path: of a file that isn't there, or is a socket; or, on Linux, `@` and a name that isn't a file's.
+    ///   - permissions: who may connect, as of a file; from the first moment on. What the process's mask allows unless told
+    ///     otherwise.
+    /// - Returns: the address.
+    public static func unix(_ path: String, permissions: UInt16? = nil) -> ListenAddress {
+        ListenAddress(kind: .unix(path, permissions: permissions))
     }
 
     /// What it is, for people.
     public var description: String {
-        "\(host):\(port)"
+        switch kind {
+        case .tcp(let host, let port): "\(host):\(port)"
+        case .unix(let path, _): "unix:\(path)"
+        }
+    }
+
+    /// Whether the system is to choose the port.
+    var choosesPort: Bool {
+        if case .tcp(_, port: 0) = kind { true } else { false }
     }
 
     /// The addresses to bind; whether each of them must succeed, or any of them is enough.
     func socketAddresses() throws(SocketError) -> [SocketAddress] {
-        switch host {
-        case .loopback: [try SocketAddress("127.0.0.1", port: port), try SocketAddress("::1", port: port)]
-        case .any: [try SocketAddress("0.0.0.0", port: port), try SocketAddress("::", port: port)]
-        case .address(let literal): [try SocketAddress(literal, port: port)]
+        switch kind {
+        case .tcp(.loopback, let port):
+            [try SocketAddress("127.0.0.1", port: port), try SocketAddress("::1", port: port)]
+        case .tcp(.any, let port):
+            [try SocketAddress("0.0.0.0", port: port), try SocketAddress("::", port: port)]
+        case .tcp(.address(let literal), let port): [try SocketAddress(literal, port: port)]
+        case .unix(let path, _): [try .unix(path)]
         }
     }
 }

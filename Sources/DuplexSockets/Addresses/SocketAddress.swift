@@ -13,9 +13,10 @@ package struct AddressFamily: Sendable, Hashable {
 
     package static let ipv4 = AddressFamily(rawValue: AF_INET)
     package static let ipv6 = AddressFamily(rawValue: AF_INET6)
+    package static let unix = AddressFamily(rawValue: AF_UNIX)
 }
 
-/// The address of one end of a connection: an IP address and a port.
+/// The address of one end of a connection: an IP address and a port, or the path of a Unix socket.
 public struct SocketAddress: Sendable, Hashable {
     /// The address as a number: 128 bits for IPv6, the low 32 for IPv4.
     ///
@@ -27,6 +28,22 @@ public struct SocketAddress: Sendable, Hashable {
     private var systemPort: UInt16
     /// Whether this is an IPv6 address.
     public let isIPv6: Bool
+    private let unixPath: UnixPath?
+
+    /// The path of a Unix socket, in a place of its own: the addresses of most connections have none.
+    private final class UnixPath: Sendable, Hashable {
+        let text: String
+
+        init(_ text: String) {
+            self.text = text
+        }
+
+        static func == (one: UnixPath, other: UnixPath) -> Bool { one.text == other.text }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(text)
+        }
+    }
 
     /// The port, 0 to 65,535; other numbers are cut to that range.
     public var port: Int {
@@ -34,8 +51,14 @@ public struct SocketAddress: Sendable, Hashable {
         set { systemPort = UInt16(clamping: newValue) }
     }
 
-    /// The bytes of the address in network order: 4 for IPv4, 16 for IPv6.
+    /// The path of a Unix socket; `nil` for an IP address.
+    ///
+    /// A name that isn't a file's begins with `@`.
+    public var path: String? { unixPath?.text }
+
+    /// The bytes of an IP address in network order: 4 for IPv4, 16 for IPv6; none for a Unix socket.
     public var bytes: [UInt8] {
+        if unixPath != nil { return [] }
         let words = isIPv6 ? [(high, 8), (low, 8)] : [(low, 4)]
         return words.flatMap { word, count in
             (0..<count).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * (count - 1 - $0))) }
@@ -49,6 +72,31 @@ public struct SocketAddress: Sendable, Hashable {
         low = number(bytes.suffix(8))
         systemPort = UInt16(clamping: port)
         self.scope = scope
+        unixPath = nil
+    }
+
+    private init(path: UnixPath) {
+        (high, low, scope, systemPort, isIPv6) = (0, 0, 0, 0, false)
+        unixPath = path
+    }
+
+    /// The address of a Unix socket.
+    ///
+    /// - Parameter path: of a file, at most 107 bytes; or, on Linux, `@` and a name that isn't a file's (unix(7), abstract).
+    /// - Returns: the address.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidAddress``.
+    public static func unix(_ path: String) throws(SocketError) -> SocketAddress {
+        let limit = MemoryLayout<sockaddr_un>.size - pathOffset - 1
+        guard (1...limit).contains(path.utf8.count), !path.utf8.contains(0) else {
+            let message = "“\(path)” can't be the path of a socket: it must have 1 to \(limit) bytes, and no zero."
+            throw SocketError(.invalidAddress, message: message)
+        }
+        #if !os(Linux)
+        if path.hasPrefix("@") {
+            throw SocketError(.invalidAddress, message: "“\(path)”: only Linux has sockets that aren't files.")
+        }
+        #endif
+        return SocketAddress(path: UnixPath(path))
     }
 
     /// Reads a literal address: `192.0.2.1`, `2001:db8::1`, `fe80::1%eth0`.
@@ -73,13 +121,14 @@ public struct SocketAddress: Sendable, Hashable {
         }
     }
 
-    /// The literal address without the port, such as `::1`.
+    /// The literal address without the port, such as `::1`; the path of a Unix socket.
     public var host: String {
+        if let path { return path }
         let address = isIPv6 ? Self.text(bytes, AF_INET6) : bytes.map(String.init).joined(separator: ".")
         return scope == 0 ? address : "\(address)%\(scope)"
     }
 
-    package var family: AddressFamily { isIPv6 ? .ipv6 : .ipv4 }
+    package var family: AddressFamily { unixPath != nil ? .unix : isIPv6 ? .ipv6 : .ipv4 }
 
     private static func parse(_ text: String, _ family: Int32, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
@@ -101,17 +150,25 @@ public struct SocketAddress: Sendable, Hashable {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// The address and the port as in a URL: `192.0.2.1:80`, `[::1]:80`.
+    /// The address and the port as in a URL, `192.0.2.1:80`, `[::1]:80`; of a Unix socket `unix:/path`.
     public var description: String {
-        isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+        if let path { return "unix:\(path)" }
+        return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }
 
 // MARK: The system's form
 
 extension SocketAddress {
-    /// Takes an address from the system; `nil` for a family that isn't IP.
-    init?(_ storage: sockaddr_storage) {
+    /// Where the path lies in the system's form.
+    private static var pathOffset: Int { MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 2 }
+
+    /// Takes an address from the system; `nil` for a family that isn't one of these, and for a Unix socket without a name.
+    ///
+    /// - Parameters:
+    ///   - storage: the address.
+    ///   - length: how much of it the system has filled in, which ends the name of a Unix socket.
+    init?(_ storage: sockaddr_storage, length: socklen_t) {
         var storage = storage
         let address = unsafe withUnsafeBytes(of: &storage) { raw -> SocketAddress? in
             switch unsafe Int32(raw.load(as: sockaddr.self).sa_family) {
@@ -124,6 +181,8 @@ extension SocketAddress {
                 let bytes = unsafe withUnsafeBytes(of: value.sin6_addr) { unsafe [UInt8]($0) }
                 let port = Int(UInt16(bigEndian: value.sin6_port))
                 return SocketAddress(bytes: bytes, port: port, scope: value.sin6_scope_id)
+            case AF_UNIX:
+                return unsafe Self.unix(raw.prefix(Int(length)))
             default:
                 return nil
             }
@@ -139,7 +198,15 @@ extension SocketAddress {
         unsafe withUnsafeMutableBytes(of: &storage) { target in
             unsafe target.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: count))
         }
-        self.init(storage)
+        self.init(storage, length: length)
+    }
+
+    private static func unix(_ raw: Slice<UnsafeRawBufferPointer>) -> SocketAddress? {
+        let name = unsafe [UInt8](raw.dropFirst(pathOffset))
+        guard let first = name.first else { return nil }
+        // The name of one that isn't a file begins with a zero and has the rest of the length; a path ends at a zero.
+        let text = first == 0 ? [UInt8(ascii: "@")] + name.dropFirst() : Array(name.prefix { $0 != 0 })
+        return text.isEmpty ? nil : SocketAddress(path: UnixPath(String(decoding: text, as: UTF8.self)))
     }
 
     /// Calls `body` with the address in the system's form.
@@ -152,6 +219,7 @@ extension SocketAddress {
     }
 
     private func write(into raw: UnsafeMutableRawBufferPointer) -> Int {
+        if let path { return unsafe write(path, into: raw) }
         if isIPv6 {
             var value = sockaddr_in6()
             value.sin6_family = sa_family_t(AF_INET6)
@@ -167,6 +235,16 @@ extension SocketAddress {
         unsafe withUnsafeMutableBytes(of: &value.sin_addr) { unsafe $0.copyBytes(from: bytes) }
         unsafe raw.storeBytes(of: value, as: sockaddr_in.self)
         return MemoryLayout<sockaddr_in>.size
+    }
+
+    private func write(_ path: String, into raw: UnsafeMutableRawBufferPointer) -> Int {
+        let start = Self.pathOffset
+        var name = Array(path.utf8)
+        let isFile = name.first != UInt8(ascii: "@")
+        if isFile { name.append(0) } else { name[0] = 0 }
+        unsafe raw.storeBytes(of: sa_family_t(AF_UNIX), toByteOffset: 0, as: sa_family_t.self)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: raw[start...]).copyBytes(from: name)
+        return start + name.count
     }
 
     /// The address of this side of a socket.
@@ -187,6 +265,6 @@ extension SocketAddress {
         let code = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe call($0, &length) }
         }
-        return code == 0 ? SocketAddress(storage) : nil
+        return code == 0 ? SocketAddress(storage, length: length) : nil
     }
 }

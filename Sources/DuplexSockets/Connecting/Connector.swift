@@ -75,6 +75,12 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
         switch endpoint.target {
         case .address(let address): race([address], core, deadline)
         case .host(let host, let port): lookUp(host, port, core, deadline)
+        case .unix(let path):
+            do {
+                race([try .unix(path)], core, deadline)
+            } catch {
+                finish(.failure(error))
+            }
         }
     }
 

@@ -6,6 +6,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     enum Target: Sendable, Hashable {
         case host(String, port: Int)
         case address(SocketAddress)
+        case unix(String)
     }
 
     let target: Target
@@ -26,11 +27,20 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         Endpoint(target: .address(address))
     }
 
+    /// A Unix socket on this machine.
+    ///
+    /// - Parameter path: of a file; or, on Linux, `@` and a name that isn't a file's.
+    /// - Returns: the endpoint.
+    public static func unix(_ path: String) -> Endpoint {
+        Endpoint(target: .unix(path))
+    }
+
     /// What it is, for people.
     public var description: String {
         switch target {
         case .host(let name, let port): name.contains(":") ? "[\(name)]:\(port)" : "\(name):\(port)"
         case .address(let address): address.description
+        case .unix(let path): "unix:\(path)"
         }
     }
 }

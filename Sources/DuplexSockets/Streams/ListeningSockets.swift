@@ -13,6 +13,8 @@ struct ListeningSockets {
     private(set) var perLoop: [[Int32]] = []
     /// What the first one is bound to, with the port that the system chose where 0 was asked for.
     private(set) var address: SocketAddress?
+    /// The file of a Unix socket.
+    private(set) var file: UnixSocketFile?
 
     /// Binds a new socket; a test has others take ports in between.
     typealias Bind = (_ address: SocketAddress, _ sharesPort: Bool) throws(SocketError) -> Int32
@@ -34,6 +36,10 @@ struct ListeningSockets {
         self.backlog = backlog
         bindSocket = bind
         perLoop = [[Int32]](repeating: [], count: loops)
+        if case .unix(_, let permissions) = listenAddress.kind {
+            try bindUnix(try listenAddress.socketAddresses()[0], permissions)
+            return
+        }
         // Ports that weren't free everywhere stay bound until there is one that is, so that none is chosen twice.
         var refused: [Int32] = []
         defer { for descriptor in refused { SystemCalls.close(descriptor) } }
@@ -43,12 +49,30 @@ struct ListeningSockets {
                 return
             } catch {
                 refused += perLoop.joined()
-                let isChosen = listenAddress.port == 0 && address != nil
+                let isChosen = listenAddress.choosesPort && address != nil
                 guard isChosen, error.errno == EADDRINUSE, attempt < Self.portAttempts else { throw error }
                 perLoop = [[Int32]](repeating: [], count: loops)
                 address = nil
             }
         }
+    }
+
+    /// Binds one socket, which all loops share: `SO_REUSEPORT` is for ports.
+    private mutating func bindUnix(_ wanted: SocketAddress, _ permissions: UInt16?) throws(SocketError) {
+        let (first, file) = try UnixSocketFile.listen(at: wanted, permissions: permissions, backlog: backlog)
+        perLoop[0].append(first)
+        for index in 1..<max(1, perLoop.count) {
+            let copy = fcntl(first, F_DUPFD_CLOEXEC, 0)
+            guard copy >= 0 else {
+                let code = errno
+                for descriptor in perLoop.joined() { SystemCalls.close(descriptor) }
+                file?.remove()
+                throw SocketError(.system, message: "A descriptor could not be duplicated.", errno: code)
+            }
+            perLoop[index].append(copy)
+        }
+        self.file = file
+        address = wanted
     }
 
     private mutating func bindAll(_ listenAddress: ListenAddress) throws(SocketError) {
@@ -87,12 +111,12 @@ struct ListeningSockets {
             perLoop[index].append(try bindSocket(actual, true))
         }
         for index in perLoop.indices {
-            if let descriptor = perLoop[index].last { try listen(descriptor, actual) }
+            if let descriptor = perLoop[index].last { try Self.listen(descriptor, actual, backlog: backlog) }
         }
         if address == nil { address = actual }
     }
 
-    private func listen(_ descriptor: Int32, _ address: SocketAddress) throws(SocketError) {
+    static func listen(_ descriptor: Int32, _ address: SocketAddress, backlog: Int32) throws(SocketError) {
         #if canImport(Glibc)
         let code = Glibc.listen(descriptor, backlog)
         #else
@@ -105,7 +129,7 @@ struct ListeningSockets {
 
     static func bound(_ address: SocketAddress, sharesPort: Bool) throws(SocketError) -> Int32 {
         let descriptor = try SystemCalls.streamSocket(address.family)
-        _ = SystemCalls.setOption(descriptor, level: SOL_SOCKET, name: SO_REUSEADDR, 1)
+        if address.path == nil { _ = SystemCalls.setOption(descriptor, level: SOL_SOCKET, name: SO_REUSEADDR, 1) }
         if address.isIPv6 { _ = SystemCalls.setOption(descriptor, level: Int32(IPPROTO_IPV6), name: IPV6_V6ONLY, 1) }
         do throws(SocketError) {
             if sharesPort { try sharePort(descriptor) }

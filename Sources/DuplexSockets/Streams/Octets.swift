@@ -26,4 +26,10 @@ extension Array where Element == UInt8 {
         // The closure neither keeps the pointer nor reads past the span.
         self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
+
+    /// Appends a copy of the bytes of the span.
+    mutating func append(_ bytes: RawSpan) {
+        // As above.
+        unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    }
 }

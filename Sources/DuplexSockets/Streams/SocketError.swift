@@ -34,8 +34,10 @@ public struct SocketError: Error, Sendable {
         public static let endOfStream = Code("endOfStream")
         /// This side has closed the socket.
         public static let closed = Code("closed")
-        /// A second task reads while one is reading already.
-        public static let alreadyReading = Code("alreadyReading")
+        /// More came than a read allows: no delimiter within its limit.
+        public static let limitExceeded = Code("limitExceeded")
+        /// A text that was read isn't UTF-8.
+        public static let invalidUTF8 = Code("invalidUTF8")
         /// A text isn't an IP address.
         public static let invalidAddress = Code("invalidAddress")
         /// The event loop of the socket has been stopped.

@@ -23,17 +23,21 @@ public final class SocketListener: Sendable {
         var descriptors: [[Int32]]
         var acceptors: [[LoopBound<Acceptor>]] = []
         var isClosed = false
+        var file: UnixSocketFile?
     }
 
     private init(_ sockets: ListeningSockets, _ address: SocketAddress, _ loops: [EventLoop], _ logger: Logger) {
         localAddress = address
         self.loops = loops
         self.logger = logger
-        state = Mutex(State(descriptors: sockets.perLoop))
+        state = Mutex(State(descriptors: sockets.perLoop, file: sockets.file))
     }
 
     deinit {
-        for descriptor in state.withLock({ $0.descriptors.joined() }) { SystemCalls.close(descriptor) }
+        state.withLock { state in
+            state.file?.remove()
+            for descriptor in state.descriptors.joined() { SystemCalls.close(descriptor) }
+        }
     }
 
     /// Binds an address and lets connections queue up.
@@ -113,6 +117,8 @@ public final class SocketListener: Sendable {
     public func close() async {
         let (descriptors, acceptors) = state.withLock { state in
             state.isClosed = true
+            // First the file, so that whoever comes now finds none, and not one that is about to end.
+            state.file.take()?.remove()
             defer {
                 state.descriptors = []
                 state.acceptors = []

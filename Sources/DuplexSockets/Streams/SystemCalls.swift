@@ -135,7 +135,7 @@ package enum SystemCalls {
                 )
             }
         }
-        if accepted >= 0 { return .accepted(accepted, SocketAddress(storage)) }
+        if accepted >= 0 { return .accepted(accepted, SocketAddress(storage, length: length)) }
         switch errno {
         case EAGAIN, EWOULDBLOCK: return .none
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(errno)

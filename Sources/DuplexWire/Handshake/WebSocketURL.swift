@@ -23,7 +23,8 @@ public struct WebSocketURL: Sendable, Hashable {
 
     /// Reads a URL.
     ///
-    /// The schemes `http` and `https` are read as `ws` and `wss`. What may not stand in a URL (spaces, controls,
+    /// RFC 6455 knows the schemes `ws` and `wss`; `http` and `https` are read as these, as browsers do (WebSockets
+    /// Standard, section 3.1), so that the address of a page can be given. What may not stand in a URL (spaces, controls,
     /// characters beyond ASCII) has to be percent-encoded before.
     ///
     /// - Parameter text: The URL.
@@ -66,12 +67,13 @@ public struct WebSocketURL: Sendable, Hashable {
     }
 
     private static func scheme(_ text: String) throws(WebSocketURLError) -> (isSecure: Bool, rest: Substring) {
+        // WebSockets Standard, section 3.1, "new WebSocket(url, protocols)", steps 3 and 4.
         let schemes = [("ws://", false), ("wss://", true), ("http://", false), ("https://", true)]
         for (scheme, isSecure) in schemes where Grammar.matches(text.prefix(scheme.count), scheme) {
             return (isSecure, text.dropFirst(scheme.count))
         }
         // Nothing is quoted that may hold a password.
-        throw WebSocketURLError(.scheme, "the URL doesn't begin with ws:// or wss://")
+        throw WebSocketURLError(.scheme, "the URL begins with none of ws://, wss://, http:// and https://")
     }
 
     private static func separateUserInfo(_ authority: Substring) throws(WebSocketURLError) -> (String?, Substring) {

@@ -24,11 +24,16 @@ public struct Limits: Sendable, Hashable {
     public var headTime: Duration
     /// The longest HTTP request body that is collected; a longer one is answered with 413.
     public var bodySize: ByteCount
+    /// The least bytes of an HTTP request body in a second, once `headTime` has passed; a slower one is answered with
+    /// 408, as is one of which nothing comes for `headTime`.
+    ///
+    /// 0 allows a client to hold a connection for ever by sending a byte now and then. See ``BodyPace``.
+    public var bodyRate: ByteCount
 
     /// For peers that nobody vouches for; the default everywhere.
     ///
     /// Messages and frames of 1 MiB, 4,096 fragments, an inbox of 16 messages or 1 MiB, heads of 16 KiB with 100 fields
-    /// in 10 seconds, bodies of 1 MiB.
+    /// in 10 seconds, bodies of 1 MiB, at 512 bytes a second at least.
     public static let internet = Limits(
         messageSize: .mebibytes(1),
         frameSize: .mebibytes(1),
@@ -38,11 +43,12 @@ public struct Limits: Sendable, Hashable {
         headSize: .kibibytes(16),
         headFields: 100,
         headTime: .seconds(10),
-        bodySize: .mebibytes(1)
+        bodySize: .mebibytes(1),
+        bodyRate: 512
     )
 
     /// For peers on one's own network: messages and frames of 64 MiB, 65,536 fragments, an inbox of 64 messages or
-    /// 16 MiB, heads of 64 KiB with 200 fields in 30 seconds, bodies of 64 MiB.
+    /// 16 MiB, heads of 64 KiB with 200 fields in 30 seconds, bodies of 64 MiB, at 512 bytes a second at least.
     public static let local = Limits(
         messageSize: .mebibytes(64),
         frameSize: .mebibytes(64),
@@ -52,12 +58,14 @@ public struct Limits: Sendable, Hashable {
         headSize: .kibibytes(64),
         headFields: 200,
         headTime: .seconds(30),
-        bodySize: .mebibytes(64)
+        bodySize: .mebibytes(64),
+        bodyRate: 512
     )
 
     /// For peers that are trusted with this process's memory: messages, frames, fragments and bodies have no bound.
     ///
-    /// The inbox keeps its bound, so that a slow app still slows its peer down; heads are bounded as in ``local``.
+    /// The inbox keeps its bound, so that a slow app still slows its peer down; heads are bounded as in ``local``, and so
+    /// is the time of bodies.
     public static let unlimited = Limits(
         messageSize: .unlimited,
         frameSize: .unlimited,
@@ -67,7 +75,8 @@ public struct Limits: Sendable, Hashable {
         headSize: .kibibytes(64),
         headFields: 200,
         headTime: .seconds(30),
-        bodySize: .unlimited
+        bodySize: .unlimited,
+        bodyRate: 512
     )
 
     /// The same limits with another message size, and the frame size raised or lowered with it.

@@ -49,6 +49,25 @@ struct DemoServerTests {
         #expect(policy.contains("default-src 'none'") && policy.contains("ws://localhost:8080"))
     }
 
+    @Test("A client that has a resource is told so, and gets no body", arguments: DemoPage.resources)
+    func notModified(resource: DemoPage.Resource) throws {
+        let first = DemoServer.response(resource, host: "localhost")
+        let tag = try #require(first.fields[.eTag])
+        let second = DemoServer.response(resource, to: [.ifNoneMatch: tag], host: "localhost")
+        #expect(second.status == .notModified)
+        #expect(second.body.isEmpty)
+        var expected = first.fields
+        expected[.contentType] = nil
+        #expect(second.fields == expected)
+        let other = DemoServer.response(resource, to: [.ifNoneMatch: "\"other\""], host: "localhost")
+        #expect(other.status == .ok && other.body == first.body)
+    }
+
+    @Test("Each resource has a tag of its own")
+    func tags() {
+        #expect(Set(DemoPage.resources.map(\.entityTag)).count == DemoPage.resources.count)
+    }
+
     @Test("A host with punctuation can't add to the policy", arguments: ["a;script-src", "a'b", "x*", "a$b", ""])
     func hostilePolicy(host: String) throws {
         let response = DemoServer.response(try #require(DemoPage.resources.first), host: host)
@@ -61,13 +80,16 @@ struct DemoServerTests {
         try await withServer(Self.server()) { root in
             let port = try WebSocketURL(root).port
             let socket = try await Socket.connect(to: .host("localhost", port: port))
+            let fields = "Host: localhost:\(port)\r\nIf-None-Match: \(DemoPage.resources[0].entityTag.text)\r\n"
+            try await socket.write("GET /duplex.css HTTP/1.1\r\n\(fields)\r\nGET / HTTP/1.1\r\n\(fields)\r\n")
             try await socket.write("GET / HTTP/1.1\r\nHost: localhost:\(port)\r\nConnection: close\r\n\r\n")
             var bytes: [UInt8] = []
             while let more = try await socket.read() { bytes += more }
             await socket.close()
             let text = String(decoding: bytes, as: UTF8.self)
-            #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
-            #expect(text.hasSuffix(DemoPage.html))
+            let statuses = text.matches(of: #/HTTP/1\.1 (\d+) /#).map { String($0.1) }
+            #expect(statuses == ["200", "304", "200"])
+            #expect(text.hasSuffix("\r\n\r\n" + DemoPage.html))
         }
     }
 }

@@ -27,12 +27,23 @@ final class RunningCommand: Sendable {
     private let ended: AsyncStream<Int32>
 
     /// Starts the command.
-    init(_ arguments: [String]) throws {
+    ///
+    /// - Parameters:
+    ///   - arguments: without the command's name.
+    ///   - descriptors: the limit of descriptors that it begins with, which it may raise; ours unless given.
+    /// - Throws: when it can't be started.
+    init(_ arguments: [String], descriptors: Int? = nil) throws {
         let (ended, continuation) = AsyncStream<Int32>.makeStream()
         self.ended = ended
         process = Process()
-        process.executableURL = try Self.executable
-        process.arguments = arguments
+        if let descriptors {
+            let script = "ulimit -S -n \(descriptors) && exec \"$0\" \"$@\""
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", script, try Self.executable.path] + arguments
+        } else {
+            process.executableURL = try Self.executable
+            process.arguments = arguments
+        }
         process.standardInput = input
         process.standardOutput = output
         process.standardError = errors
@@ -118,9 +129,10 @@ final class RunningCommand: Sendable {
 /// Runs `body` beside `duplex serve`, with the server's authority, and sees that the server ends in order.
 func withServeCommand(
     _ arguments: [String] = [],
+    descriptors: Int? = nil,
     _ body: (String) async throws -> Void
 ) async throws {
-    let server = try RunningCommand(["serve", "--port", "0"] + arguments)
+    let server = try RunningCommand(["serve", "--port", "0"] + arguments, descriptors: descriptors)
     let line = try await server.readLine()
     let authority = line.replacing("Listening on http://", with: "")
     do {

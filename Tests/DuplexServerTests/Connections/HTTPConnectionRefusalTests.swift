@@ -21,12 +21,11 @@ import Testing
         limits: Limits = .internet,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> RawResponse {
-        try await withServer { server in
+        let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
             server.limits = limits
-        } _: { address in
-            let peer = try await RawPeer.connect(to: address)
-            try await peer.send(bytes)
+        }
+        return try await withServer(configure, firstSent: bytes) { peer in
             let response = try await peer.readResponse()
             #expect(response["Connection"] == "close", sourceLocation: sourceLocation)
             #expect(response.text.hasPrefix(response.statusLine.dropFirst(9) + "\n"), sourceLocation: sourceLocation)
@@ -126,20 +125,20 @@ import Testing
         ]
     )
     func timeout(bytes: String) async throws {
-        let response = try await refusal(Array(bytes.utf8), limits: .internet.with(headTime: .milliseconds(500)))
+        let response = try await refusal(Array(bytes.utf8), limits: .internet.with(headTime: .milliseconds(100)))
         #expect(response.status == 408)
         #expect(response.text.contains("in time"))
     }
 
     @Test("A slow head gets 408 on a connection that has served requests, counted from its first byte")
     func laterTimeout() async throws {
-        try await withServer { server in
+        let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+        let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.limits = .internet.with(headTime: .milliseconds(500))
-        } _: { address in
-            let peer = try await RawPeer.connect(to: address)
-            let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-            #expect(try await peer.response(to: get).status == 200)
+            server.limits = .internet.with(headTime: .milliseconds(100))
+        }
+        try await withServer(configure, firstSent: Array(get.utf8)) { peer in
+            #expect(try await peer.readResponse().status == 200)
             try await peer.send(get + "GET")
             #expect(try await peer.readResponse().status == 200)
             #expect(try await peer.readResponse().status == 408)
@@ -147,10 +146,39 @@ import Testing
         }
     }
 
+    @Test(
+        "A body that drips gets 408 when its time is over, however steadily it drips",
+        arguments: [
+            ("Content-Length: 1000000\r\n\r\n", "x"), ("Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"),
+        ]
+    )
+    func dripping(head: String, drop: String) async throws {
+        let configure: (inout WebServer) -> Void = { server in
+            Self.configure(&server)
+            server.limits = .internet.with(headTime: .milliseconds(200))
+            // So that no machine drips fast enough.
+            server.limits.bodyRate = .unlimited
+        }
+        try await withServer(configure, firstSent: Array("POST / HTTP/1.1\r\nHost: a\r\n\(head)".utf8)) { peer in
+            let dripping = Task {
+                while !Task.isCancelled {
+                    try await peer.send(drop)
+                    await Task.yield()
+                }
+            }
+            let response = try await peer.readResponse()
+            #expect(response.status == 408)
+            let isAtEnd = try await peer.isAtEnd()
+            #expect(isAtEnd)
+            dripping.cancel()
+            _ = await dripping.result
+        }
+    }
+
     @Test("A connection that sends nothing is closed after the same time, without a word")
     func silent() async throws {
         try await withServer { server in
-            server.limits = .internet.with(headTime: .milliseconds(500))
+            server.limits = .internet.with(headTime: .milliseconds(100))
         } _: { address in
             let peer = try await RawPeer.connect(to: address)
             let isAtEnd = try await peer.isAtEnd()

@@ -17,6 +17,7 @@ import Testing
 
     @Test("It describes itself with host and port")
     func description() {
+        #expect(ListenAddress.unix("/run/app", permissions: 0o600).description == "unix:/run/app")
         #expect(ListenAddress.tcp(port: 80).description == "localhost:80")
         #expect(ListenAddress.tcp(host: .any, port: 0).description == "*:0")
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
 import Testing
+
+@testable import DuplexSockets
 
 @Suite struct SocketAddressTests {
     @Test(
@@ -46,5 +47,23 @@ import Testing
     @Test("A port out of range is refused", arguments: [-1, 65_536])
     func notAPort(port: Int) {
         #expect { try SocketAddress("::1", port: port) } throws: { ($0 as? SocketError)?.code == .invalidAddress }
+    }
+
+    @Test(
+        "The path of a Unix socket goes to the system and comes back",
+        arguments: ["/tmp/a socket", "relative", "@name"]
+    )
+    func unix(path: String) throws {
+        let address = try SocketAddress.unix(path)
+        let back = unsafe address.withSystemAddress { unsafe SocketAddress($0, length: $1) }
+        #expect(back == address)
+        #expect(back?.path == path)
+        #expect(address.description == "unix:\(path)")
+        #expect(address.host == path && address.port == 0 && address.bytes.isEmpty)
+    }
+
+    @Test("A path that no socket can have is refused", arguments: ["", String(repeating: "x", count: 108), "a\0b"])
+    func notAPath(path: String) {
+        #expect { try SocketAddress.unix(path) } throws: { ($0 as? SocketError)?.code == .invalidAddress }
     }
 }

@@ -15,6 +15,7 @@ import Testing
 
     @Test("An address that is known is described as in a URL")
     func address() throws {
+        #expect(Endpoint.unix("/run/app").description == "unix:/run/app")
         #expect(Endpoint.address(try SocketAddress("127.0.0.1", port: 1)).description == "127.0.0.1:1")
         #expect(Endpoint.address(try SocketAddress("::1", port: 2)).description == "[::1]:2")
     }

@@ -65,28 +65,6 @@ import Testing
         }
     }
 
-    @Test("A second reader is refused")
-    func secondReader() async throws {
-        try await withPair { near, far in
-            await withTaskGroup(of: SocketError.Code?.self) { group in
-                for _ in 0..<2 {
-                    group.addTask {
-                        do {
-                            _ = try await far.read()
-                            return nil
-                        } catch {
-                            return (error as? SocketError)?.code
-                        }
-                    }
-                }
-                // Nothing has been written, so the first to end is the one that was refused.
-                #expect(await group.next() == .alreadyReading)
-                try? await near.write("for the other")
-                #expect(await group.next() == .some(nil))
-            }
-        }
-    }
-
     @Test("A writer is slowed down by a peer that doesn't read, and everything arrives whole and in order")
     func backpressure() async throws {
         try await withPair { near, far in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Dispatch
 import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
@@ -41,6 +42,23 @@ func fillOutput(of socket: WebSocket) async {
         await enqueue(block, on: socket)
         await nextTurn(of: socket.loop)
     }
+}
+
+/// Keeps a loop, and with it its time, from going on until the body has ended, and then runs `next` on it.
+///
+/// What the body has brought about is received before any timer fires that `next` starts. The body must not need the loop.
+func holding(
+    _ loop: EventLoop,
+    then next: @escaping @Sendable () -> Void,
+    while body: () async throws -> Void
+) async throws {
+    let gate = DispatchSemaphore(value: 0)
+    loop.execute { _ in
+        gate.wait()
+        next()
+    }
+    defer { gate.signal() }
+    try await body()
 }
 
 /// Waits until the loop has sent what it can and begins its next turn.

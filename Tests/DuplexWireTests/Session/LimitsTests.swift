@@ -18,13 +18,15 @@ struct LimitsTests {
         #expect(limits.headFields == 100)
         #expect(limits.headTime == .seconds(10))
         #expect(limits.bodySize == .mebibytes(1))
+        #expect(limits.bodyRate == 512)
     }
 
-    @Test("Every preset bounds heads and the inbox", arguments: [Limits.internet, .local, .unlimited])
+    @Test("Every preset bounds heads, slowness and the inbox", arguments: [Limits.internet, .local, .unlimited])
     func alwaysBounded(limits: Limits) {
         #expect(limits.headSize <= .kibibytes(64))
         #expect(limits.headFields <= 200)
         #expect(limits.headTime <= .seconds(30))
+        #expect(limits.bodyRate >= 512)
         #expect(limits.inboxBytes <= .mebibytes(16))
         #expect(limits.inboxMessages <= 64)
     }

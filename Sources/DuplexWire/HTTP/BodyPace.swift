@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// How slowly a request's body may come before it is answered with 408 (RFC 9110 section 15.5.9).
+///
+/// A time-out that each byte begins anew is none: who drips a body holds a connection, and the memory of what has come,
+/// for as long as it likes. So the body as a whole has `Limits.headTime`, and one second more for each `Limits.bodyRate`
+/// of bytes that have come. What came fast at first doesn't make up for silence: each piece has to follow the one before
+/// within `Limits.headTime`, too.
+public struct BodyPace: Sendable, Hashable {
+    private let began: Instant
+    private let patience: Duration
+    private let rate: Int
+    private var lastReceived: Instant
+    private var received = 0
+
+    /// A body whose head has just come.
+    ///
+    /// - Parameters:
+    ///   - limits: Of these, `headTime` and `bodyRate`.
+    ///   - now: The time.
+    public init(limits: Limits, now: Instant) {
+        began = now
+        lastReceived = now
+        patience = limits.headTime
+        rate = limits.bodyRate.bytes
+    }
+
+    /// Takes note of bytes of the body, as they were framed on their way.
+    public mutating func received(_ count: Int, now: Instant) {
+        received += count
+        lastReceived = now
+    }
+
+    /// When the body is too slow unless more of it comes before.
+    public var deadline: Instant {
+        let next = lastReceived.advanced(by: patience)
+        guard rate > 0 else { return next }
+        return min(next, began.advanced(by: patience).advanced(by: .seconds(received / rate)))
+    }
+}
