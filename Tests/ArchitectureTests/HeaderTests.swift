@@ -20,10 +20,11 @@ struct HeaderTests {
     ///
     /// Snippets are left out: a comment at the beginning of a snippet is the text that documentation shows above it.
     private var paths: [String] {
-        let found = ["Sources", "Tests", "Benchmarks", "scripts"].flatMap { Repository.paths(in: $0) }
+        let folders = ["Sources", "Tests", "Benchmarks", "Fuzz/Sources", "scripts"]
+        let found = folders.flatMap { Repository.paths(in: $0) }
         return found.filter { path in
             Self.endings.contains { path.hasSuffix($0) } || (path.hasPrefix("scripts/") && !path.contains("."))
-        } + ["Package.swift"]
+        } + ["Package.swift", "Fuzz/Package.swift", "Fuzz/make-seeds", ".ci/run"]
     }
 
     @Test("No header is missing")

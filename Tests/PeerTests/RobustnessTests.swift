@@ -23,7 +23,7 @@ extension PeerTests {
                     let memory = try server.residentMemory()
                     try await Self.attack(server, seeds: 5_000..<50_000)
                     let growth = try server.residentMemory() - memory
-                    #expect(growth < 3 << 20, "resident memory grew by \(growth / 1_024) KiB")
+                    #expect(growth < DuplexServe.memoryTolerance, "resident memory grew by \(growth / 1_024) KiB")
                 }
                 try await Self.expectDescriptors(of: server, atMost: descriptors + 1)
             }
@@ -37,7 +37,7 @@ extension PeerTests {
                 let memory = try server.residentMemory()
                 try await Self.openAndClose(server, rounds: 30)
                 let growth = try server.residentMemory() - memory
-                #expect(growth < 3 << 20, "resident memory grew by \(growth / 1_024) KiB")
+                #expect(growth < DuplexServe.memoryTolerance, "resident memory grew by \(growth / 1_024) KiB")
                 try await Self.expectDescriptors(of: server, atMost: descriptors + 1)
             }
         }

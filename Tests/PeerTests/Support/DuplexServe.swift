@@ -3,6 +3,10 @@
 
 import Foundation
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 /// The built command, serving in a process of its own: its memory and its descriptors are the server's alone.
 struct DuplexServe {
     /// Where the page is, such as `http://localhost:40001`.
@@ -36,6 +40,16 @@ struct DuplexServe {
     }
 
     // MARK: What the server holds
+
+    /// By how many bytes the resident memory may grow before that is a leak.
+    ///
+    /// In a build with a sanitizer the memory includes what the sanitizer keeps about it, several times as much.
+    static var memoryTolerance: Int {
+        let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in
+            unsafe dlsym(nil, name) != nil
+        }
+        return (isSanitized ? 15 : 3) << 20
+    }
 
     /// The resident memory in bytes.
     func residentMemory() throws -> Int {
