@@ -58,6 +58,13 @@ import Testing
         func close() { inner.close() }
     }
 
+    /// Sockets that can be connected when there is no descriptor left.
+    ///
+    /// Several, as the runtime may close a descriptor of its own late, which lets a connection in.
+    private static func clients() throws -> [Int32] {
+        try (0..<8).map { _ in try SystemCalls.streamSocket(.ipv4) }
+    }
+
     /// Takes every descriptor that the process may still have.
     private static func takeAllDescriptors(copying descriptor: Int32) -> [Int32] {
         var limit = rlimit()
@@ -78,8 +85,8 @@ import Testing
             let (taken, taking) = AsyncStream<Int32>.makeStream()
             let loop = try EventLoop(name: "acceptor", poller: TellingPoller(watching))
             let (listener, address) = try Descriptors.listener()
-            let client = try SystemCalls.streamSocket(.ipv4)
-            let fillers = Self.takeAllDescriptors(copying: client)
+            let clients = try Self.clients()
+            let fillers = Self.takeAllDescriptors(copying: listener)
             try #require(!fillers.isEmpty)
             let acceptor = try await loop.run { core in
                 let acceptor = Acceptor(
@@ -90,7 +97,7 @@ import Testing
                 try acceptor.start()
                 return LoopBound(acceptor, on: loop.thread)
             }
-            _ = SystemCalls.connect(client, to: address)
+            for client in clients { _ = SystemCalls.connect(client, to: address) }
             // The first time it starts, and then after each of three pauses: each is a tenth of a second.
             let began = MonotonicInstant.now()
             var starts = 0
@@ -101,8 +108,10 @@ import Testing
             #expect(began.duration(to: .now()) >= .milliseconds(250))
             for filler in fillers { SystemCalls.close(filler) }
             var connections = taken.makeAsyncIterator()
-            let connection = await connections.next()
-            #expect(connection != nil)
+            for _ in clients {
+                let connection = await connections.next()
+                #expect(connection != nil)
+            }
             try await loop.run { _ in acceptor.value.close() }
             log.finish()
             var said: [String] = []
@@ -121,19 +130,19 @@ import Testing
             let (_, watching) = AsyncStream<Int32>.makeStream()
             let loop = try EventLoop(name: "acceptor", poller: TellingPoller(watching, paused: pausing))
             let (listener, address) = try Descriptors.listener()
-            let client = try SystemCalls.streamSocket(.ipv4)
-            let fillers = Self.takeAllDescriptors(copying: client)
+            let clients = try Self.clients()
+            let fillers = Self.takeAllDescriptors(copying: listener)
             try #require(!fillers.isEmpty)
             let acceptor = try await loop.run { core in
                 let acceptor = Acceptor(
                     descriptor: listener,
                     core: core,
                     logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-                ) { descriptor, _ in SystemCalls.close(descriptor) }
+                ) { _, _ in }
                 try acceptor.start()
                 return LoopBound(acceptor, on: loop.thread)
             }
-            _ = SystemCalls.connect(client, to: address)
+            for client in clients { _ = SystemCalls.connect(client, to: address) }
             for await descriptor in paused where descriptor == listener { break }
             await loop.stop()
             #expect(fcntl(listener, F_GETFD) == -1)
