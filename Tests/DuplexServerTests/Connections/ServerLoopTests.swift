@@ -14,27 +14,35 @@ import Testing
     private struct Running {
         let address: SocketAddress
         let task: Task<Void, any Error>
+        let group: EventLoopGroup
 
-        /// Cancels the server, and returns once it takes no more connections.
+        /// Cancels the server, and returns once its loop, of which there must be one only, has begun to end.
         func beginToStop() async throws {
+            let idle = try await RawPeer.connect(to: address)
+            #expect(try await idle.response(to: "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n").status == 404)
             task.cancel()
-            while true {
-                do {
-                    await RawPeer(try await Socket.connect(to: .address(address)), masks: true).reset()
-                } catch is SocketError {
-                    return
-                }
-            }
+            // A connection without a request is closed when the others are told.
+            #expect(try await idle.isAtEnd())
+            await idle.close()
+        }
+
+        /// Waits for the end.
+        func end() async throws {
+            let result = await task.result
+            await group.stop()
+            try result.get()
         }
     }
 
-    private func start(_ configure: (inout WebServer) -> Void) async throws -> Running {
+    private func start(loops: Int = 1, _ configure: (inout WebServer) -> Void) async throws -> Running {
+        let group = try EventLoopGroup(loops: loops)
         var server = WebServer(host: "127.0.0.1", port: 0)
+        server.group = group
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         configure(&server)
         let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
         let task = Task { [server] in try await server.run { tell.yield($0) } }
-        for await address in addresses { return Running(address: address, task: task) }
+        for await address in addresses { return Running(address: address, task: task, group: group) }
         throw CancellationError()
     }
 
@@ -43,7 +51,7 @@ import Testing
         let (begun, begin) = AsyncStream<Void>.makeStream()
         let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
         defer { gateKeeper.finish() }
-        let running = try await start { server in
+        let running = try await start(loops: 2) { server in
             server.webSocket("/reading") { socket in
                 begin.yield()
                 for try await _ in socket.messages {}
@@ -68,7 +76,7 @@ import Testing
             #expect(try await peer.isAtEnd())
             await peer.close()
         }
-        try await running.task.value
+        try await running.end()
     }
 
     @Test("A request that is under way is answered, and its connection ends behind it")
@@ -94,7 +102,7 @@ import Testing
         #expect(response["Connection"] == "close")
         #expect(try await peer.isAtEnd())
         await peer.close()
-        try await running.task.value
+        try await running.end()
     }
 
     @Test("A request that its handler gives up because of the end is answered with 503")
@@ -118,7 +126,7 @@ import Testing
         #expect(response.status == 503)
         #expect(response["Connection"] == "close")
         await peer.close()
-        try await running.task.value
+        try await running.end()
     }
 
     @Test("A request whose head is under way is answered when it comes whole")
@@ -136,7 +144,7 @@ import Testing
         #expect(response.text == "answered")
         #expect(response["Connection"] == "close")
         await peer.close()
-        try await running.task.value
+        try await running.end()
     }
 
     @Test("A WebSocket that is asked for while the server ends is refused with 503")
@@ -152,7 +160,7 @@ import Testing
         try await running.beginToStop()
         #expect(try await peer.response(to: String(upgrade.dropFirst(20))).status == 503)
         await peer.close()
-        try await running.task.value
+        try await running.end()
     }
 
     @Test("A connection without a request is closed at once")
@@ -164,7 +172,7 @@ import Testing
         #expect(try await used.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "page")
         running.task.cancel()
         #expect(try await used.isAtEnd())
-        try await running.task.value
+        try await running.end()
     }
 
     @Test("What doesn't end in time is reset: a head that never comes whole, and a WebSocket that never answers")
@@ -179,7 +187,7 @@ import Testing
         #expect(try await half.readResponse().text == "page")
         let mute = try await RawPeer.openWebSocket(to: running.address, "/socket")
         running.task.cancel()
-        try await running.task.value
+        try await running.end()
         #expect(await half.isOver())
         #expect(try await mute.readFrame().closeCode == 1_001)
         #expect(await mute.isOver())
@@ -187,7 +195,7 @@ import Testing
 
     @Test("Many requests on many connections are all answered, each handler being started when its request has come")
     func manyRequests() async throws {
-        let running = try await start { server in
+        let running = try await start(loops: 2) { server in
             server.get("/:n") { request in request.parameters["n"] ?? "" }
         }
         let address = running.address
@@ -204,6 +212,6 @@ import Testing
             try await group.waitForAll()
         }
         running.task.cancel()
-        try await running.task.value
+        try await running.end()
     }
 }

@@ -53,9 +53,12 @@ func holding(
     while body: () async throws -> Void
 ) async throws {
     let gate = DispatchSemaphore(value: 0)
-    loop.execute { _ in
-        gate.wait()
-        next()
+    await withCheckedContinuation { continuation in
+        loop.execute { _ in
+            continuation.resume()
+            gate.wait()
+            next()
+        }
     }
     defer { gate.signal() }
     try await body()
