@@ -97,9 +97,9 @@ import Testing
                 try acceptor.start()
                 return LoopBound(acceptor, on: loop.thread)
             }
+            let began = MonotonicInstant.now()
             for client in clients { _ = SystemCalls.connect(client, to: address) }
             // The first time it starts, and then after each of three pauses: each is a tenth of a second.
-            let began = MonotonicInstant.now()
             var starts = 0
             for await descriptor in watched where descriptor == listener {
                 starts += 1
@@ -116,9 +116,12 @@ import Testing
             log.finish()
             var said: [String] = []
             for await line in lines { said.append(line) }
-            #expect(said.count == 2)
-            #expect(said.first?.hasPrefix("error: no connection can be accepted") == true)
-            #expect(said.last == "notice: accepting connections again")
+            // Once for all pauses in a row: what the runtime gives back late may have let a connection in between.
+            #expect(!said.isEmpty && said.count.isMultiple(of: 2))
+            for (index, line) in said.enumerated() {
+                let expected = index.isMultiple(of: 2) ? "error: no connection" : "notice: accepting connections"
+                #expect(line.hasPrefix(expected))
+            }
             await loop.stop()
         }
     }
@@ -176,7 +179,9 @@ import Testing
                 SystemCalls.close(client)
             }
             try await loop.run { _ in acceptor.value.close() }
-            await #expect(throws: SocketError.self) { _ = try await Socket.connect(to: .address(address)) }
+            #expect(await Descriptors.comesToRefuse(address))
+            taking.finish()
+            #expect(await connections.next() == nil)
         }
     }
 }
