@@ -76,8 +76,7 @@ struct UnixSocketFile: Sendable {
         // Held for a few system calls by those who are fair; where the file system has no locks, it goes without.
         for _ in 0..<lockAttempts {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return descriptor }
-            var pause = timespec(tv_sec: 0, tv_nsec: 1_000_000)
-            unsafe nanosleep(&pause, nil)
+            usleep(1_000)
         }
         SystemCalls.close(descriptor)
         throw SocketError(.cannotBind, message: "unix:\(path): somebody keeps the folder locked.", errno: EWOULDBLOCK)
