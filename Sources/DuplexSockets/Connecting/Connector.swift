@@ -24,13 +24,14 @@ package enum Connector {
         make: @escaping @Sendable (LoopBound<Channel>) -> Value
     ) async throws -> Value {
         let operation = ConnectOperation(endpoint: endpoint, loop: loop, timeout: timeout, make: make)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
                 loop.execute { core in operation.start(core, continuation) }
             }
         } onCancel: {
             loop.execute { _ in operation.cancel() }
         }
+        return try operation.takeResult()
     }
 }
 
@@ -38,7 +39,9 @@ package enum Connector {
 private final class ConnectOperation<Value: Sendable>: Sendable {
     private struct Progress {
         var isCancelled = false
-        var continuation: CheckedContinuation<Value, any Error>?
+        var continuation: CheckedContinuation<Void, Never>?
+        /// Handed over under the lock rather than by the continuation, so that sanitizers see the order, too.
+        var result: Result<Value, any Error>?
         var race: LoopBound<ConnectRace>?
         var lookupTimer: LoopBound<LookupTimer>?
     }
@@ -47,7 +50,7 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
     private let loop: EventLoop
     private let timeout: Duration
     private let make: @Sendable (LoopBound<Channel>) -> Value
-    /// Changed on the loop only; the lock tells the compiler so.
+    /// Changed on the loop only, until the result is taken; the lock tells the compiler so.
     private let progress = Mutex(Progress())
 
     init(
@@ -62,13 +65,21 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
         self.make = make
     }
 
-    func start(_ core: LoopCore, _ continuation: CheckedContinuation<Value, any Error>) {
+    /// What came of it, once.
+    func takeResult() throws -> Value {
+        guard let result = progress.withLock({ $0.result.take() }) else {
+            preconditionFailure("A connection attempt ended without a result.")
+        }
+        return try result.get()
+    }
+
+    func start(_ core: LoopCore, _ continuation: CheckedContinuation<Void, Never>) {
         let isCancelled = progress.withLock { progress -> Bool in
-            if !progress.isCancelled { progress.continuation = continuation }
+            progress.continuation = continuation
             return progress.isCancelled
         }
         if isCancelled {
-            continuation.resume(throwing: CancellationError())
+            finish(.failure(CancellationError()))
             return
         }
         let deadline = MonotonicInstant.now().advanced(by: timeout)
@@ -149,6 +160,7 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
 
     private func finish(_ result: Result<Value, any Error>) {
         let (continuation, timer) = progress.withLock { progress in
+            if progress.continuation != nil { progress.result = result }
             defer {
                 progress.continuation = nil
                 progress.race = nil
@@ -157,7 +169,7 @@ private final class ConnectOperation<Value: Sendable>: Sendable {
             return (progress.continuation, progress.lookupTimer)
         }
         timer?.value.stop()
-        continuation?.resume(with: result)
+        continuation?.resume()
     }
 }
 
