@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexWebSockets
+import DuplexWire
 import Logging
 import Testing
 
