@@ -107,8 +107,11 @@ import Testing
             }
             #expect(began.duration(to: .now()) >= .milliseconds(250))
             for filler in fillers { SystemCalls.close(filler) }
+            // One more, for a pause that began behind the last of the others.
+            let last = try SystemCalls.streamSocket(.ipv4)
+            _ = SystemCalls.connect(last, to: address)
             var connections = taken.makeAsyncIterator()
-            for _ in clients {
+            for _ in clients + [last] {
                 let connection = await connections.next()
                 #expect(connection != nil)
             }
