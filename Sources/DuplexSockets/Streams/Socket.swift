@@ -35,7 +35,7 @@ public actor Socket {
     public internal(set) var bytesWritten: UInt64 = 0
 
     /// The turn of the loop in which something was last received without the poller, and how often in it.
-    var lastTurn = MonotonicInstant.now()
+    var lastTurn = MonotonicInstant(nanoseconds: 0)
     var receivesInTurn = 0
     static let receivesPerTurn = 16
 

@@ -65,6 +65,22 @@ import Testing
         try (0..<8).map { _ in try SystemCalls.streamSocket(.ipv4) }
     }
 
+    /// Starts an acceptor on the loop.
+    private static func start(
+        _ listener: Int32,
+        on loop: EventLoop,
+        _ logger: Logger,
+        _ accepted: @escaping @Sendable (Int32) -> Void
+    ) async throws -> LoopBound<Acceptor> {
+        try await loop.run { core in
+            let acceptor = Acceptor(descriptor: listener, core: core, logger: logger) { descriptor, _ in
+                accepted(descriptor)
+            }
+            try acceptor.start()
+            return LoopBound(acceptor, on: loop.thread)
+        }
+    }
+
     /// Takes every descriptor that the process may still have.
     private static func takeAllDescriptors(copying descriptor: Int32) -> [Int32] {
         var limit = rlimit()
@@ -88,15 +104,8 @@ import Testing
             let clients = try Self.clients()
             let fillers = Self.takeAllDescriptors(copying: listener)
             try #require(!fillers.isEmpty)
-            let acceptor = try await loop.run { core in
-                let acceptor = Acceptor(
-                    descriptor: listener,
-                    core: core,
-                    logger: Logger(label: "tests") { _ in Recorder(lines: log) }
-                ) { descriptor, _ in taking.yield(descriptor) }
-                try acceptor.start()
-                return LoopBound(acceptor, on: loop.thread)
-            }
+            let logger = Logger(label: "tests") { _ in Recorder(lines: log) }
+            let acceptor = try await Self.start(listener, on: loop, logger) { descriptor in taking.yield(descriptor) }
             let began = MonotonicInstant.now()
             for client in clients { _ = SystemCalls.connect(client, to: address) }
             // The first time it starts, and then after each of three pauses: each is a tenth of a second.
@@ -139,15 +148,8 @@ import Testing
             let clients = try Self.clients()
             let fillers = Self.takeAllDescriptors(copying: listener)
             try #require(!fillers.isEmpty)
-            let acceptor = try await loop.run { core in
-                let acceptor = Acceptor(
-                    descriptor: listener,
-                    core: core,
-                    logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-                ) { _, _ in }
-                try acceptor.start()
-                return LoopBound(acceptor, on: loop.thread)
-            }
+            let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            let acceptor = try await Self.start(listener, on: loop, logger) { _ in }
             for client in clients { _ = SystemCalls.connect(client, to: address) }
             for await descriptor in paused where descriptor == listener { break }
             await loop.stop()
@@ -167,15 +169,8 @@ import Testing
                 _ = SystemCalls.connect(client, to: address)
                 clients.append(client)
             }
-            let acceptor = try await loop.run { core in
-                let acceptor = Acceptor(
-                    descriptor: listener,
-                    core: core,
-                    logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-                ) { descriptor, _ in taking.yield(descriptor) }
-                try acceptor.start()
-                return LoopBound(acceptor, on: loop.thread)
-            }
+            let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            let acceptor = try await Self.start(listener, on: loop, logger) { descriptor in taking.yield(descriptor) }
             var connections = taken.makeAsyncIterator()
             for client in clients {
                 if let descriptor = await connections.next() { SystemCalls.close(descriptor) }
