@@ -270,11 +270,13 @@ enum Census {
     }
 
     /// What kind of thing a descriptor is.
+    ///
+    /// Whether its file has been deleted since is left out: one that is inherited from the tests' own process may be.
     private static func target(of descriptor: String) -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         let length = unsafe readlink("/proc/self/fd/" + descriptor, &buffer, buffer.count)
         let text = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return String(text.prefix { $0 != ":" })
+        return String(text.prefix { $0 != ":" }).replacing(" (deleted)", with: "")
     }
 
     private static func name(of thread: String) -> String {

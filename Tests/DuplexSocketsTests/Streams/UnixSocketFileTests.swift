@@ -123,7 +123,7 @@ import Testing
     func locked() async throws {
         try await withPath { path in
             let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            let folder = unsafe open(parent, O_RDONLY | O_DIRECTORY)
+            let folder = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             defer { SystemCalls.close(folder) }
             try #require(flock(folder, LOCK_EX) == 0)
             #expect { try SocketListener.bind(.unix(path)) } throws: { ($0 as? SocketError)?.errno == EWOULDBLOCK }
