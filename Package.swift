@@ -52,7 +52,7 @@ let package = Package(
         ),
         .target(
             name: "DuplexSockets",
-            dependencies: ["CDuplexSystem", logging, deque],
+            dependencies: ["CDuplexSystem", "CDuplexOpenSSL", logging, deque],
             swiftSettings: strict
         ),
 
