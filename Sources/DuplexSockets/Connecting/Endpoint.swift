@@ -35,6 +35,15 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         Endpoint(target: .unix(path))
     }
 
+    /// The name or literal address of the host; `nil` for a Unix socket.
+    var host: String? {
+        switch target {
+        case .host(let name, _): name
+        case .address(let address): address.path == nil ? address.host : nil
+        case .unix: nil
+        }
+    }
+
     /// What it is, for people.
     public var description: String {
         switch target {

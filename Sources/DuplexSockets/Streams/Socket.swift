@@ -16,6 +16,8 @@ public actor Socket {
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
     public nonisolated let remoteAddress: SocketAddress?
 
+    /// The name or address that was connected to; `nil` for an accepted socket.
+    nonisolated let host: String?
     nonisolated let channel: LoopBound<Channel>
     /// Bytes that have arrived and that no read has taken.
     var input = InputBuffer()
@@ -51,6 +53,8 @@ public actor Socket {
         var extend: TimeoutExtension?
         /// How many of the waiting bytes have been searched for the delimiter.
         var searched = 0
+        /// Whether it waits for a handshake, which begins when its turn comes, instead of for bytes.
+        var securesStream = false
     }
 
     /// A task that waits for room behind what is written already.
@@ -59,7 +63,13 @@ public actor Socket {
         var timer: TimerID?
     }
 
-    init(loop: EventLoop, channel: LoopBound<Channel>, remoteAddress: SocketAddress? = nil) {
+    init(
+        loop: EventLoop,
+        channel: LoopBound<Channel>,
+        remoteAddress: SocketAddress? = nil,
+        host: String? = nil
+    ) {
+        self.host = host
         self.loop = loop
         self.channel = channel
         let descriptor = channel.value.descriptor
@@ -99,7 +109,7 @@ public actor Socket {
     ) async throws -> Socket {
         let loop = group.next()
         return try await Connector.connect(to: endpoint, on: loop, timeout: timeout) { channel in
-            Socket(loop: loop, channel: channel)
+            Socket(loop: loop, channel: channel, host: endpoint.host)
         }
     }
 
@@ -137,7 +147,7 @@ public actor Socket {
     }
 
     /// Fails everything that waits, and everything that comes.
-    private func end(_ error: SocketError) {
+    func end(_ error: SocketError) {
         if failure == nil { failure = error }
         serveReaders()
         while !writers.isEmpty { endWrite({ _ in true }, .failure(error)) }
