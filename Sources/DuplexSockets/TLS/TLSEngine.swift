@@ -43,9 +43,10 @@ internal import CDuplexOpenSSL
     private var undecided: TLSPeer?
     private var verifyFailure: SocketError?
     private var isComplete = false
-    /// Whether the peer has ended its side in order.
-    package private(set) var hasEnded = false
     private var hasSentEnd = false
+    private var hasFailed = false
+    /// What was met behind plaintext that was handed out first, if it is of use for another call.
+    private var met: Decrypted?
 
     /// Makes one side.
     ///
@@ -78,6 +79,9 @@ internal import CDuplexOpenSSL
     }
 
     deinit {
+        // Without this OpenSSL would hold the session of a connection that ended in no order to be spoilt, as TLS 1.0 did
+        // (RFC 5246 section 7.2.1).
+        if isComplete && !hasFailed { unsafe SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         unsafe SSL_free(ssl)
     }
 
@@ -130,11 +134,19 @@ internal import CDuplexOpenSSL
     // MARK: Handshake
 
     /// The bytes of the network that wait to be decrypted.
-    package var hasInput: Bool { unsafe bio.inputCount > 0 || (isComplete && SSL_pending(ssl) > 0) }
+    package var hasInput: Bool {
+        if bio.inputCount > 0 { return true }
+        switch met {
+        case .ended, .failed: return true
+        case .bytes, .wantsInput: return false
+        case nil: return unsafe isComplete && SSL_pending(ssl) > 0
+        }
+    }
 
     /// Has the calls in `body` read those bytes of the network, and keeps what they leave.
     package func withInput<Result>(_ bytes: RawSpan, _ body: () -> Result) -> Result {
-        bio.withInput(bytes, body)
+        if case .wantsInput = met { met = nil }
+        return bio.withInput(bytes, body)
     }
 
     /// Has the calls in `body` read what was left of the bytes of the network.
@@ -214,6 +226,7 @@ internal import CDuplexOpenSSL
 
     /// Decrypts what there is into the memory, up to `limit` bytes.
     package func decrypt(limit: Int) -> Decrypted {
+        if let met { return met }
         let room = min(limit, TLSMemory.plaintextSize)
         var count = 0
         OpenSSLErrors.clear()
@@ -224,17 +237,20 @@ internal import CDuplexOpenSSL
                 count += taken
                 continue
             }
-            // What was decrypted before an end or an error comes first; the call after this one meets it again.
-            if count > 0 { break }
-            switch unsafe SSL_get_error(ssl, 0) {
-            case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wantsInput
-            case SSL_ERROR_ZERO_RETURN:
-                hasEnded = true
-                return .ended
-            default: return .failed(TLSFailure.take(isHandshake: false, isServer: context.isServer))
-            }
+            met = endOfDecrypting()
+            break
         }
-        return .bytes(count)
+        return if count > 0 { .bytes(count) } else { met ?? .wantsInput }
+    }
+
+    private func endOfDecrypting() -> Decrypted {
+        switch unsafe SSL_get_error(ssl, 0) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wantsInput
+        case SSL_ERROR_ZERO_RETURN: return .ended
+        default:
+            hasFailed = true
+            return .failed(TLSFailure.take(isHandshake: false, isServer: context.isServer))
+        }
     }
 
     /// Encrypts bytes into the memory, which must be drained, as far as there is room: 64 KiB at least.

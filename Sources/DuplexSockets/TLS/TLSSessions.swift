@@ -30,11 +30,16 @@ final class TLSSessions: Sendable {
         }
     }
 
-    /// A session to resume, which nobody else gets, so that connections can't be linked by it (RFC 8446 appendix C.4).
+    /// A session to resume.
+    ///
+    /// One of TLS 1.3 is given out once, so that connections can't be linked by it (RFC 8446 appendix C.4); its server sends
+    /// others. One of TLS 1.2 is for as many connections as come, since its server may send no other.
     func take(for name: String) -> SessionReference? {
         state.withLock { state in
             while let session = state.byName[name]?.popLast() {
-                if session.isResumable { return session }
+                guard session.isResumable else { continue }
+                if session.version == .tls12 { state.byName[name]?.append(session) }
+                return session
             }
             return nil
         }
@@ -60,6 +65,8 @@ final class TLSSessions: Sendable {
     deinit {
         unsafe SSL_SESSION_free(pointer)
     }
+
+    var version: TLSVersion? { TLSVersion(rawValue: unsafe SSL_SESSION_get_protocol_version(pointer)) }
 
     var isResumable: Bool { unsafe SSL_SESSION_is_resumable(pointer) == 1 }
 }

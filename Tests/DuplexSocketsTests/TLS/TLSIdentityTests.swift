@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Foundation
+import Testing
+
+@testable import DuplexSockets
+
+/// Identities in the files that others have made: the program openssl.
+@Suite struct TLSIdentityTests {
+    /// A folder with files that openssl has made from its arguments, one call after the other.
+    private func withFiles(_ calls: [String], _ body: (String) throws -> Void) throws {
+        let folder = NSTemporaryDirectory() + "duplex-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for call in calls {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["openssl"] + call.split(separator: " ").map(String.init)
+            process.currentDirectoryURL = URL(fileURLWithPath: folder)
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            try #require(process.terminationStatus == 0, "openssl \(call)")
+        }
+        try body(folder + "/")
+    }
+
+    private static let request = "req -x509 -newkey %KEY% -nodes -keyout key.pem -out cert.pem -subj /O=Test/CN=it "
+        + "-addext subjectAltName=DNS:it.test,IP:192.0.2.1,IP:2001:db8::1 -days 10"
+
+    private func request(_ key: String) -> String { Self.request.replacing("%KEY%", with: key) }
+
+    /// Whether a client that trusts it can connect to it.
+    private func works(_ identity: TLSIdentity) throws -> Bool {
+        let client = try TestCertificates.clientOptions { $0.trust = .roots(identity.certificates) }
+        let pair = try EnginePair(client, TLSServerOptions(identity), name: "it.test")
+        pair.run()
+        return pair.client.isComplete && pair.server.isComplete
+    }
+
+    @Test("PEM files with keys of each kind", arguments: [
+        ("rsa:2048", "rsaEncryption", 2_048), ("ec -pkeyopt ec_paramgen_curve:P-256", "id-ecPublicKey", 256),
+        ("ec -pkeyopt ec_paramgen_curve:P-384", "id-ecPublicKey", 384), ("ed25519", "ED25519", 256),
+    ])
+    func pem(key: String, type: String, bits: Int) throws {
+        try withFiles([request(key)]) { folder in
+            let identity = try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "key.pem")
+            let certificate = identity.certificates[0]
+            #expect(certificate.subject == "CN=it,O=Test")
+            #expect(certificate.names == ["it.test", "192.0.2.1", "2001:db8::1"])
+            #expect((certificate.keyType, certificate.keyBits == bits || type == "ED25519") == (type, true))
+            #expect(certificate.notAfter.seconds - certificate.notBefore.seconds == 10 * 86_400)
+            #expect(try works(identity))
+            let again = try TLSIdentity.pem(
+                certificateBytes: Array(identity.certificatesPEM.utf8),
+                keyBytes: Array(identity.keyPEM.utf8)
+            )
+            #expect(again.certificates == identity.certificates)
+        }
+    }
+
+    @Test("Encrypted keys need their password")
+    func encrypted() throws {
+        try withFiles([request("rsa:2048"), "rsa -aes256 -in key.pem -passout pass:secret -out locked.pem"]) { folder in
+            func load(_ password: String?) throws -> TLSIdentity {
+                try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "locked.pem", password: password)
+            }
+            let identity = try load("secret")
+            #expect(try works(identity))
+            #expect { try load(nil) } throws: { "\($0)".contains("is encrypted and needs a password") }
+            #expect { try load("wrong") } throws: { "\($0)".contains("can't be decrypted with this password") }
+        }
+    }
+
+    @Test("PKCS #12")
+    func pkcs12() throws {
+        let export = "pkcs12 -export -inkey key.pem -in cert.pem -out it.p12 -passout pass:secret"
+        try withFiles([request("rsa:2048"), export]) { folder in
+            let identity = try TLSIdentity.pkcs12(at: folder + "it.p12", password: "secret")
+            #expect(try works(identity))
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder + "it.p12")))
+            #expect(try TLSIdentity.pkcs12(bytes: bytes, password: "secret").certificates == identity.certificates)
+            #expect { try TLSIdentity.pkcs12(bytes: bytes, password: "no") } throws: {
+                "\($0)".contains("can't be opened with this password")
+            }
+            #expect { try TLSIdentity.pkcs12(bytes: Array(bytes.dropLast(9)), password: "secret") } throws: {
+                ($0 as? SocketError)?.code == .invalidCertificate
+            }
+        }
+    }
+
+    @Test("A key that belongs to another certificate is told")
+    func mismatch() throws {
+        let own = try TLSIdentity.selfSigned(for: ["one.test"])
+        let other = try TLSIdentity.selfSigned(for: ["two.test"])
+        #expect {
+            try TLSIdentity.pem(
+                certificateBytes: Array(own.certificatesPEM.utf8),
+                keyBytes: Array(other.keyPEM.utf8)
+            )
+        } throws: { "\($0)".contains("doesn't belong to its first certificate, “one.test”") }
+    }
+
+    @Test("Files that lack something: which, and what")
+    func lacking() throws {
+        let identity = try TLSIdentity.selfSigned(for: ["one.test"])
+        #expect { try TLSIdentity.pem(certificates: "/nowhere/a.pem", key: "/nowhere/b.pem") } throws: {
+            "\($0)".contains("“/nowhere/a.pem” can't be read: No such file or directory")
+        }
+        #expect { try TLSIdentity.pem(certificateBytes: [], keyBytes: Array(identity.keyPEM.utf8)) } throws: {
+            "\($0)".contains("There is no certificate in the text")
+        }
+        #expect { try TLSIdentity.pem(certificateBytes: Array(identity.certificatesPEM.utf8), keyBytes: []) } throws: {
+            "\($0)".contains("There is no private key in the text")
+        }
+    }
+
+    @Test("A chain is sent whole, and so reaches a root that only the client knows")
+    func chain() throws {
+        var maker = CertificateMaker(names: ["between"])
+        maker.isAuthority = true
+        maker.issuer = try TestCertificates.authority
+        let between = try maker.make(validFrom: -60, until: 86_400)
+        let identity = try TestCertificates.issue(["localhost"], by: between)
+        #expect(identity.certificates.count == 3)
+        let pair = try EnginePair(TestCertificates.clientOptions(), TLSServerOptions(identity))
+        pair.run()
+        #expect(pair.client.isComplete)
+        #expect(pair.client.engine.connection.peerCertificates == identity.certificates)
+    }
+}
