@@ -23,6 +23,11 @@ package enum Connector {
         timeout: Duration,
         make: @escaping @Sendable (LoopBound<Channel>) -> Value
     ) async throws -> Value {
+        if endpoint.isSecured {
+            // In the clear would be worse than not at all.
+            let message = "\(endpoint): a connection with TLS can't be made yet."
+            throw SocketError(.cannotConnect, message: message)
+        }
         let operation = ConnectOperation(endpoint: endpoint, loop: loop, timeout: timeout, make: make)
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

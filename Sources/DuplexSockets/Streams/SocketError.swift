@@ -40,6 +40,8 @@ public struct SocketError: Error, Sendable {
         public static let invalidUTF8 = Code("invalidUTF8")
         /// A text isn't an IP address.
         public static let invalidAddress = Code("invalidAddress")
+        /// Options contradict one another, or a number in them is out of range.
+        public static let invalidOptions = Code("invalidOptions")
         /// The event loop of the socket has been stopped.
         public static let loopStopped = Code("loopStopped")
     }
