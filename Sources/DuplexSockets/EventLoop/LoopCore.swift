@@ -30,7 +30,8 @@ package final class LoopCore {
 
     private let poller: any Poller
     private var watched: [Watched] = []
-    private var watchedCount = 0
+    /// The number of descriptors that are watched.
+    package private(set) var watchedCount = 0
     private var timers: TimerWheel
     private var jobs: [UnownedJob] = []
     private var runningJobs: [UnownedJob] = []
@@ -92,6 +93,9 @@ package final class LoopCore {
     }
 
     // MARK: Timers
+
+    /// The number of timers that wait.
+    package var timerCount: Int { timers.count }
 
     package func schedule(_ target: any TimerTarget, at deadline: MonotonicInstant) -> TimerID {
         timers.schedule(target, at: deadline)

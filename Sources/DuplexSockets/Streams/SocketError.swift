@@ -54,6 +54,8 @@ public struct SocketError: Error, Sendable {
     public var errno: Int32?
     /// The errors that led to this one: for a connection, one for each address that was tried.
     public var causes: [SocketError]
+    /// What was tried, and when, of a connection that could not be made.
+    public var timeline: ConnectTimeline?
 
     /// Makes an error.
     public init(_ code: Code, message: String, errno: Int32? = nil, causes: [SocketError] = []) {
