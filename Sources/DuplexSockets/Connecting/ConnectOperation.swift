@@ -127,7 +127,9 @@ final class ConnectOperation<Value: Sendable>: Sendable {
                 let message = "Its family is switched off: only \(options.families) may be used."
                 throw SocketError(.cannotConnect, message: message)
             }
-            let race = try ConnectRace(addresses, core: core, options: options, began: began) { [self] in ended($0, core) }
+            let race = try ConnectRace(addresses, core: core, options: options, began: began) { [self] report in
+                ended(report, core)
+            }
             let bound = LoopBound(race, on: loop.thread)
             progress.withLock {
                 $0.race = bound

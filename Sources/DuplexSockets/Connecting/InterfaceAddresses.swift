@@ -28,8 +28,8 @@ enum InterfaceAddresses {
         }
         if addresses.isEmpty {
             let exists = unsafe if_nametoindex(name) != 0
-            let message = exists ? "The network interface “\(name)” has no address." : "There is no network interface “\(name)”."
-            throw SocketError(.cannotBind, message: message)
+            let place = "network interface “\(name)”"
+            throw SocketError(.cannotBind, message: exists ? "The \(place) has no address." : "There is no \(place).")
         }
         return addresses
     }

@@ -15,10 +15,9 @@ struct LocalBinding {
     /// What was asked for, for people.
     private let place: String
 
-    /// Finds out what to bind to.
+    /// Finds out what to bind to; `nil` when the system may choose everything.
     ///
     /// - Parameter options: of the connection.
-    /// - Returns: `nil` when the system may choose everything.
     /// - Throws: ``SocketError`` when there is no such interface, or the address can't be read.
     init?(_ options: ConnectOptions) throws(SocketError) {
         port = options.localPort

@@ -81,4 +81,109 @@ import Testing
             SystemCalls.close(far)
         }
     }
+
+    // MARK: Order and times
+
+    @Test("An attempt that gives no answer doesn't hold the next one up for longer than the delay, and is abandoned")
+    func attemptDelay() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        let (listener, address) = try Descriptors.listener()
+        defer { for descriptor in silent + [listener] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(20))
+        options.attemptDelay = .milliseconds(60)
+        let report = try await report([unanswered, address], options)
+        SystemCalls.close(try report.result.get())
+        #expect(report.attempts.map(\.address) == [unanswered, address])
+        #expect(report.attempts.map(\.outcome) == [.abandoned, .connected])
+        #expect(report.attempts[1].start - report.attempts[0].start >= .milliseconds(60))
+        #expect(report.attempts[0].end >= report.attempts[1].end)
+    }
+
+    @Test("Without a delay all addresses are tried together")
+    func together() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        let (listener, address) = try Descriptors.listener()
+        defer { for descriptor in silent + [listener] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(20))
+        options.attemptDelay = .zero
+        let report = try await report([unanswered, unanswered, address, unanswered], options)
+        SystemCalls.close(try report.result.get())
+        #expect(report.attempts.map(\.outcome) == [.abandoned, .abandoned, .connected, .abandoned])
+        // Nothing was waited for between them: the last began before the first to answer had.
+        #expect(report.attempts[3].start <= report.attempts[2].end)
+    }
+
+    @Test("An attempt that takes too long is given up, and the next begins at once, however long the delay")
+    func attemptTimeout() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        let (listener, address) = try Descriptors.listener()
+        defer { for descriptor in silent + [listener] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(3_600))
+        options.attemptDelay = .seconds(3_600)
+        options.attemptTimeout = .milliseconds(30)
+        let report = try await report([unanswered, unanswered, address], options)
+        SystemCalls.close(try report.result.get())
+        #expect(report.attempts.map(\.outcome) == [.timedOut, .timedOut, .connected])
+        for (one, next) in zip(report.attempts, report.attempts.dropFirst()) { #expect(next.start >= one.end) }
+    }
+
+    @Test("Where each address takes too long, the error is a time-out with a cause for each")
+    func allTimedOut() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        defer { for descriptor in silent { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(3_600))
+        options.attemptTimeout = .milliseconds(30)
+        let report = try await report([unanswered, unanswered], options)
+        guard case .failure(let error) = report.result else { throw CancellationError() }
+        #expect(error.code == .timedOut && error.causes.map(\.code) == [.timedOut, .timedOut])
+        #expect(error.causes.allSatisfy { $0.message.contains("\(unanswered) didn't answer within 0.03 seconds") })
+    }
+
+    @Test("The deadline of the whole reports what failed before, what was under way, and what wasn't tried")
+    func deadlineOfAll() async throws {
+        let (refusing, refused) = try Descriptors.refusing()
+        let (silent, unanswered) = try Descriptors.silent()
+        defer { for descriptor in silent + [refusing] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .milliseconds(60))
+        options.attemptDelay = .seconds(3_600)
+        let report = try await report([refused, unanswered, refused, refused], options)
+        guard case .failure(let error) = report.result else { throw CancellationError() }
+        #expect(error.code == .timedOut && error.causes.map(\.code) == [.cannotConnect, .timedOut])
+        #expect(error.message.contains("2 more had not been tried"))
+        #expect(report.attempts.map(\.outcome) == [.failed(errno: 111), .timedOut])
+    }
+
+    @Test("A failure that comes while others are under way starts the next address at once")
+    func failureStartsNext() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        let (refusing, refused) = try Descriptors.refusing()
+        let (listener, address) = try Descriptors.listener()
+        defer { for descriptor in silent + [refusing, listener] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(20))
+        options.attemptDelay = .milliseconds(300)
+        let report = try await report([unanswered, refused, address], options)
+        SystemCalls.close(try report.result.get())
+        #expect(report.attempts.map(\.outcome) == [.abandoned, .failed(errno: 111), .connected])
+        let gaps = zip(report.attempts.dropFirst(), report.attempts).map { $0.start - $1.start }
+        #expect(gaps[0] >= .milliseconds(300) && gaps[1] < gaps[0])
+    }
+
+    @Test("A race whose loop stops ends with an error")
+    func stopping() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        defer { for descriptor in silent { SystemCalls.close(descriptor) } }
+        let loop = try EventLoop()
+        async let report = withCheckedContinuation { continuation in
+            loop.execute { core in
+                let race = try? ConnectRace([unanswered], core: core, options: ConnectOptions()) {
+                    continuation.resume(returning: $0)
+                }
+                race?.start()
+            }
+        }
+        // Behind the start of the race in the loop's queue, or before it: either way it must end.
+        await loop.stop()
+        guard case .failure(let error) = await report.result else { throw CancellationError() }
+        #expect(error.code == .loopStopped)
+    }
 }
