@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
 import Synchronization
 import Testing
+
+@testable import DuplexSockets
 
 /// A resolver that asks a closure.
 struct ClosureResolver: Resolver {
@@ -70,5 +71,34 @@ func connectError(
 ) async -> SocketError? {
     await #expect(throws: SocketError.self, sourceLocation: location) {
         try await Socket.connect(to: endpoint, options: options, on: group)
+    }
+}
+
+/// A timer of the shared loops that can be waited for, for what takes a time of its own.
+enum Alarm {
+    private final class Target: TimerTarget, Sendable {
+        private let continuation: CheckedContinuation<Void, Never>
+
+        init(_ continuation: CheckedContinuation<Void, Never>) {
+            self.continuation = continuation
+        }
+
+        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+            continuation.resume()
+        }
+    }
+
+    /// Waits for a time.
+    static func after(_ duration: Duration) async {
+        // A loop doesn't keep what its timers wake alive.
+        let kept = Mutex<Target?>(nil)
+        await withCheckedContinuation { continuation in
+            let target = Target(continuation)
+            kept.withLock { $0 = target }
+            EventLoopGroup.shared.next().execute { core in
+                _ = core.schedule(target, at: MonotonicInstant.now().advanced(by: duration))
+            }
+        }
+        kept.withLock { $0 = nil }
     }
 }
