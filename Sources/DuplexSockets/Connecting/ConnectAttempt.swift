@@ -129,7 +129,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
     }
 
     func loopStopped() {
-        race.loopStopped()
+        // The race, which was told before, has abandoned it already.
     }
 
     private func decide(_ state: State) {

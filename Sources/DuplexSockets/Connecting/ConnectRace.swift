@@ -4,8 +4,8 @@
 /// Connects to the first of several addresses that answers (RFC 8305 section 5).
 ///
 /// An attempt starts every 250 ms, or what the options say, and as soon as one has failed; the first to connect wins and
-/// the others are closed. Lives on one loop, and keeps itself alive through its attempts until it is over.
-package final class ConnectRace: TimerTarget {
+/// the others are closed. Lives on one loop, which keeps it until it is over.
+package final class ConnectRace: TimerTarget, StopObserver {
     /// What came of a race.
     package struct Report {
         /// The connected descriptor, or an error that has the cause for each address.
@@ -60,6 +60,12 @@ package final class ConnectRace: TimerTarget {
     }
 
     package func start() {
+        do throws(SocketError) {
+            try core.observeStop(self)
+        } catch {
+            finish(.failure(error))
+            return
+        }
         deadlineTimer = core.schedule(self, at: began.advanced(by: options.timeout))
         startNext()
     }
@@ -144,7 +150,7 @@ package final class ConnectRace: TimerTarget {
         entries[index].error = error
     }
 
-    func loopStopped() {
+    package func loopStopped() {
         finish(.failure(SocketError(.loopStopped, message: "The event loop was stopped while connecting.")))
     }
 
@@ -182,6 +188,7 @@ package final class ConnectRace: TimerTarget {
     private func end() {
         for index in entries.indices where entries[index].attempt != nil { conclude(index, .abandoned, nil) }
         waiting = []
+        core.forgetStop(self)
         if let timer = delayTimer { core.cancel(timer) }
         if let timer = deadlineTimer { core.cancel(timer) }
         delayTimer = nil

@@ -4,7 +4,7 @@
 /// Asks a resolver for one name, with a deadline that holds even against one that doesn't give up when it is told to.
 ///
 /// Lives on one loop; the resolver runs in a task of its own.
-final class NameLookup: TimerTarget {
+final class NameLookup: TimerTarget, StopObserver {
     private let host: String
     private let resolver: any Resolver
     private let loop: EventLoop
@@ -43,6 +43,12 @@ final class NameLookup: TimerTarget {
     ///   - timeout: the time that the deadline is for, for people.
     func start(deadline: MonotonicInstant, _ timeout: Duration) {
         self.timeout = timeout
+        do throws(SocketError) {
+            try core.observeStop(self)
+        } catch {
+            finish(.failure(error))
+            return
+        }
         timer = core.schedule(self, at: deadline)
         task = Self.task(host, resolver, loop, LoopBound(Weak(self), on: loop.thread))
     }
@@ -64,6 +70,7 @@ final class NameLookup: TimerTarget {
     /// Gives up; nobody is told, and an answer that comes later is dropped.
     func cancel() {
         completion = nil
+        core.forgetStop(self)
         task?.cancel()
         task = nil
         if let timer { core.cancel(timer) }
@@ -74,6 +81,11 @@ final class NameLookup: TimerTarget {
         guard timer == self.timer else { return }
         self.timer = nil
         finish(.failure(SocketError(.timedOut, message: "“\(host)” was not looked up within \(timeout).")))
+    }
+
+    func loopStopped() {
+        let message = "The event loop was stopped while “\(host)” was looked up."
+        finish(.failure(SocketError(.loopStopped, message: message)))
     }
 
     private struct Weak {

@@ -74,6 +74,15 @@ import Testing
             #expect(error?.code == .timedOut && error?.causes.map(\.code) == [.timedOut])
             let left = try await loop.run { core in [core.watchedCount, core.timerCount] }
             #expect(left == [0, 0])
+            // One that has no descriptor watched must not be forgotten when the loop stops.
+            let task = Task {
+                try await Connector.connect(to: .address(address), on: loop, timeout: .seconds(3_600)) {
+                    $0.value.close()
+                }
+            }
+            try await waitUntilTimed(loop)
+            await loop.stop()
+            await #expect { try await task.value } throws: { ($0 as? SocketError)?.code == .loopStopped }
         }
     }
 

@@ -97,6 +97,20 @@ import Testing
         #expect(SystemCalls.accept(listener) == .none)
     }
 
+    @Test("A loop that stops ends the look-ups on it, and none begins on one that has stopped")
+    func stopping() async throws {
+        let resolver = StubbornResolver()
+        let group = try EventLoopGroup(loops: 1)
+        let task = Task { [options = options(resolver)] in
+            await connectError(.host("name.test", port: 1), options, on: group)
+        }
+        await resolver.waitUntilAsked()
+        await group.stop()
+        #expect(await task.value?.code == .loopStopped)
+        #expect(await connectError(.host("name.test", port: 1), options(resolver), on: group)?.code == .loopStopped)
+        resolver.answer([])
+    }
+
     @Test("Cancelling reaches a resolver that listens to it")
     func cancellingResolver() async throws {
         let (asked, askedContinuation) = AsyncStream.makeStream(of: Void.self)
