@@ -15,12 +15,12 @@ import Testing
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             // Loops that are started at once and live on, so that they count before as well as after.
             let clients = try EventLoopGroup(loops: 2)
-            let before = DescriptorCensus.open()
+            let before = OpenDescriptors.open()
             let outcomes = try await CancelledAttempts.run(10_000, seed: 0x5EED, on: clients)
             try await CancelledAttempts.check(clients, outcomes, before: before)
             await clients.stop()
         }
-        DescriptorCensus.expectNoReport(child)
+        OpenDescriptors.expectNoReport(child)
     }
 }
 
@@ -112,18 +112,18 @@ private struct CancelledAttempts: Sendable {
 
     /// Reports what doesn't make sense, and what has been left behind.
     static func check(_ group: EventLoopGroup, _ outcomes: Outcomes, before: [String]) async throws {
-        guard outcomes.failed.isEmpty else { DescriptorCensus.report("failed: \(outcomes.failed.prefix(3))\n") }
+        guard outcomes.failed.isEmpty else { OpenDescriptors.report("failed: \(outcomes.failed.prefix(3))\n") }
         // Otherwise the moments weren't random enough to tell anything.
         guard outcomes.connected > 100, outcomes.cancelled > 1_000 else {
-            DescriptorCensus.report("connected: \(outcomes.connected), cancelled: \(outcomes.cancelled)\n")
+            OpenDescriptors.report("connected: \(outcomes.connected), cancelled: \(outcomes.cancelled)\n")
         }
         for loop in group.loops {
             let (watched, timers) = try await loop.run { core in (core.watchedCount, core.timerCount) }
-            guard watched == 0, timers == 0 else { DescriptorCensus.report("watched: \(watched), timers: \(timers)\n") }
+            guard watched == 0, timers == 0 else { OpenDescriptors.report("watched: \(watched), timers: \(timers)\n") }
         }
         // A loop of the listener's group is off its thread a moment before its descriptors are closed.
-        let isGone = await DescriptorCensus.comesTrue { DescriptorCensus.open() == before }
-        guard isGone else { DescriptorCensus.report("before: \(before)\nafter: \(DescriptorCensus.open())\n") }
+        let isGone = await OpenDescriptors.comesTrue { OpenDescriptors.open() == before }
+        guard isGone else { OpenDescriptors.report("before: \(before)\nafter: \(OpenDescriptors.open())\n") }
     }
 }
 

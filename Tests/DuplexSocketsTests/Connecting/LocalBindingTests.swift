@@ -73,7 +73,7 @@ import Testing
         let foreign = await failure(options(.address("192.0.2.1")))
         #expect(foreign?.code == .cannotBind && foreign?.causes.map(\.errno) == [EADDRNOTAVAIL])
         let interface = await failure(options(.interface("duplex-none")))
-        #expect(interface?.code == .cannotBind && interface?.message.contains("“duplex-none”") == true)
+        #expect(interface?.code == .invalidAddress && interface?.message.contains("“duplex-none”") == true)
         #expect(await failure(options(.address("no-address")))?.code == .invalidAddress)
     }
 

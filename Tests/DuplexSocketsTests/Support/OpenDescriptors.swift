@@ -7,7 +7,7 @@ import Glibc
 import Testing
 
 /// Counts what this process has open; for tests that have a process of their own.
-enum DescriptorCensus {
+enum OpenDescriptors {
     /// What is open, as /proc/self/fd tells it: the kinds, sorted; files by their paths.
     static func open() -> [String] {
         guard let directory = unsafe opendir("/proc/self/fd") else { return [] }
