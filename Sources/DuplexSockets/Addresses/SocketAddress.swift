@@ -75,6 +75,12 @@ public struct SocketAddress: Sendable, Hashable {
         unixPath = nil
     }
 
+    /// An address of 4 or 16 bytes in network order, without a port.
+    init?(ipBytes bytes: [UInt8]) {
+        guard bytes.count == 4 || bytes.count == 16 else { return nil }
+        self.init(bytes: bytes, port: 0, scope: 0)
+    }
+
     private init(path: UnixPath) {
         (high, low, scope, systemPort, isIPv6) = (0, 0, 0, 0, false)
         unixPath = path

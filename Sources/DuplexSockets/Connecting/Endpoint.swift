@@ -55,13 +55,23 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The name, or the literal address without its zone, that the certificate of a secured endpoint has to be for.
-    package var serverName: String? {
-        guard isSecured, case .host(let name, _) = target else { return nil }
-        return name.contains(":") ? String(name.prefix { $0 != "%" }) : name
-    }
+    package var serverName: String? { isSecured ? host : nil }
 
     private static func withoutBrackets(_ name: String) -> String {
         name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
+    }
+
+    /// The name or literal address of the host, without a zone; `nil` for a Unix socket.
+    var host: String? {
+        switch target {
+        case .host(let name, _): Self.withoutZone(name)
+        case .address(let address): address.path == nil ? Self.withoutZone(address.host) : nil
+        case .unix: nil
+        }
+    }
+
+    private static func withoutZone(_ host: String) -> String {
+        host.contains(":") ? String(host.prefix { $0 != "%" }) : host
     }
 
     /// What it is, for people.

@@ -25,7 +25,7 @@ extension Socket {
     ) async throws -> Socket {
         let loop = group.next()
         return try await Connector.connect(to: endpoint, on: loop, options: options) { channel, timeline in
-            Socket(loop: loop, channel: channel, timeline: timeline)
+            Socket(loop: loop, channel: channel, host: endpoint.host, timeline: timeline)
         }
     }
 

@@ -31,6 +31,8 @@ package final class LoopCore {
     private var turnBegan: MonotonicInstant
     package let receiveBuffer = ReceiveBuffer()
     private let outputPool = OutputPool()
+    /// What the secured connections of the loop decrypt into and encrypt into; there is none before the first.
+    private(set) lazy var tlsMemory = TLSMemory()
     /// Random numbers for masking keys and the like.
     package let entropy = EntropyPool()
 

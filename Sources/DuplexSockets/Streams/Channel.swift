@@ -24,12 +24,13 @@ package protocol ChannelHandler: AnyObject {
 
 /// One connected stream socket on its loop: receives into the loop's buffer, gathers output, sends it once in a turn.
 ///
-/// Belongs to its loop's thread. TLS will go between ``received`` and the handler and between ``write`` and the socket.
+/// Belongs to its loop's thread. Once it is secured, a ``TLSLayer`` stands between what is received and the handler, and
+/// between what is written and the socket.
 package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package let core: LoopCore
     /// The descriptor; -1 once it is closed.
     package var descriptor: Int32 { openDescriptor }
-    private var openDescriptor: Int32
+    var openDescriptor: Int32
     /// Who is told.
     ///
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
@@ -39,21 +40,23 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         set { weakHandler = newValue }
     }
     private weak var weakHandler: (any ChannelHandler)?
-    /// What waits to be sent; there is one only while something does.
-    private var output: OutputBuffer?
+    /// What was written and waits; there is one only while something does.
+    var output: OutputBuffer?
+    /// What secures the connection, from the moment on from which nothing is written in the clear any more.
+    var tls: TLSLayer?
     private var takesInput = false
-    private var receiveLimit = Int32(ReceiveBuffer.size)
-    private var interest: Readiness = []
-    private var isWatched = false
-    private var isFlushPlanned = false
+    var receiveLimit = Int32(ReceiveBuffer.size)
+    var interest: Readiness = []
+    var isWatched = false
+    var isFlushPlanned = false
     /// Whether this side has closed, and the channel ends by itself.
-    private var isLeaving = false
-    private var waitsForDrain = false
-    private var ending = Ending.none
-    private var hasInputEnded = false
+    var isLeaving = false
+    var waitsForDrain = false
+    var ending = Ending.none
+    var hasInputEnded = false
     /// What a send outside of a flush has failed with; 0 when none has.
-    private var sendFailure: Int32 = 0
-    private var closeTimer: TimerID?
+    var sendFailure: Int32 = 0
+    var closeTimer: TimerID?
 
     /// Output waits above this many bytes: whoever writes should stop.
     package static let highWaterMark = 64 * 1_024
@@ -64,7 +67,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     static let lingerTime = Duration.seconds(2)
 
     /// What happens once all output is sent.
-    private enum Ending {
+    enum Ending {
         case none
         case finishWriting
         case finishedWriting
@@ -98,14 +101,21 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         get { takesInput }
         set {
             takesInput = newValue
-            if newValue && !interest.contains(.readable) { updateInterest() }
+            guard newValue else { return }
+            if !interest.contains(.readable) { updateInterest() }
+            if let tls, tls.engine.hasInput { planDelivery() }
         }
+    }
+
+    /// Whether the socket is received from: for the handler, or for a handshake.
+    private var wantsInput: Bool {
+        (takesInput || tls?.stage == .shakingHands) && !hasInputEnded
     }
 
     package func ready(_ readiness: Readiness) {
         if readiness.contains(.writable) { flush() }
         guard isOpen else { return }
-        if isReading && !hasInputEnded {
+        if wantsInput {
             if readiness.contains(.readable) || readiness.contains(.failed) { receive() }
         } else if readiness.contains(.failed) {
             failedWhileNotReading()
@@ -119,11 +129,13 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// - Returns: whether there was something: bytes, the end of the stream or an error.
     package func receiveNow() -> Bool {
         guard isOpen, !hasInputEnded else { return false }
+        if let tls, tls.takesInput { return tls.stage == .open && (deliverRest(tls) || receive() != .wouldBlock) }
         return receive() != .wouldBlock
     }
 
     @discardableResult
     private func receive() -> TransferResult {
+        if let tls, tls.takesInput { return receive(tls) }
         let result = core.receive(from: descriptor, limit: Int(receiveLimit)) { bytes in
             weakHandler?.received(&bytes)
         }
@@ -135,7 +147,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         return result
     }
 
-    private func endInput() {
+    func endInput() {
         hasInputEnded = true
         updateInterest()
         handler?.inputEnded()
@@ -184,6 +196,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// For large payloads.
     package func writeNow(_ bytes: RawSpan) {
         guard canWrite else { return }
+        if let tls { return writeNow(bytes, tls) }
         let buffer = takeOutput()
         guard !interest.contains(.writable) else {
             buffer.append(bytes)
@@ -212,27 +225,30 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         return isAbove
     }
 
-    private var canWrite: Bool {
+    var canWrite: Bool {
         isOpen && ending == .none
     }
 
-    private func planFlush() {
+    func planFlush() {
         guard !isFlushPlanned && !interest.contains(.writable) else { return }
         isFlushPlanned = true
         core.flushAtEndOfTurn(self)
     }
 
     /// The bytes that wait to be sent.
-    package var queuedBytes: Int { output?.count ?? 0 }
+    package var queuedBytes: Int {
+        let written = output?.count ?? 0
+        return if let tls { written + tls.wireCount } else { written }
+    }
 
     /// What waits, or an empty buffer; moved out of its place and moved back by the caller, since moving counts no
     /// references.
-    private func takeOutput() -> OutputBuffer {
+    func takeOutput() -> OutputBuffer {
         if let buffer = output.take() { return buffer }
         return core.takeOutput()
     }
 
-    private func returnOutput() {
+    func returnOutput() {
         if let buffer = output.take() { core.giveOutput(buffer) }
     }
 
@@ -243,6 +259,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
             after(.failed(sendFailure))
             return
         }
+        if let tls { return flush(tls) }
         guard queuedBytes > 0, let buffer = output.take() else {
             after(.transferred(0))
             return
@@ -252,7 +269,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         after(result)
     }
 
-    private func after(_ result: TransferResult) {
+    func after(_ result: TransferResult) {
         if case .failed(let code) = result {
             fail("The connection was lost while sending.", errno: code)
             return
@@ -268,8 +285,10 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         }
     }
 
-    private func allSent() {
+    func allSent() {
         returnOutput()
+        // The end of the stream goes out secured as well, and so behind the handshake.
+        if let tls, tls.stage != .open, ending == .finishWriting, !isLeaving { return }
         switch ending {
         case .none: break
         case .finishWriting:
@@ -285,98 +304,14 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         if interest.contains(.writable) { updateInterest() }
     }
 
-    // MARK: Ending
-
-    /// Ends the outgoing stream once everything that waits is sent; receiving goes on.
-    package func finishWriting() {
-        guard canWrite else { return }
-        ending = .finishWriting
-        if queuedBytes == 0 { allSent() }
-    }
-
-    /// Closes once everything that waits is sent; nothing is received any more.
-    ///
-    /// - Parameter timeout: after which the connection is reset, whatever still waits. Needs no owner: the loop keeps
-    ///   the channel until then.
-    package func closeWhenSent(within timeout: Duration) {
-        guard isOpen else { return }
-        isReading = false
-        if ending != .finishedWriting { ending = .close }
-        if queuedBytes == 0 {
-            close()
-        } else {
-            closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
-            flush()
-        }
-    }
-
-    /// Ends the outgoing stream once everything that waits is sent, throws away what arrives until the peer has ended its
-    /// side, and closes.
-    ///
-    /// - Parameter timeout: as of ``closeWhenSent(within:)``; once all is sent, the peer has ``lingerTime`` left.
-    package func closeInOrder(within timeout: Duration) {
-        guard isOpen else { return }
-        handler = nil
-        isLeaving = true
-        closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
-        if ending == .none { ending = .finishWriting }
-        isReading = true
-        if queuedBytes == 0 { allSent() } else { flush() }
-    }
-
-    /// All is sent, and the peer may go on sending for a moment.
-    private func linger() {
-        if hasInputEnded { return close() }
-        if let closeTimer { core.cancel(closeTimer) }
-        closeTimer = core.schedule(self, at: core.now.advanced(by: Self.lingerTime))
-    }
-
-    package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        guard timer == closeTimer else { return }
-        if isLeaving && queuedBytes == 0 { close() } else { reset() }
-    }
-
-    /// Closes at once; what waits is dropped.
-    package func close() {
-        guard isOpen else { return }
-        if isWatched { core.unwatch(descriptor) }
-        isWatched = false
-        SystemCalls.close(descriptor)
-        openDescriptor = -1
-        output?.removeAll()
-        returnOutput()
-        if let closeTimer { core.cancel(closeTimer) }
-        handler = nil
-    }
-
-    /// Closes at once with a reset, so that the peer learns that not everything arrived.
-    package func reset() {
-        guard isOpen else { return }
-        SystemCalls.setResetOnClose(descriptor)
-        close()
-    }
-
-    package func loopStopped() {
-        let error = SocketError(.loopStopped, message: "The event loop was stopped while the connection was open.")
-        let handler = handler
-        close()
-        handler?.failed(error)
-    }
-
-    private func fail(_ message: String, errno code: Int32) {
-        let kind: SocketError.Code = code == ETIMEDOUT ? .timedOut : .connectionReset
-        let handler = handler
-        close()
-        handler?.failed(SocketError(kind, message: message, errno: code))
-    }
-
     // MARK: What the poller watches
 
-    private func updateInterest() {
+    func updateInterest() {
         guard isOpen else { return }
         var wanted: Readiness = []
-        if isReading && !hasInputEnded { wanted.insert(.readable) }
-        if queuedBytes > 0 { wanted.insert(.writable) }
+        if wantsInput { wanted.insert(.readable) }
+        // What waits for the end of a handshake doesn't wait for the socket.
+        if (tls?.wireCount ?? queuedBytes) > 0 { wanted.insert(.writable) }
         guard !isWatched || wanted != interest else { return }
         interest = wanted
         if isWatched {
@@ -391,9 +326,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
             try core.watch(descriptor, for: wanted, handler: self)
             isWatched = true
         } catch {
-            let handler = handler
-            close()
-            handler?.failed(error)
+            fail(error)
         }
     }
 }

@@ -47,6 +47,9 @@ struct InputBuffer: Sendable {
         bytes.append(more)
     }
 
+    /// Takes all that waits.
+    mutating func takeAll() -> [UInt8] { removeFirst(count) }
+
     /// Forgets all.
     mutating func removeAll() {
         bytes = []

@@ -73,6 +73,12 @@
         return result
     }
 
+    /// Hands over what waits, and forgets as many bytes of it as `body` has taken.
+    func consume<Failure>(_ body: (RawSpan) throws(Failure) -> Int) throws(Failure) {
+        let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
+        drop(try body(unsafe waiting.bytes))
+    }
+
     /// Forgets what waits.
     func removeAll() {
         drop(count)

@@ -19,6 +19,8 @@ public actor Socket {
     /// What happened while the connection was made; `nil` for one that a listener has accepted.
     public nonisolated let timeline: ConnectTimeline?
 
+    /// The name or address that was connected to; `nil` for an accepted socket.
+    nonisolated let host: String?
     nonisolated let channel: LoopBound<Channel>
     /// Bytes that have arrived and that no read has taken.
     var input = InputBuffer()
@@ -54,6 +56,8 @@ public actor Socket {
         var extend: TimeoutExtension?
         /// How many of the waiting bytes have been searched for the delimiter.
         var searched = 0
+        /// Whether it waits for a handshake, which begins when its turn comes, instead of for bytes.
+        var securesStream = false
     }
 
     /// A task that waits for room behind what is written already.
@@ -66,8 +70,10 @@ public actor Socket {
         loop: EventLoop,
         channel: LoopBound<Channel>,
         remoteAddress: SocketAddress? = nil,
+        host: String? = nil,
         timeline: ConnectTimeline? = nil
     ) {
+        self.host = host
         self.loop = loop
         self.timeline = timeline
         self.channel = channel
@@ -122,7 +128,7 @@ public actor Socket {
     }
 
     /// Fails everything that waits, and everything that comes.
-    private func end(_ error: SocketError) {
+    func end(_ error: SocketError) {
         if failure == nil { failure = error }
         serveReaders()
         while !writers.isEmpty { endWrite({ _ in true }, .failure(error)) }

@@ -42,6 +42,14 @@ public struct SocketError: Error, Sendable {
         public static let invalidAddress = Code("invalidAddress")
         /// Options contradict one another, or a number in them is out of range.
         public static let invalidOptions = Code("invalidOptions")
+        /// A file or bytes that should be a certificate or a private key are none, or don't fit together.
+        public static let invalidCertificate = Code("invalidCertificate")
+        /// The peer's certificate isn't trusted: it has expired, is for another name, or comes from nobody known.
+        public static let untrustedPeer = Code("untrustedPeer")
+        /// A TLS handshake or a secured connection has failed for another reason.
+        public static let tls = Code("tls")
+        /// A secured stream ended without its peer having said so: somebody may have cut it short.
+        public static let truncated = Code("truncated")
         /// The event loop of the socket has been stopped.
         public static let loopStopped = Code("loopStopped")
     }

@@ -203,6 +203,10 @@ extension Socket {
     /// Ends the reads whose goals are reached, in their order, and receives for the next.
     func serveReaders() {
         while !readers.isEmpty {
+            if readers[0].securesStream {
+                if beginsHandshake() { return }
+                continue
+            }
             let outcome = input.take(readers[0].goal, hasEnded: hasEnded, searched: &readers[0].searched)
             switch outcome {
             case .bytes(let bytes): endFirstRead(.success(bytes))
@@ -220,11 +224,11 @@ extension Socket {
         channel.value.isReading = false
     }
 
-    private func endFirstRead(_ result: sending Result<[UInt8]?, any Error>) {
+    func endFirstRead(_ result: sending Result<[UInt8]?, any Error>) {
         endRead(at: 0, result)
     }
 
-    private func endRead(at index: Int, _ result: sending Result<[UInt8]?, any Error>) {
+    func endRead(at index: Int, _ result: sending Result<[UInt8]?, any Error>) {
         let reader = readers.remove(at: index)
         if let timer = reader.timer { channel.value.core.cancel(timer) }
         reader.waiter.resume(with: result)

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+// How a channel ends: in order, at once, or by a failure.
+
+extension Channel {
+    /// Ends the outgoing stream once everything that waits is sent; receiving goes on.
+    package func finishWriting() {
+        guard canWrite else { return }
+        ending = .finishWriting
+        if tls != nil { flush() } else if queuedBytes == 0 { allSent() }
+    }
+
+    /// Closes once everything that waits is sent; nothing is received any more.
+    ///
+    /// - Parameter timeout: after which the connection is reset, whatever still waits. Needs no owner: the loop keeps
+    ///   the channel until then.
+    package func closeWhenSent(within timeout: Duration) {
+        guard isOpen else { return }
+        isReading = false
+        if ending != .finishedWriting { ending = .close }
+        if queuedBytes == 0 && tls == nil {
+            close()
+        } else {
+            closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
+            flush()
+        }
+    }
+
+    /// Ends the outgoing stream once everything that waits is sent, throws away what arrives until the peer has ended its
+    /// side, and closes.
+    ///
+    /// - Parameter timeout: as of ``closeWhenSent(within:)``; once all is sent, the peer has ``lingerTime`` left.
+    package func closeInOrder(within timeout: Duration) {
+        guard isOpen else { return }
+        handler = nil
+        isLeaving = true
+        closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
+        if ending == .none { ending = .finishWriting }
+        isReading = true
+        if queuedBytes == 0 && tls == nil { allSent() } else { flush() }
+    }
+
+    /// All is sent, and the peer may go on sending for a moment.
+    func linger() {
+        if hasInputEnded { return close() }
+        if let closeTimer { core.cancel(closeTimer) }
+        closeTimer = core.schedule(self, at: core.now.advanced(by: Self.lingerTime))
+    }
+
+    package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        if let tls, timer == tls.timer { return handshakeTimedOut(tls) }
+        guard timer == closeTimer else { return }
+        if isLeaving && queuedBytes == 0 { close() } else { reset() }
+    }
+
+    /// Closes at once; what waits is dropped.
+    package func close() {
+        guard isOpen else { return }
+        if isWatched { core.unwatch(descriptor) }
+        isWatched = false
+        SystemCalls.close(descriptor)
+        openDescriptor = -1
+        output?.removeAll()
+        returnOutput()
+        tls?.stop(core)
+        tls = nil
+        if let closeTimer { core.cancel(closeTimer) }
+        handler = nil
+    }
+
+    /// Closes at once with a reset, so that the peer learns that not everything arrived.
+    package func reset() {
+        guard isOpen else { return }
+        SystemCalls.setResetOnClose(descriptor)
+        close()
+    }
+
+    package func loopStopped() {
+        fail(SocketError(.loopStopped, message: "The event loop was stopped while the connection was open."))
+    }
+
+    func fail(_ message: String, errno code: Int32) {
+        let kind: SocketError.Code = code == ETIMEDOUT ? .timedOut : .connectionReset
+        fail(SocketError(kind, message: message, errno: code))
+    }
+
+    /// Closes, and tells whoever waits for the handshake, or else the handler.
+    func fail(_ error: SocketError) {
+        let handler = handler
+        let completion = tls?.completion.take()
+        close()
+        if let completion { completion(.failure(error)) } else { handler?.failed(error) }
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+// Securing a channel: between what is received and the handler, and between what is written and the socket.
+
+extension Channel {
+    /// Whether what is written from now on goes out secured, or not at all.
+    package var isSecured: Bool { tls != nil }
+
+    /// What was agreed upon; `nil` while the connection isn't secured.
+    package var tlsConnection: TLSConnection? { tls?.connection }
+
+    /// Has what is written from here on wait until it can go out secured; what was written before goes as it is.
+    ///
+    /// - Parameters:
+    ///   - context: of a client or a server.
+    ///   - serverName: whom a client connects to.
+    ///   - timeout: how long the handshake may take, from ``startTLS(early:)`` on.
+    ///   - loop: the channel's.
+    ///   - completion: called once, on the loop, when the connection is secured or has failed and is closed; not when this
+    ///     side closes before.
+    package func prepareTLS(
+        _ context: TLSContext,
+        serverName: String?,
+        timeout: Duration,
+        loop: EventLoop,
+        completion: @escaping (Result<TLSConnection, SocketError>) -> Void
+    ) throws(SocketError) {
+        precondition(tls == nil, "A connection is secured once.")
+        let engine = try TLSEngine(context: context, serverName: serverName, memory: core.tlsMemory)
+        let layer = TLSLayer(engine: engine, timeout: timeout, loop: loop, completion: completion)
+        layer.wire = output.take()
+        tls = layer
+    }
+
+    /// Starts the handshake.
+    ///
+    /// - Parameter early: what has arrived already and nobody has read: the peer's first message at best, and never
+    ///   anything that counts as secured.
+    package func startTLS(early: [UInt8] = []) {
+        guard isOpen, let tls, tls.stage == .prepared else { return }
+        tls.stage = .shakingHands
+        tls.timer = core.schedule(self, at: MonotonicInstant.now().advanced(by: tls.timeout))
+        take(early.span.raw, tls)
+        updateInterest()
+    }
+
+    // MARK: Input
+
+    /// Receives bytes of the network, no more than about what the handler has asked for: what it doesn't want is kept.
+    func receive(_ tls: TLSLayer) -> TransferResult {
+        let limit = max(Int(receiveLimit), Self.largestRecord)
+        let result = core.receive(from: descriptor, limit: limit) { take($0.bytes, tls) }
+        switch result {
+        case .transferred(0): endNetwork(tls)
+        case .transferred, .wouldBlock: break
+        case .failed(let code): fail("The connection was lost while receiving.", errno: code)
+        }
+        return result
+    }
+
+    /// RFC 8446 section 5.2, with the header of a record.
+    private static let largestRecord = 16_384 + 256 + 5
+
+    private func take(_ bytes: RawSpan, _ tls: TLSLayer) {
+        // Of a connection that this side has closed only the handshake matters, for what still waits to be sent.
+        if isLeaving && tls.stage == .open { return }
+        tls.engine.withInput(bytes) { process(tls) }
+    }
+
+    /// Goes on with what the engine has got.
+    private func process(_ tls: TLSLayer) {
+        if tls.stage == .shakingHands { shakeHands(tls) }
+        if tls.stage == .open { deliver(tls) }
+    }
+
+    /// Gives the handler what it wants of what has arrived.
+    private func deliver(_ tls: TLSLayer) {
+        while isOpen, isReading, !hasInputEnded, self.tls === tls {
+            let result = tls.engine.decrypt(limit: Int(receiveLimit))
+            sendRecords(tls)
+            switch result {
+            case .bytes(let count): tls.engine.memory.withPlaintext(count) { handler?.received(&$0) }
+            case .wantsInput: return
+            case .ended:
+                endInput()
+                return
+            case .failed(let error):
+                failSecured(error, tls)
+                return
+            }
+        }
+    }
+
+    /// Gives the handler what it didn't want before.
+    ///
+    /// - Returns: whether there was something.
+    func deliverRest(_ tls: TLSLayer) -> Bool {
+        guard tls.engine.hasInput else { return false }
+        tls.engine.withRest { deliver(tls) }
+        return true
+    }
+
+    /// Has the handler get what it didn't want before, once it isn't in the middle of something.
+    func planDelivery() {
+        guard !isFlushPlanned else { return }
+        isFlushPlanned = true
+        core.flushAtEndOfTurn(self)
+    }
+
+    /// The network has ended, which somebody on the way may have brought about.
+    private func endNetwork(_ tls: TLSLayer) {
+        if isLeaving {
+            endInput()
+        } else if tls.stage != .open {
+            failSecured(SocketError(.tls, message: "The peer closed the connection during the TLS handshake."), tls)
+        } else if !hasInputEnded {
+            let message = "The connection ended without the peer having said so: what came may have been cut short."
+            failSecured(SocketError(.truncated, message: message), tls)
+        }
+    }
+
+    // MARK: Handshake
+
+    private func shakeHands(_ tls: TLSLayer) {
+        while isOpen {
+            let progress = tls.engine.handshake()
+            sendRecords(tls)
+            switch progress {
+            case .wantsInput: return
+            case .wantsOutput: continue
+            case .wantsDecision(let peer): return decide(on: peer, tls)
+            case .complete: return secured(tls)
+            case .failed(let error): return failSecured(error, tls)
+            }
+        }
+    }
+
+    private func decide(on peer: TLSPeer, _ tls: TLSLayer) {
+        let channel = LoopBound(self, on: tls.loop.thread)
+        tls.decide(on: peer) { isTrusted in channel.value.decided(isTrusted) }
+    }
+
+    private func decided(_ isTrusted: Bool) {
+        guard isOpen, let tls, tls.stage == .deciding else { return }
+        tls.engine.decide(isTrusted)
+        tls.stage = .shakingHands
+        tls.engine.withRest { process(tls) }
+        updateInterest()
+    }
+
+    private func secured(_ tls: TLSLayer) {
+        if let timer = tls.timer { core.cancel(timer) }
+        tls.timer = nil
+        tls.stage = .open
+        let connection = tls.engine.connection
+        tls.connection = connection
+        tls.completion.take()?(.success(connection))
+        // What was written meanwhile, and what ends the stream.
+        if isOpen { planDelivery() }
+    }
+
+    func handshakeTimedOut(_ tls: TLSLayer) {
+        tls.timer = nil
+        failSecured(SocketError(.timedOut, message: "The TLS handshake took longer than \(tls.timeout)."), tls)
+    }
+
+    /// Closes behind the alert that tells the peer why, and tells whoever waits.
+    private func failSecured(_ error: SocketError, _ tls: TLSLayer) {
+        guard isOpen, self.tls === tls else { return }
+        let handler = handler
+        let completion = tls.completion.take()
+        tls.stop(core)
+        self.tls = nil
+        output?.removeAll()
+        returnOutput()
+        output = tls.wire.take()
+        ending = ending == .finishedWriting ? ending : .none
+        if hasInputEnded || error.code == .truncated { close() } else { closeInOrder(within: Self.lingerTime) }
+        if let completion { completion(.failure(error)) } else { handler?.failed(error) }
+    }
+
+    // MARK: Output
+
+    /// Sends what the engine has made by itself.
+    private func sendRecords(_ tls: TLSLayer) {
+        tls.engine.memory.drain { bytes in put(bytes, tls) }
+        if tls.wireCount > 0 { updateInterest() }
+    }
+
+    /// Sends what is on the wire and these bytes behind it, as far as the socket takes them.
+    private func put(_ bytes: RawSpan, _ tls: TLSLayer) {
+        guard sendFailure == 0 else { return }
+        let wire = tls.wire.take() ?? core.takeOutput()
+        let result = interest.contains(.writable) ? TransferResult.wouldBlock : wire.send(to: descriptor, then: bytes)
+        if interest.contains(.writable) { wire.append(bytes) }
+        if case .failed(let code) = result {
+            sendFailure = code
+            planDelivery()
+        }
+        keep(wire, tls)
+    }
+
+    private func keep(_ wire: consuming OutputBuffer, _ tls: TLSLayer) {
+        if wire.count > 0 { tls.wire = consume wire } else { core.giveOutput(wire) }
+    }
+
+    /// Sends what waits; secures as much as the socket takes.
+    func flush(_ tls: TLSLayer) {
+        if isReading && tls.stage == .open && !isLeaving { _ = deliverRest(tls) }
+        guard isOpen, self.tls === tls else { return }
+        if let failure = tls.failure { return failSecured(failure, tls) }
+        if tls.wireCount > 0, let wire = tls.wire.take() {
+            let result = wire.send(to: descriptor)
+            keep(wire, tls)
+            if case .failed = result { return after(result) }
+        }
+        secureOutput(tls)
+        if tls.stage == .open, ending != .none, queuedBytes == tls.wireCount {
+            tls.engine.sendEnd()
+            sendRecords(tls)
+        }
+        if let failure = tls.failure { return failSecured(failure, tls) }
+        after(sendFailure == 0 ? .transferred(0) : .failed(sendFailure))
+    }
+
+    /// Secures what was written, and sends it, until the socket takes no more.
+    private func secureOutput(_ tls: TLSLayer) {
+        guard tls.stage == .open, let buffer = output.take() else { return }
+        while buffer.count > 0, mayEncrypt(tls) {
+            buffer.consume { secure($0, tls) }
+        }
+        output = consume buffer
+    }
+
+    private func mayEncrypt(_ tls: TLSLayer) -> Bool {
+        tls.wireCount == 0 && sendFailure == 0 && tls.failure == nil
+    }
+
+    /// Secures bytes and sends them.
+    ///
+    /// - Returns: how many were taken; the rest is for another call.
+    private func secure(_ bytes: RawSpan, _ tls: TLSLayer) -> Int {
+        do throws(SocketError) {
+            let count = try tls.engine.encrypt(bytes)
+            tls.engine.memory.drain { put($0, tls) }
+            return count
+        } catch {
+            tls.failure = error
+            return 0
+        }
+    }
+
+    /// Secures and sends at once what waits and the bytes behind it, as far as the socket takes them.
+    func writeNow(_ bytes: RawSpan, _ tls: TLSLayer) {
+        secureOutput(tls)
+        var rest = bytes
+        if tls.stage == .open, (output?.count ?? 0) == 0 {
+            while !rest.isEmpty, mayEncrypt(tls) {
+                rest = rest.extracting(droppingFirst: secure(rest, tls))
+            }
+        }
+        if !rest.isEmpty {
+            let buffer = takeOutput()
+            buffer.append(rest)
+            output = consume buffer
+        } else if (output?.count ?? 0) == 0 {
+            returnOutput()
+        }
+        if tls.failure != nil || sendFailure != 0 {
+            planDelivery()
+        } else if tls.wireCount > 0 {
+            updateInterest()
+        } else if waitsForDrain || queuedBytes > 0 {
+            planFlush()
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What was agreed upon for a connection that is secured.
+public struct TLSConnection: Sendable {
+    /// The version.
+    public let version: TLSVersion
+    /// The cipher suite, as it is registered, such as `TLS_AES_128_GCM_SHA256`.
+    public let cipherSuite: String
+    /// The protocol that ALPN has chosen; `nil` for none.
+    public let applicationProtocol: String?
+    /// The name that the client has asked for; `nil` for none.
+    public let serverName: String?
+    /// Whether an earlier session was resumed.
+    public let isResumed: Bool
+    /// What the peer has shown, its own certificate first; empty for a client that showed none.
+    ///
+    /// Read from the connection each time it is asked for.
+    public var peerCertificates: [TLSCertificate] { peer.compactMap { try? TLSCertificate(der: $0) } }
+
+    let peer: [[UInt8]]
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What a channel has beyond a plain one once it is secured, or is about to be.
+///
+/// What is written stays plaintext in the channel's own buffer until it is sent, so that a turn's writes share records.
+final class TLSLayer {
+    enum Stage {
+        /// What is written waits; what arrives is still in the clear.
+        case prepared
+        case shakingHands
+        /// The caller is asked whether to go on with the peer.
+        case deciding
+        case open
+    }
+
+    let engine: TLSEngine
+    let timeout: Duration
+    let loop: EventLoop
+    var stage = Stage.prepared
+    /// What goes over the network next: what was written before in the clear, and records.
+    var wire: OutputBuffer?
+    /// Told once of the handshake's end, unless this side gives up first.
+    var completion: ((Result<TLSConnection, SocketError>) -> Void)?
+    /// The deadline of the handshake.
+    var timer: TimerID?
+    /// What was agreed upon, once it was.
+    var connection: TLSConnection?
+    /// What has failed while something was written; told at the end of the turn.
+    var failure: SocketError?
+    private var decision: Task<Void, Never>?
+
+    init(
+        engine: TLSEngine,
+        timeout: Duration,
+        loop: EventLoop,
+        completion: @escaping (Result<TLSConnection, SocketError>) -> Void
+    ) {
+        self.engine = engine
+        self.timeout = timeout
+        self.loop = loop
+        self.completion = completion
+    }
+
+    /// Whether what arrives is for the engine.
+    var takesInput: Bool { stage != .prepared }
+
+    var wireCount: Int { wire?.count ?? 0 }
+
+    /// Asks the caller about the peer, off the loop, and gives the answer to `decided` on the loop.
+    func decide(on peer: TLSPeer, _ decided: @escaping @Sendable (Bool) -> Void) {
+        guard let decide = engine.context.trust?.decision else { return decided(false) }
+        stage = .deciding
+        let loop = loop
+        decision = Task.detached {
+            let isTrusted = await decide(peer)
+            loop.execute { _ in decided(isTrusted) }
+        }
+    }
+
+    /// Ends what still runs.
+    func stop(_ core: LoopCore) {
+        if let timer { core.cancel(timer) }
+        timer = nil
+        completion = nil
+        decision?.cancel()
+        decision = nil
+    }
+}

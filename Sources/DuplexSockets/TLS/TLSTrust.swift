@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Which peers are trusted: whose certificates, and with which names and keys.
+///
+/// ```swift
+/// options.trust = .systemRoots.pinned(to: ["sha256/…", "sha256/…"])
+/// ```
+public struct TLSTrust: Sendable {
+    /// Asked whether to go on with a peer.
+    ///
+    /// Called once for each handshake that isn't resumed, off the loop's way: the connection waits, within the time of its
+    /// handshake, and others don't.
+    public typealias Decision = @Sendable (TLSPeer) async -> Bool
+
+    /// Told of a peer whose keys are not among the pins.
+    public typealias Report = @Sendable (TLSPeer) -> Void
+
+    var isVerified = true
+    var usesSystemRoots = false
+    var roots: [TLSCertificate] = []
+    var checksName = true
+    var pins: [String] = []
+    var report: Report?
+    var decision: Decision?
+
+    /// Certificates that lead to one of the system's roots, with the right name.
+    public static let systemRoots = TLSTrust(usesSystemRoots: true)
+
+    /// Certificates that lead to one of these, with the right name; the system's roots are not trusted.
+    public static func roots(_ roots: [TLSCertificate]) -> TLSTrust {
+        TLSTrust(roots: roots)
+    }
+
+    /// Any certificate at all: whoever is on the way can read and change everything.
+    ///
+    /// For tests; or with ``pinned(to:)`` or ``decided(by:)``, which then are all that stands between.
+    public static let anyone = TLSTrust(isVerified: false, checksName: false)
+
+    /// The same, and certificates that lead to one of these.
+    public func adding(_ roots: [TLSCertificate]) -> TLSTrust {
+        changed { $0.roots += roots }
+    }
+
+    /// The same, with whatever name the certificate has.
+    ///
+    /// Hazard: anybody who has a certificate for any name can pretend to be this peer.
+    public func withAnyName() -> TLSTrust {
+        changed { $0.checksName = false }
+    }
+
+    /// The same, as long as one of the certificates that lead to the root has one of these public keys (RFC 7469).
+    ///
+    /// - Parameter pins: `sha256/` and the base64 of the SHA-256 of a key's SubjectPublicKeyInfo, as
+    ///   ``TLSCertificate/pin`` gives it. Give a spare one whose key is kept elsewhere: without it, a lost key locks
+    ///   everybody out.
+    /// - Returns: the trust with pins.
+    public func pinned(to pins: [String]) -> TLSTrust {
+        changed { ($0.pins, $0.report) = (pins, nil) }
+    }
+
+    /// The same, and tells of peers that ``pinned(to:)`` would refuse instead of refusing them.
+    ///
+    /// - Parameters:
+    ///   - pins: as of ``pinned(to:)``.
+    ///   - report: called on the loop, so it must not block.
+    /// - Returns: the trust with pins.
+    public func pinned(to pins: [String], reportOnly report: @escaping Report) -> TLSTrust {
+        changed { ($0.pins, $0.report) = (pins, report) }
+    }
+
+    /// The same, but the last word is the caller's.
+    ///
+    /// - Parameter decision: gets the peer's certificates and why they would be refused, if they would. What it returns
+    ///   counts, even where it accepts what would be refused: with care.
+    /// - Returns: the trust with a decision.
+    public func decided(by decision: @escaping Decision) -> TLSTrust {
+        changed { $0.decision = decision }
+    }
+
+    private func changed(_ change: (inout TLSTrust) -> Void) -> TLSTrust {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    /// Says which pin can't be one.
+    func checkPins() throws(SocketError) {
+        for pin in pins {
+            let digits = pin.utf8.dropFirst(7)
+            let isBase64 = digits.dropLast().allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
+                    true
+                default: false
+                }
+            }
+            guard pin.hasPrefix("sha256/"), digits.count == 44, digits.last == UInt8(ascii: "="), isBase64 else {
+                throw SocketError(
+                    .invalidCertificate,
+                    message: "“\(pin)” is not a pin: it must be “sha256/” and the base64 of 32 bytes."
+                )
+            }
+        }
+    }
+}
+
+/// Who is at the other end, as its certificates say.
+public struct TLSPeer: Sendable {
+    /// What the peer sent, its own certificate first.
+    public let certificates: [TLSCertificate]
+    /// The name that was looked for in its certificate; `nil` for none.
+    public let serverName: String?
+    /// Why it would be refused; `nil` when its certificates are in order.
+    public let failure: SocketError?
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct TLSTrustTests {
+    /// Why the client of a server with that identity refuses it; `nil` when it doesn't.
+    private func refusal(
+        of identity: TLSIdentity,
+        name: String = "localhost",
+        trust: TLSTrust? = nil
+    ) throws -> SocketError? {
+        let client = try TestCertificates.clientOptions { if let trust { $0.trust = trust } }
+        let pair = try EnginePair(client, TLSServerOptions(identity), name: name)
+        pair.run()
+        #expect(pair.client.isComplete == (pair.client.failure == nil))
+        if pair.client.failure != nil { #expect(pair.server.failure != nil) }
+        return pair.client.failure
+    }
+
+    @Test("What is in order is let in")
+    func inOrder() throws {
+        #expect(try refusal(of: TestCertificates.server) == nil)
+    }
+
+    @Test("Expired: since when")
+    func expired() throws {
+        let identity = try TestCertificates.issue(["localhost"], from: -7_200, until: -3_600)
+        let error = try refusal(of: identity)
+        #expect(error?.code == .untrustedPeer)
+        let date = identity.certificates[0].notAfter
+        #expect(error?.message == "The certificate of “localhost” expired on \(date).")
+    }
+
+    @Test("Not valid yet: from when on, and that the clock may be wrong")
+    func notYetValid() throws {
+        let identity = try TestCertificates.issue(["localhost"], from: 3_600, until: 7_200)
+        let date = identity.certificates[0].notBefore
+        #expect(try refusal(of: identity)?.message.contains("isn't valid before \(date)") == true)
+    }
+
+    @Test("For another host: for which, and for which not")
+    func wrongHost() throws {
+        let identity = try TestCertificates.issue(["a.test", "b.test"])
+        #expect(try refusal(of: identity)?.message == "The certificate is for a.test, b.test, and not for “localhost”.")
+        #expect(try refusal(of: identity, trust: TestCertificates.trust.withAnyName()) == nil)
+    }
+
+    @Test("A wildcard is one whole label", arguments: [
+        ("*.example.test", "www.example.test", true), ("*.example.test", "example.test", false),
+        ("*.example.test", "a.b.example.test", false), ("w*.example.test", "www.example.test", false),
+    ])
+    func wildcards(pattern: String, name: String, isRight: Bool) throws {
+        let error = try refusal(of: TestCertificates.issue([pattern]), name: name)
+        #expect((error == nil) == isRight)
+    }
+
+    @Test("A trailing dot of a name is no part of it")
+    func trailingDot() throws {
+        #expect(try refusal(of: TestCertificates.server, name: "localhost.") == nil)
+    }
+
+    @Test("An issuer that nobody knows")
+    func unknownIssuer() throws {
+        let error = try refusal(of: TestCertificates.server, trust: .systemRoots)
+        #expect(error?.message.contains("“Duplex test authority” is a root that isn't trusted here") == true)
+        var own = try TestCertificates.server
+        own = try TLSIdentity([own.chain[0]], own.key, called: "it")
+        let alone = try refusal(of: own, trust: .systemRoots)
+        #expect(alone?.message.contains("was issued by “CN=Duplex test authority”, which isn't known here") == true)
+    }
+
+    @Test("Signed by itself: refused, and let in by who is told to trust it")
+    func selfSigned() throws {
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+        #expect(try refusal(of: identity)?.message.contains("is signed by itself") == true)
+        #expect(try refusal(of: identity, trust: .roots(identity.certificates)) == nil)
+        #expect(try refusal(of: identity, trust: .systemRoots.adding(identity.certificates)) == nil)
+    }
+
+    @Test("A certificate for clients isn't one for servers")
+    func wrongPurpose() throws {
+        let identity = try TestCertificates.issue(["localhost"], usage: "clientAuth")
+        #expect(try refusal(of: identity)?.message.contains("isn't meant for this purpose") == true)
+    }
+
+    @Test("Anyone is anyone")
+    func anyone() throws {
+        #expect(try refusal(of: .selfSigned(for: ["elsewhere.test"]), trust: .anyone) == nil)
+    }
+
+    // MARK: Pins
+
+    @Test("One pin of several is enough, of the peer's key or of its authority's")
+    func pins() throws {
+        let spare = try TLSIdentity.selfSigned(for: ["spare"]).certificates[0].pin
+        for certificate in try TestCertificates.server.certificates {
+            let trust = try TestCertificates.trust.pinned(to: [spare, certificate.pin])
+            #expect(try refusal(of: TestCertificates.server, trust: trust) == nil)
+        }
+        let error = try refusal(of: TestCertificates.server, trust: TestCertificates.trust.pinned(to: [spare]))
+        #expect(error?.code == .untrustedPeer)
+        #expect(error?.message.contains(try TestCertificates.server.certificates[0].pin) == true)
+    }
+
+    @Test("Pins don't make up for a certificate that isn't in order")
+    func pinsOfStrangers() throws {
+        let stranger = try TLSIdentity.selfSigned(for: ["localhost"])
+        let trust = try TestCertificates.trust.pinned(to: [stranger.certificates[0].pin])
+        #expect(try refusal(of: stranger, trust: trust)?.message.contains("signed by itself") == true)
+        #expect(try refusal(of: stranger, trust: .anyone.pinned(to: [stranger.certificates[0].pin])) == nil)
+    }
+
+    @Test("Where nothing is verified, only the key counts that the peer has shown to have")
+    func pinsOfCopies() throws {
+        // The chain carries the pinned certificate of somebody else, whose key the peer doesn't have.
+        let victim = try TestCertificates.server.chain[0]
+        let thief = try TLSIdentity.selfSigned(for: ["localhost"])
+        let copied = try TLSIdentity(thief.chain + [victim], thief.key, called: "it")
+        let error = try refusal(of: copied, trust: .anyone.pinned(to: [TLSCertificate(victim).pin]))
+        #expect(error?.message.contains("among the pins") == true)
+    }
+
+    @Test("Report-only tells and lets in")
+    func reportOnly() throws {
+        let reports = Mutex<[TLSPeer]>([])
+        let spare = try TLSIdentity.selfSigned(for: ["spare"]).certificates[0].pin
+        let trust = try TestCertificates.trust.pinned(to: [spare]) { peer in reports.withLock { $0.append(peer) } }
+        #expect(try refusal(of: TestCertificates.server, trust: trust) == nil)
+        let told = reports.withLock { $0 }
+        #expect(told.count == 1)
+        #expect(told.first?.certificates == (try TestCertificates.server.certificates))
+        #expect(told.first?.failure?.message.contains("among the pins") == true)
+    }
+
+    @Test("What can't be a pin is refused before anything is sent", arguments: [
+        "", "sha256/", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+        "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-A=",
+    ])
+    func noPins(text: String) throws {
+        let options = try TestCertificates.clientOptions { $0.trust = $0.trust.pinned(to: [text]) }
+        #expect { try options.context() } throws: { "\($0)".contains("is not a pin") }
+    }
+
+    // MARK: Decisions
+
+    @Test("A decision is told what is wrong, and has the last word", arguments: [true, false])
+    func decision(isTrusted: Bool) throws {
+        for (identity, isInOrder) in [(try TestCertificates.server, true), (try .selfSigned(for: ["localhost"]), false)] {
+            let options = try TestCertificates.clientOptions { $0.trust = $0.trust.decided { _ in isTrusted } }
+            let pair = try EnginePair(options, TLSServerOptions(identity))
+            pair.client.answer = isTrusted
+            pair.run()
+            #expect(pair.client.asked.count == 1, "\(String(describing: pair.client.failure))")
+            #expect(pair.client.asked.first?.serverName == "localhost")
+            #expect(pair.client.asked.first?.certificates == identity.certificates)
+            #expect((pair.client.asked.first?.failure == nil) == isInOrder)
+            #expect(pair.client.isComplete == isTrusted)
+            #expect((pair.client.failure?.code == .untrustedPeer) == !isTrusted)
+        }
+    }
+}
