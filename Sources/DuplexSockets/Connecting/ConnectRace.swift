@@ -1,51 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// Connects to the first of several addresses that answers (RFC 8305 section 5).
 ///
-/// An attempt starts every 250 ms, or as soon as the one before has failed; the first to connect wins and the others are
-/// closed. Lives on one loop, and keeps itself alive through its timers and descriptors until it is over.
-package final class ConnectRace: TimerTarget {
-    /// RFC 8305 section 8: the recommended delay between attempts.
-    package static let attemptDelay = Duration.milliseconds(250)
+/// An attempt starts every 250 ms, or what the options say, and as soon as one has failed; the first to connect wins and
+/// the others are closed. Lives on one loop, which keeps it until it is over.
+package final class ConnectRace: TimerTarget, StopObserver {
+    /// What came of a race.
+    package struct Report {
+        /// The connected descriptor, or an error that has the cause for each address.
+        package var result: Result<Int32, SocketError>
+        /// What was tried, in the order in which that began.
+        package var attempts: [ConnectTimeline.Attempt]
+    }
 
-    private let core: LoopCore
-    private var waiting: [SocketAddress]
-    private var attempts: [Attempt] = []
-    private var failures: [SocketError] = []
-    private var completion: ((Result<Int32, SocketError>) -> Void)?
-    private var attemptTimer: TimerID?
+    /// An address that was tried, and what has become of it so far.
+    private struct Entry {
+        var attempt: ConnectAttempt?
+        let address: SocketAddress
+        let start: MonotonicInstant
+        var end: MonotonicInstant?
+        var outcome = ConnectTimeline.Outcome.abandoned
+        var error: SocketError?
+    }
+
+    let core: LoopCore
+    let options: ConnectOptions
+    /// What each attempt is bound to before it connects.
+    let binding: LocalBinding?
+    private let began: MonotonicInstant
+    private var waiting: ArraySlice<SocketAddress>
+    private var entries: [Entry] = []
+    private var completion: ((Report) -> Void)?
+    private var delayTimer: TimerID?
     private var deadlineTimer: TimerID?
-    private let timeout: Duration
 
     /// Prepares a race.
     ///
     /// - Parameters:
-    ///   - addresses: tried in this order, the families by turns.
+    ///   - addresses: tried in this order.
     ///   - core: the loop that it is run on.
-    ///   - timeout: how long the whole may take.
-    ///   - completion: called once, on the loop, with the connected descriptor or with an error that has the cause for
-    ///     each address; not called after ``cancel()``.
+    ///   - options: the times between attempts and for each, where they come from, and the deadline of the whole.
+    ///   - began: when the whole began, from which its deadline and the times of the report count.
+    ///   - completion: called once, on the loop; not called after ``cancel()``.
+    /// - Throws: ``SocketError`` when there is no such local end.
     package init(
         _ addresses: [SocketAddress],
         core: LoopCore,
-        timeout: Duration,
-        completion: @escaping (Result<Int32, SocketError>) -> Void
-    ) {
+        options: ConnectOptions,
+        began: MonotonicInstant = .now(),
+        completion: @escaping (Report) -> Void
+    ) throws(SocketError) {
         self.core = core
-        self.timeout = timeout
+        self.options = options
+        self.began = began
         self.completion = completion
-        waiting = Self.interleaved(addresses)
+        binding = try LocalBinding(options)
+        waiting = addresses[...]
     }
 
     package func start() {
-        deadlineTimer = core.schedule(self, at: MonotonicInstant.now().advanced(by: timeout))
+        do throws(SocketError) {
+            try core.observeStop(self)
+        } catch {
+            finish(.failure(error))
+            return
+        }
+        deadlineTimer = core.schedule(self, at: began.advanced(by: options.timeout))
         startNext()
     }
 
@@ -55,112 +76,94 @@ package final class ConnectRace: TimerTarget {
         end()
     }
 
-    /// The addresses with their families by turns, the family of the first one first (RFC 8305 section 4).
-    package static func interleaved(_ addresses: [SocketAddress]) -> [SocketAddress] {
-        guard let first = addresses.first else { return [] }
-        let preferred = addresses.filter { $0.family == first.family }
-        let others = addresses.filter { $0.family != first.family }
-        var result: [SocketAddress] = []
-        for index in 0..<max(preferred.count, others.count) {
-            if index < preferred.count { result.append(preferred[index]) }
-            if index < others.count { result.append(others[index]) }
-        }
-        return result
-    }
-
     package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
         if timer == deadlineTimer {
             deadlineTimer = nil
-            for attempt in attempts { failures.append(timedOut(attempt.address)) }
-            finish(.failure(error(.timedOut, "No address answered within \(timeout).")))
-        } else if timer == attemptTimer {
-            attemptTimer = nil
+            passDeadline()
+        } else if timer == delayTimer {
+            delayTimer = nil
             startNext()
         }
     }
 
-    private func timedOut(_ address: SocketAddress) -> SocketError {
-        SocketError(.timedOut, message: "\(address) didn't answer in time.")
+    private func passDeadline() {
+        let now = MonotonicInstant.now()
+        for index in entries.indices where entries[index].attempt != nil {
+            let address = entries[index].address
+            conclude(index, .timedOut, SocketError(.timedOut, message: "\(address) didn't answer in time."), now)
+        }
+        var message = "No address answered within \(options.timeout)."
+        if !waiting.isEmpty { message += " \(waiting.count) more had not been tried by then." }
+        finish(.failure(SocketError(.timedOut, message: message, causes: entries.compactMap(\.error))))
     }
 
     // MARK: Attempts
 
+    /// Starts the next attempt, and more as long as they fail at once.
     private func startNext() {
-        while completion != nil, !waiting.isEmpty {
-            let address = waiting.removeFirst()
-            if begin(address) { break }
+        if let timer = delayTimer { core.cancel(timer) }
+        delayTimer = nil
+        while completion != nil, let address = waiting.popFirst() {
+            let attempt = ConnectAttempt(address, race: self)
+            entries.append(Entry(attempt: attempt, address: address, start: attempt.began))
+            let isUnderWay = settle(entries.count - 1, attempt.start())
+            if isUnderWay && options.effectiveAttemptDelay != nil { break }
         }
         guard completion != nil else { return }
-        if attempts.isEmpty && waiting.isEmpty {
-            finish(.failure(error(.cannotConnect, "No connection could be made.")))
-        } else if !waiting.isEmpty && attemptTimer == nil {
-            attemptTimer = core.schedule(self, at: MonotonicInstant.now().advanced(by: Self.attemptDelay))
+        if waiting.isEmpty {
+            if entries.allSatisfy({ $0.attempt == nil }) { finish(.failure(failure())) }
+        } else if let delay = options.effectiveAttemptDelay {
+            delayTimer = core.schedule(self, at: MonotonicInstant.now().advanced(by: delay))
         }
     }
 
-    /// Starts one attempt.
+    func decided(_ attempt: ConnectAttempt, _ state: ConnectAttempt.State) {
+        guard let index = entries.firstIndex(where: { $0.attempt === attempt }) else { return }
+        if !settle(index, state) && completion != nil { startNext() }
+    }
+
+    /// Takes note of what an attempt has come to.
     ///
-    /// - Returns: whether it is under way or has won; not when it failed at once.
-    private func begin(_ address: SocketAddress) -> Bool {
-        do {
-            let descriptor = try SystemCalls.streamSocket(address.family)
-            let code = SystemCalls.connect(descriptor, to: address)
-            if code == 0 {
-                finish(.success(descriptor))
-            } else if code == EINPROGRESS {
-                try watch(descriptor, address)
-            } else {
-                SystemCalls.close(descriptor)
-                failures.append(refused(address, code))
-                return false
-            }
-            return true
-        } catch {
-            failures.append(error)
-            return false
+    /// - Returns: whether it is still under way.
+    private func settle(_ index: Int, _ state: ConnectAttempt.State) -> Bool {
+        switch state {
+        case .underWay: return true
+        case .connected(let descriptor):
+            conclude(index, .connected, nil)
+            finish(.success(descriptor))
+        case .failed(let error):
+            conclude(index, error.code == .timedOut ? .timedOut : .failed(errno: error.errno), error)
         }
+        return false
     }
 
-    private func watch(_ descriptor: Int32, _ address: SocketAddress) throws(SocketError) {
-        let attempt = Attempt(race: self, descriptor: descriptor, address: address)
-        do {
-            try core.watch(descriptor, for: .writable, handler: attempt)
-        } catch {
-            SystemCalls.close(descriptor)
-            throw error
-        }
-        attempts.append(attempt)
+    private func conclude(
+        _ index: Int,
+        _ outcome: ConnectTimeline.Outcome,
+        _ error: SocketError?,
+        _ now: MonotonicInstant = .now()
+    ) {
+        entries[index].attempt?.abandon()
+        entries[index].attempt = nil
+        entries[index].end = now
+        entries[index].outcome = outcome
+        entries[index].error = error
     }
 
-    private func refused(_ address: SocketAddress, _ code: Int32) -> SocketError {
-        SocketError(.cannotConnect, message: "\(address) can't be connected to.", errno: code)
-    }
-
-    fileprivate func decided(_ attempt: Attempt, code: Int32) {
-        core.unwatch(attempt.descriptor)
-        attempts.removeAll { $0 === attempt }
-        if code == 0 {
-            finish(.success(attempt.descriptor))
-        } else {
-            SystemCalls.close(attempt.descriptor)
-            failures.append(refused(attempt.address, code))
-            if let timer = attemptTimer { core.cancel(timer) }
-            attemptTimer = nil
-            startNext()
-        }
-    }
-
-    fileprivate func loopStopped() {
+    package func loopStopped() {
         finish(.failure(SocketError(.loopStopped, message: "The event loop was stopped while connecting.")))
     }
 
     // MARK: The end
 
-    private func error(_ code: SocketError.Code, _ message: String) -> SocketError {
-        SocketError(
-            failures.count == 1 && code != .timedOut ? failures[0].code : code,
-            message: message,
-            causes: failures
+    /// The error for when every address has failed; its code is theirs where they agree.
+    private func failure() -> SocketError {
+        let causes = entries.compactMap(\.error)
+        let code = causes.first?.code ?? .cannotConnect
+        return SocketError(
+            causes.allSatisfy { $0.code == code } ? code : .cannotConnect,
+            message: "No connection could be made.",
+            causes: causes
         )
     }
 
@@ -168,40 +171,27 @@ package final class ConnectRace: TimerTarget {
         let completion = completion
         self.completion = nil
         end()
-        completion?(result)
+        completion?(Report(result: result, attempts: timeline()))
+    }
+
+    private func timeline() -> [ConnectTimeline.Attempt] {
+        entries.map { entry in
+            ConnectTimeline.Attempt(
+                address: entry.address,
+                start: began.duration(to: entry.start),
+                end: began.duration(to: entry.end ?? entry.start),
+                outcome: entry.outcome
+            )
+        }
     }
 
     private func end() {
-        for attempt in attempts {
-            core.unwatch(attempt.descriptor)
-            SystemCalls.close(attempt.descriptor)
-        }
-        attempts.removeAll()
-        waiting.removeAll()
-        if let timer = attemptTimer { core.cancel(timer) }
+        for index in entries.indices where entries[index].attempt != nil { conclude(index, .abandoned, nil) }
+        waiting = []
+        core.forgetStop(self)
+        if let timer = delayTimer { core.cancel(timer) }
         if let timer = deadlineTimer { core.cancel(timer) }
-        attemptTimer = nil
+        delayTimer = nil
         deadlineTimer = nil
-    }
-}
-
-/// One address that is being connected to.
-private final class Attempt: DescriptorHandler {
-    private let race: ConnectRace
-    let descriptor: Int32
-    let address: SocketAddress
-
-    init(race: ConnectRace, descriptor: Int32, address: SocketAddress) {
-        self.race = race
-        self.descriptor = descriptor
-        self.address = address
-    }
-
-    func ready(_ readiness: Readiness) {
-        race.decided(self, code: SystemCalls.pendingError(descriptor))
-    }
-
-    func loopStopped() {
-        race.loopStopped()
     }
 }

@@ -13,7 +13,21 @@ import Darwin
 ///
 /// getaddrinfo(3) blocks and can't be interrupted, so each look-up has a thread of its own, and no more than 16 run at
 /// once. Whoever gives up on one leaves it behind: its answer is dropped when it comes.
-package enum SystemResolver {
+public struct SystemResolver: Resolver {
+    /// Makes the resolver; all of them share the limit.
+    public init() {}
+
+    /// Looks a host name up.
+    ///
+    /// - Parameter host: a name.
+    /// - Returns: its addresses, in the system's order of preference.
+    /// - Throws: ``SocketError``, or `CancellationError` as soon as the task is cancelled.
+    public func resolve(_ host: String) async throws -> Resolution {
+        try await AbandonableLookup().addresses { completion in
+            Self.resolve(host, port: 0, completion: completion)
+        }
+    }
+
     private static let lookupsAtOnce = 16
     private static let state = Mutex(State())
 
@@ -111,5 +125,41 @@ package enum SystemResolver {
     private static func error(_ code: Int32, _ host: String) -> SocketError {
         let reason = unsafe String(cString: gai_strerror(code))
         return SocketError(.unknownHost, message: "“\(host)” could not be looked up: \(reason).")
+    }
+}
+
+/// A look-up that the task may leave before its answer has come.
+private final class AbandonableLookup: Sendable {
+    private typealias Continuation = CheckedContinuation<Resolution, any Error>
+    private struct State {
+        var continuation: Continuation?
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    func addresses(
+        _ lookUp: (@escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void) -> Void
+    ) async throws -> Resolution {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isOver = state.withLock { state -> Bool in
+                    if !state.isOver { state.continuation = continuation }
+                    return state.isOver
+                }
+                if isOver { return continuation.resume(throwing: CancellationError()) }
+                lookUp { self.end($0.map { Resolution($0) }.mapError { $0 }) }
+            }
+        } onCancel: {
+            end(.failure(CancellationError()))
+        }
+    }
+
+    private func end(_ result: Result<Resolution, any Error>) {
+        let continuation = state.withLock { state -> Continuation? in
+            state.isOver = true
+            return state.continuation.take()
+        }
+        continuation?.resume(with: result)
     }
 }

@@ -10,6 +10,12 @@ package protocol DescriptorHandler: AnyObject {
     func loopStopped()
 }
 
+/// Something that must know when a loop stops while it has no descriptor watched.
+package protocol StopObserver: AnyObject {
+    /// Called on the loop when it stops for good.
+    func loopStopped()
+}
+
 /// Something that gathers output during a turn and sends it at the turn's end.
 package protocol Flushable: AnyObject {
     /// Sends what was gathered.
@@ -32,7 +38,8 @@ package final class LoopCore {
 
     private let poller: any Poller
     private var watched: [Watched] = []
-    private var watchedCount = 0
+    /// The number of descriptors that are watched.
+    package private(set) var watchedCount = 0
     private var timers: TimerWheel
     private var jobs: [UnownedJob] = []
     private var runningJobs: [UnownedJob] = []
@@ -41,6 +48,7 @@ package final class LoopCore {
     private var events: [PollEvent] = []
     private var dueTimers: [DueTimer] = []
     private var isStopped = false
+    private var stopObservers: [ObjectIdentifier: any StopObserver] = [:]
 
     /// The token of the descriptor by which other threads wake the loop.
     package static let wakeupToken = UInt64.max
@@ -68,7 +76,7 @@ package final class LoopCore {
         for interest: Readiness,
         handler: any DescriptorHandler
     ) throws(SocketError) {
-        if isStopped { throw SocketError(.loopStopped, message: "The event loop has been stopped.") }
+        try checkStopped()
         let index = Int(descriptor)
         while watched.count <= index { watched.append(Watched(handler: nil, generation: 0)) }
         try poller.add(descriptor, token: token(descriptor), interest: interest)
@@ -94,6 +102,9 @@ package final class LoopCore {
     }
 
     // MARK: Timers
+
+    /// The number of timers that wait.
+    package var timerCount: Int { timers.count }
 
     package func schedule(_ target: any TimerTarget, at deadline: MonotonicInstant) -> TimerID {
         timers.schedule(target, at: deadline)
@@ -196,6 +207,22 @@ package final class LoopCore {
 
     // MARK: The end
 
+    /// Has `observer` told when the loop stops, and keeps it until ``forgetStop(_:)``: for what waits by timers alone, since
+    /// those of a loop that has stopped don't fire any more.
+    package func observeStop(_ observer: any StopObserver) throws(SocketError) {
+        try checkStopped()
+        stopObservers[ObjectIdentifier(observer)] = observer
+    }
+
+    /// Takes ``observeStop(_:)`` back.
+    package func forgetStop(_ observer: any StopObserver) {
+        stopObservers[ObjectIdentifier(observer)] = nil
+    }
+
+    private func checkStopped() throws(SocketError) {
+        if isStopped { throw SocketError(.loopStopped, message: "The event loop has been stopped.") }
+    }
+
     /// Whether jobs or output still wait.
     package var hasWork: Bool {
         !jobs.isEmpty || !dirty.isEmpty
@@ -204,6 +231,9 @@ package final class LoopCore {
     /// Tells everything that is still watched that the loop ends; from here on nothing new can be watched.
     package func stopHandlers() {
         isStopped = true
+        let observers = stopObservers.values
+        stopObservers = [:]
+        for observer in observers { observer.loopStopped() }
         for place in watched { place.handler?.loopStopped() }
         assert(watchedCount == 0, "a handler stayed watched after its loop had stopped")
     }

@@ -16,6 +16,9 @@ public actor Socket {
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
     public nonisolated let remoteAddress: SocketAddress?
 
+    /// What happened while the connection was made; `nil` for one that a listener has accepted.
+    public nonisolated let timeline: ConnectTimeline?
+
     /// The name or address that was connected to; `nil` for an accepted socket.
     nonisolated let host: String?
     nonisolated let channel: LoopBound<Channel>
@@ -67,10 +70,12 @@ public actor Socket {
         loop: EventLoop,
         channel: LoopBound<Channel>,
         remoteAddress: SocketAddress? = nil,
-        host: String? = nil
+        host: String? = nil,
+        timeline: ConnectTimeline? = nil
     ) {
         self.host = host
         self.loop = loop
+        self.timeline = timeline
         self.channel = channel
         let descriptor = channel.value.descriptor
         localAddress = SocketAddress.local(of: descriptor)
@@ -87,30 +92,6 @@ public actor Socket {
     /// The loop, which runs what is isolated to this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
-    }
-
-    // MARK: Connecting
-
-    /// Connects over TCP, with `TCP_NODELAY` set.
-    ///
-    /// A host that has several addresses is tried at all of them, a new one every 250 ms (RFC 8305); the first to answer
-    /// wins and the others are closed. Cancelling ends it at once and leaves nothing behind.
-    ///
-    /// - Parameters:
-    ///   - endpoint: where to.
-    ///   - timeout: how long looking the name up and connecting may take together; 10 seconds unless told otherwise.
-    ///   - group: the loops of which one becomes the socket's.
-    /// - Throws: ``SocketError``, with one cause for each address that was tried, or `CancellationError`.
-    /// - Returns: the connected socket.
-    public static func connect(
-        to endpoint: Endpoint,
-        timeout: Duration = .seconds(10),
-        on group: EventLoopGroup = .shared
-    ) async throws -> Socket {
-        let loop = group.next()
-        return try await Connector.connect(to: endpoint, on: loop, timeout: timeout) { channel in
-            Socket(loop: loop, channel: channel, host: endpoint.host)
-        }
     }
 
     // MARK: Closing

@@ -40,6 +40,8 @@ public struct SocketError: Error, Sendable {
         public static let invalidUTF8 = Code("invalidUTF8")
         /// A text isn't an IP address.
         public static let invalidAddress = Code("invalidAddress")
+        /// Options contradict one another, or a number in them is out of range.
+        public static let invalidOptions = Code("invalidOptions")
         /// A file or bytes that should be a certificate or a private key are none, or don't fit together.
         public static let invalidCertificate = Code("invalidCertificate")
         /// The peer's certificate isn't trusted: it has expired, is for another name, or comes from nobody known.
@@ -60,6 +62,8 @@ public struct SocketError: Error, Sendable {
     public var errno: Int32?
     /// The errors that led to this one: for a connection, one for each address that was tried.
     public var causes: [SocketError]
+    /// What was tried, and when, of a connection that could not be made.
+    public var timeline: ConnectTimeline?
 
     /// Makes an error.
     public init(_ code: Code, message: String, errno: Int32? = nil, causes: [SocketError] = []) {

@@ -6,24 +6,27 @@ import Testing
 @testable import DuplexSockets
 
 @Suite struct ConnectRaceTests {
-    private func race(_ addresses: [SocketAddress], within timeout: Duration = .seconds(20)) async throws -> Int32 {
+    /// Runs a race on a loop of its own, which has to hold nothing afterwards.
+    private func report(_ addresses: [SocketAddress], _ options: ConnectOptions) async throws -> ConnectRace.Report {
         let loop = try EventLoop()
-        let result = await withCheckedContinuation { continuation in
+        let report = await withCheckedContinuation { continuation in
             loop.execute { core in
-                ConnectRace(addresses, core: core, timeout: timeout) { continuation.resume(returning: $0) }.start()
+                do throws(SocketError) {
+                    try ConnectRace(addresses, core: core, options: options) { report in
+                        #expect(core.watchedCount == 0 && core.timerCount == 0)
+                        continuation.resume(returning: report)
+                    }.start()
+                } catch {
+                    continuation.resume(returning: ConnectRace.Report(result: .failure(error), attempts: []))
+                }
             }
         }
         await loop.stop()
-        return try result.get()
+        return report
     }
 
-    @Test("Families take turns, the family of the first address first")
-    func interleaving() throws {
-        let four = try (1...3).map { try SocketAddress("127.0.0.\($0)", port: 1) }
-        let six = try (1...2).map { try SocketAddress("::\($0)", port: 1) }
-        #expect(ConnectRace.interleaved(six + four) == [six[0], four[0], six[1], four[1], four[2]])
-        #expect(ConnectRace.interleaved(four + six) == [four[0], six[0], four[1], six[1], four[2]])
-        #expect(ConnectRace.interleaved([]) == [])
+    private func race(_ addresses: [SocketAddress], within timeout: Duration = .seconds(20)) async throws -> Int32 {
+        try await report(addresses, ConnectOptions(timeout: timeout)).result.get()
     }
 
     @Test("Addresses that refuse are passed over at once, and every refusal is reported")
@@ -67,7 +70,7 @@ import Testing
         let second = address
         try await withLoop { loop in
             try await loop.run { core in
-                let race = ConnectRace([address, second], core: core, timeout: .seconds(20)) { _ in
+                let race = try ConnectRace([address, second], core: core, options: ConnectOptions()) { _ in
                     Issue.record("A race that was cancelled has told its end.")
                 }
                 race.start()
@@ -77,5 +80,110 @@ import Testing
             #expect(Descriptors.read(far) == [])
             SystemCalls.close(far)
         }
+    }
+
+    // MARK: Order and times
+
+    @Test("An attempt that gives no answer doesn't hold the next one up for longer than the delay, and is abandoned")
+    func attemptDelay() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        let (listener, address) = try Descriptors.listener()
+        defer { for descriptor in silent + [listener] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(20))
+        options.attemptDelay = .milliseconds(60)
+        let report = try await report([unanswered, address], options)
+        SystemCalls.close(try report.result.get())
+        #expect(report.attempts.map(\.address) == [unanswered, address])
+        #expect(report.attempts.map(\.outcome) == [.abandoned, .connected])
+        #expect(report.attempts[1].start - report.attempts[0].start >= .milliseconds(60))
+        #expect(report.attempts[0].end >= report.attempts[1].end)
+    }
+
+    @Test("Without a delay all addresses are tried together")
+    func together() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        let (listener, address) = try Descriptors.listener()
+        defer { for descriptor in silent + [listener] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(20))
+        options.attemptDelay = .zero
+        let report = try await report([unanswered, unanswered, address, unanswered], options)
+        SystemCalls.close(try report.result.get())
+        #expect(report.attempts.map(\.outcome) == [.abandoned, .abandoned, .connected, .abandoned])
+        // Nothing was waited for between them: the last began before the first to answer had.
+        #expect(report.attempts[3].start <= report.attempts[2].end)
+    }
+
+    @Test("An attempt that takes too long is given up, and the next begins at once, however long the delay")
+    func attemptTimeout() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        let (listener, address) = try Descriptors.listener()
+        defer { for descriptor in silent + [listener] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(3_600))
+        options.attemptDelay = .seconds(3_600)
+        options.attemptTimeout = .milliseconds(30)
+        let report = try await report([unanswered, unanswered, address], options)
+        SystemCalls.close(try report.result.get())
+        #expect(report.attempts.map(\.outcome) == [.timedOut, .timedOut, .connected])
+        for (one, next) in zip(report.attempts, report.attempts.dropFirst()) { #expect(next.start >= one.end) }
+    }
+
+    @Test("Where each address takes too long, the error is a time-out with a cause for each")
+    func allTimedOut() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        defer { for descriptor in silent { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(3_600))
+        options.attemptTimeout = .milliseconds(30)
+        let report = try await report([unanswered, unanswered], options)
+        guard case .failure(let error) = report.result else { throw CancellationError() }
+        #expect(error.code == .timedOut && error.causes.map(\.code) == [.timedOut, .timedOut])
+        #expect(error.causes.allSatisfy { $0.message.contains("\(unanswered) didn't answer within 0.03 seconds") })
+    }
+
+    @Test("The deadline of the whole reports what failed before, what was under way, and what wasn't tried")
+    func deadlineOfAll() async throws {
+        let (refusing, refused) = try Descriptors.refusing()
+        let (silent, unanswered) = try Descriptors.silent()
+        defer { for descriptor in silent + [refusing] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .milliseconds(60))
+        options.attemptDelay = .seconds(3_600)
+        let report = try await report([refused, unanswered, refused, refused], options)
+        guard case .failure(let error) = report.result else { throw CancellationError() }
+        #expect(error.code == .timedOut && error.causes.map(\.code) == [.cannotConnect, .timedOut])
+        #expect(error.message.contains("2 more had not been tried"))
+        #expect(report.attempts.map(\.outcome) == [.failed(errno: 111), .timedOut])
+    }
+
+    @Test("A failure that comes while others are under way starts the next address at once")
+    func failureStartsNext() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        let (refusing, refused) = try Descriptors.refusing()
+        let (listener, address) = try Descriptors.listener()
+        defer { for descriptor in silent + [refusing, listener] { SystemCalls.close(descriptor) } }
+        var options = ConnectOptions(timeout: .seconds(20))
+        options.attemptDelay = .milliseconds(300)
+        let report = try await report([unanswered, refused, address], options)
+        SystemCalls.close(try report.result.get())
+        #expect(report.attempts.map(\.outcome) == [.abandoned, .failed(errno: 111), .connected])
+        let gaps = zip(report.attempts.dropFirst(), report.attempts).map { $0.start - $1.start }
+        #expect(gaps[0] >= .milliseconds(300) && gaps[1] < gaps[0])
+    }
+
+    @Test("A race whose loop stops ends with an error")
+    func stopping() async throws {
+        let (silent, unanswered) = try Descriptors.silent()
+        defer { for descriptor in silent { SystemCalls.close(descriptor) } }
+        let loop = try EventLoop()
+        async let report = withCheckedContinuation { continuation in
+            loop.execute { core in
+                let race = try? ConnectRace([unanswered], core: core, options: ConnectOptions()) {
+                    continuation.resume(returning: $0)
+                }
+                race?.start()
+            }
+        }
+        // Behind the start of the race in the loop's queue, or before it: either way it must end.
+        await loop.stop()
+        guard case .failure(let error) = await report.result else { throw CancellationError() }
+        #expect(error.code == .loopStopped)
     }
 }

@@ -49,4 +49,23 @@ import Testing
         }
         await loop.stop()
     }
+
+    @Test("Who asked for it is told once that the loop stops; who took that back isn't, and nobody can ask afterwards")
+    func stopObservers() async throws {
+        final class Observer: StopObserver, Sendable {
+            let count = Atomic<Int>(0)
+            func loopStopped() { count.add(1, ordering: .relaxed) }
+        }
+        let (told, forgotten) = (Observer(), Observer())
+        let loop = try EventLoop()
+        try await loop.run { core in
+            try core.observeStop(told)
+            try core.observeStop(forgotten)
+            core.forgetStop(forgotten)
+        }
+        await loop.stop()
+        #expect(told.count.load(ordering: .relaxed) == 1)
+        #expect(forgotten.count.load(ordering: .relaxed) == 0)
+        await #expect(throws: SocketError.self) { try await loop.run { core in try core.observeStop(told) } }
+    }
 }

@@ -34,9 +34,13 @@ enum Descriptors {
         return descriptor
     }
 
-    /// A descriptor that listens on 127.0.0.1.
-    static func listener(backlog: Int32 = 16) throws -> (descriptor: Int32, address: SocketAddress) {
-        let sockets = try ListeningSockets(.tcp(host: "127.0.0.1", port: 0), loops: 1, backlog: backlog)
+    /// A descriptor that listens on 127.0.0.1, or where it is told to.
+    static func listener(
+        host: String = "127.0.0.1",
+        port: Int = 0,
+        backlog: Int32 = 16
+    ) throws -> (descriptor: Int32, address: SocketAddress) {
+        let sockets = try ListeningSockets(.tcp(host: .address(host), port: port), loops: 1, backlog: backlog)
         return (try #require(sockets.perLoop.first?.first), try #require(sockets.address))
     }
 
@@ -50,8 +54,11 @@ enum Descriptors {
     }
 
     /// A listener whose backlog is full, so that connecting to it gets no answer.
-    static func silent() throws -> (descriptors: [Int32], address: SocketAddress) {
-        let (listener, address) = try listener(backlog: 0)
+    static func silent(
+        host: String = "127.0.0.1",
+        port: Int = 0
+    ) throws -> (descriptors: [Int32], address: SocketAddress) {
+        let (listener, address) = try listener(host: host, port: port, backlog: 0)
         var descriptors = [listener]
         for _ in 0..<4 {
             let filler = try SystemCalls.streamSocket(.ipv4)

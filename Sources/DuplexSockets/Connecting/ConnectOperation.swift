@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+
+/// One outgoing connection while it is being made: the name, then the race of the addresses.
+final class ConnectOperation<Value: Sendable>: Sendable {
+    private struct Progress {
+        var isCancelled = false
+        var continuation: CheckedContinuation<Void, Never>?
+        /// Handed over under the lock rather than by the continuation, so that sanitizers see the order, too.
+        var result: Result<Value, any Error>?
+        var race: LoopBound<ConnectRace>?
+        var lookup: LoopBound<NameLookup>?
+        /// How long the name took.
+        var names: Duration?
+    }
+
+    private let endpoint: Endpoint
+    private let loop: EventLoop
+    private let options: ConnectOptions
+    private let make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
+    private let began = MonotonicInstant.now()
+    /// Changed on the loop only, until the result is taken; the lock tells the compiler so.
+    private let progress = Mutex(Progress())
+
+    init(
+        endpoint: Endpoint,
+        loop: EventLoop,
+        options: ConnectOptions,
+        make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
+    ) {
+        self.endpoint = endpoint
+        self.loop = loop
+        self.options = options
+        self.make = make
+    }
+
+    /// What came of it, once.
+    func takeResult() throws -> Value {
+        guard let result = progress.withLock({ $0.result.take() }) else {
+            preconditionFailure("A connection attempt ended without a result.")
+        }
+        return try result.get()
+    }
+
+    func start(_ core: LoopCore, _ continuation: CheckedContinuation<Void, Never>) {
+        let isCancelled = progress.withLock { progress -> Bool in
+            progress.continuation = continuation
+            return progress.isCancelled
+        }
+        if isCancelled {
+            finish(.failure(CancellationError()))
+            return
+        }
+        do throws(SocketError) {
+            switch endpoint.target {
+            case .address(let address): race([address], core)
+            case .unix(let path): race([try .unix(path)], core)
+            case .host(let name, let port):
+                if let literal = try literal(name, port) { race([literal], core) } else { lookUp(name, port, core) }
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    func cancel() {
+        let race = progress.withLock { progress -> LoopBound<ConnectRace>? in
+            progress.isCancelled = true
+            return progress.race
+        }
+        race?.value.cancel()
+        finish(.failure(CancellationError()))
+    }
+
+    // MARK: Names
+
+    /// The address, of a host that is written as one.
+    private func literal(_ host: String, _ port: Int) throws(SocketError) -> SocketAddress? {
+        guard (1...65_535).contains(port) else {
+            throw SocketError(.invalidAddress, message: "\(port) is not a port: ports go from 1 to 65535.")
+        }
+        // No name has a colon: what is wrong with such an address, or its zone, isn't the name service's to say.
+        if host.contains(":") { return try SocketAddress(host, port: port) }
+        return try? SocketAddress(host, port: port)
+    }
+
+    private func lookUp(_ host: String, _ port: Int, _ core: LoopCore) {
+        let timeout = min(options.nameTimeout ?? options.timeout, options.timeout)
+        let lookup = NameLookup(host, resolver: options.resolver, loop: loop, core: core) { [self] result in
+            progress.withLock { $0.names = began.duration(to: .now()) }
+            do throws(SocketError) {
+                race(try usable(try result.get(), host, port), core)
+            } catch {
+                fail(error)
+            }
+        }
+        let bound = LoopBound(lookup, on: loop.thread)
+        progress.withLock { $0.lookup = bound }
+        lookup.start(deadline: began.advanced(by: timeout), timeout)
+    }
+
+    private func usable(
+        _ addresses: [SocketAddress],
+        _ host: String,
+        _ port: Int
+    ) throws(SocketError) -> [SocketAddress] {
+        let withPort = addresses.map { address in
+            var address = address
+            address.port = port
+            return address
+        }
+        let usable = AddressOrder.arranged(withPort, preference: options.preference, families: options.families)
+        if usable.isEmpty {
+            let message = "“\(host)” has no address of a family that may be used (\(options.families))."
+            throw SocketError(.cannotConnect, message: message)
+        }
+        return usable
+    }
+
+    // MARK: Addresses
+
+    private func race(_ addresses: [SocketAddress], _ core: LoopCore) {
+        do throws(SocketError) {
+            for address in addresses where !options.families.allows(address) {
+                let message = "Its family is switched off: only \(options.families) may be used."
+                throw SocketError(.cannotConnect, message: message)
+            }
+            let race = try ConnectRace(addresses, core: core, options: options, began: began) { [self] report in
+                ended(report, core)
+            }
+            let bound = LoopBound(race, on: loop.thread)
+            progress.withLock {
+                $0.race = bound
+                $0.lookup = nil
+            }
+            race.start()
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func ended(_ report: ConnectRace.Report, _ core: LoopCore) {
+        switch report.result {
+        case .success(let descriptor):
+            SystemCalls.setNoDelay(descriptor)
+            let channel = LoopBound(Channel(descriptor: descriptor, core: core), on: loop.thread)
+            finish(.success(make(channel, timeline(report.attempts))))
+        case .failure(let error): fail(error, report.attempts)
+        }
+    }
+
+    // MARK: The end
+
+    private func timeline(_ attempts: [ConnectTimeline.Attempt]) -> ConnectTimeline {
+        let names = progress.withLock { $0.names }
+        return ConnectTimeline(names: names, attempts: attempts, total: began.duration(to: .now()))
+    }
+
+    private func fail(_ error: SocketError, _ attempts: [ConnectTimeline.Attempt] = []) {
+        var error = error
+        error.message = "\(endpoint): \(error.message)"
+        error.timeline = timeline(attempts)
+        finish(.failure(error))
+    }
+
+    private func finish(_ result: Result<Value, any Error>) {
+        let (continuation, lookup) = progress.withLock { progress in
+            if progress.continuation != nil { progress.result = result }
+            defer {
+                progress.continuation = nil
+                progress.race = nil
+                progress.lookup = nil
+            }
+            return (progress.continuation, progress.lookup)
+        }
+        lookup?.value.cancel()
+        continuation?.resume()
+    }
+}

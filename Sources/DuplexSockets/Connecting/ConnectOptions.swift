@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// How a connection is made: its deadlines, the addresses it may use, and what looks names up.
+///
+/// The defaults suit a client on the Internet. All times are measured on the monotonic clock.
+public struct ConnectOptions: Sendable {
+    /// The deadline of the whole, from the name to the socket that can be used; 10 seconds.
+    ///
+    /// A stage's own deadline can only make it shorter.
+    public var timeout = Duration.seconds(10)
+    /// The deadline of looking the name up; `nil`, the default, leaves it to ``timeout``.
+    public var nameTimeout: Duration?
+    /// How long one address may take to answer; `nil`, the default, leaves it to ``timeout``.
+    ///
+    /// An address that takes longer is given up, and the next is tried at once.
+    public var attemptTimeout: Duration?
+    /// The deadline of the TLS handshake; `nil`, the default, leaves it to ``timeout``.
+    public var tlsTimeout: Duration?
+
+    /// How long an attempt is alone before the next address is tried beside it; 250 ms.
+    ///
+    /// RFC 8305 section 8 recommends 100 ms to 2 s, and forbids less than 10 ms: what is shorter is taken as 10 ms. With
+    /// zero all addresses are tried together, which loads the network and the host for little gain. An attempt that fails
+    /// doesn't wait for it: the next begins at once.
+    public var attemptDelay = Duration.milliseconds(250)
+    /// The family that is tried first; ``Preference/ipv6`` unless told otherwise.
+    public var preference = Preference.ipv6
+    /// The families that may be used at all; both unless told otherwise.
+    ///
+    /// A name's addresses of another family are passed over. Connecting fails when none is left, and when none is allowed.
+    public var families = Families.all
+
+    /// The address or the network interface that the connection comes from; `nil`, the default, has the system choose.
+    ///
+    /// Ignored for Unix sockets.
+    public var localAddress: LocalAddress?
+    /// The port that the connection comes from, 0 to 65,535; 0, the default, has the system choose.
+    ///
+    /// A port can serve one connection to the same address at a time, and can't be used again for a minute or so after this
+    /// side has closed it first. Ignored for Unix sockets.
+    public var localPort = 0
+
+    /// What looks host names up; the system unless told otherwise.
+    public var resolver: any Resolver = SystemResolver()
+
+    /// Makes the default options.
+    public init() {}
+
+    /// Makes the default options with another deadline for the whole.
+    ///
+    /// - Parameter timeout: see ``timeout-swift.property``.
+    public init(timeout: Duration) {
+        self.timeout = timeout
+    }
+
+    /// Which family of addresses is tried first.
+    ///
+    /// The families then take turns (RFC 8305 section 4), and within each the order of the resolver holds.
+    public enum Preference: Sendable, Hashable {
+        /// IPv6 first, as RFC 8305 recommends.
+        case ipv6
+        /// IPv4 first.
+        case ipv4
+        /// The family of the resolver's first address first, which for the system's follows RFC 6724.
+        case system
+    }
+
+    /// The families of IP addresses.
+    public struct Families: OptionSet, Sendable, Hashable, CustomStringConvertible {
+        /// The bits of the set.
+        public let rawValue: UInt8
+
+        /// Makes a set of its bits.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// IPv4.
+        public static let ipv4 = Families(rawValue: 1)
+        /// IPv6.
+        public static let ipv6 = Families(rawValue: 2)
+        /// Both.
+        public static let all: Families = [.ipv4, .ipv6]
+
+        /// What it is, for people.
+        public var description: String {
+            switch (contains(.ipv4), contains(.ipv6)) {
+            case (true, true): "IPv4 and IPv6"
+            case (true, false): "IPv4"
+            case (false, true): "IPv6"
+            case (false, false): "no family"
+            }
+        }
+
+        /// Whether an address may be used; one of a Unix socket always may.
+        func allows(_ address: SocketAddress) -> Bool {
+            address.path != nil || contains(address.isIPv6 ? .ipv6 : .ipv4)
+        }
+    }
+}
+
+extension ConnectOptions {
+    /// RFC 8305 section 8: the least delay between attempts.
+    static let leastAttemptDelay = Duration.milliseconds(10)
+
+    /// The delay between attempts as it is used; `nil` when all begin together.
+    var effectiveAttemptDelay: Duration? {
+        attemptDelay <= .zero ? nil : max(attemptDelay, Self.leastAttemptDelay)
+    }
+
+    /// Finds what no connection could be made with.
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidOptions``.
+    func check() throws(SocketError) {
+        if families.isEmpty {
+            let message = "No connection can be made with both IPv4 and IPv6 switched off."
+            throw SocketError(.invalidOptions, message: message)
+        }
+        guard (0...65_535).contains(localPort) else {
+            let message = "\(localPort) is not a local port: ports go from 0 to 65535."
+            throw SocketError(.invalidOptions, message: message)
+        }
+    }
+}

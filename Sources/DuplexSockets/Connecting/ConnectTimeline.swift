@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What happened while a connection was made, and when: the look-up of the name, and each address that was tried.
+///
+/// All times are durations since ``Socket/connect(to:options:on:)`` was called, on the monotonic clock. One reference in
+/// memory, however much it tells.
+public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
+    /// How trying one address came out.
+    public enum Outcome: Sendable, Hashable, CustomStringConvertible {
+        /// The connection was made; at most one attempt has this outcome.
+        case connected
+        /// It was refused, or the network or this system said no; with the system's error number.
+        case failed(errno: Int32?)
+        /// It took longer than ``ConnectOptions/attemptTimeout``, or ``ConnectOptions/timeout`` passed while it was under way.
+        case timedOut
+        /// Another address was faster, so it was closed before it was decided.
+        case abandoned
+
+        /// What it is, for people.
+        public var description: String {
+            switch self {
+            case .connected: "connected"
+            case .failed(let errno): "failed" + (errno.map { " (\(SocketError.text(of: $0)))" } ?? "")
+            case .timedOut: "timed out"
+            case .abandoned: "abandoned"
+            }
+        }
+    }
+
+    /// One address that was tried.
+    public struct Attempt: Sendable, Hashable, CustomStringConvertible {
+        /// The address.
+        public let address: SocketAddress
+        /// When the attempt began.
+        public let start: Duration
+        /// When it was decided.
+        public let end: Duration
+        /// How it came out.
+        public let outcome: Outcome
+
+        /// The address, when it was tried, and how it came out.
+        public var description: String {
+            "\(address) \(ConnectTimeline.text(of: start)) to \(ConnectTimeline.text(of: end)): \(outcome)"
+        }
+    }
+
+    private struct Content: Sendable, Hashable {
+        var names: Duration?
+        var attempts: [Attempt]
+        var total: Duration
+    }
+
+    /// In a place of its own, because every socket has room for a timeline and those of servers have none.
+    private final class Storage: Sendable {
+        let content: Content
+
+        init(_ content: Content) {
+            self.content = content
+        }
+    }
+
+    private let storage: Storage
+
+    package init(names: Duration?, attempts: [Attempt], total: Duration) {
+        storage = Storage(Content(names: names, attempts: attempts, total: total))
+    }
+
+    /// How long looking the name up took; `nil` where there was none to look up.
+    public var names: Duration? { storage.content.names }
+    /// The addresses that were tried, in the order in which that began.
+    public var attempts: [Attempt] { storage.content.attempts }
+    /// How long it took until the connection was made or given up.
+    public var total: Duration { storage.content.total }
+
+    /// Compares what they tell.
+    public static func == (one: ConnectTimeline, other: ConnectTimeline) -> Bool {
+        one.storage.content == other.storage.content
+    }
+
+    /// Hashes what it tells.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(storage.content)
+    }
+
+    /// A line for the names, one for each attempt, and one for the whole.
+    public var description: String {
+        let lines = (names.map { ["names 0 ms to \(Self.text(of: $0))"] } ?? []) + attempts.map(\.description)
+        return (lines + ["in all \(Self.text(of: total))"]).joined(separator: "\n")
+    }
+
+    /// Milliseconds with one digit behind the point.
+    private static func text(of duration: Duration) -> String {
+        let tenths = (duration / .microseconds(100)).rounded()
+        return "\(Int(tenths) / 10).\(Int(tenths) % 10) ms"
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if os(Linux)
+import DuplexSockets
+import Glibc
+import Testing
+
+/// Counts what this process has open; for tests that have a process of their own.
+enum OpenDescriptors {
+    /// What is open, as /proc/self/fd tells it: the kinds, sorted; files by their paths.
+    static func open() -> [String] {
+        guard let directory = unsafe opendir("/proc/self/fd") else { return [] }
+        defer { unsafe closedir(directory) }
+        var kinds: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            let own = unsafe dirfd(directory)
+            guard let number = Int32(name), number != own else { continue }
+            kinds.append(kind(of: number))
+        }
+        return kinds.sorted()
+    }
+
+    /// Without the inode of what isn't a file, and whether a file has been deleted since.
+    private static func kind(of descriptor: Int32) -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        let length = unsafe readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count)
+        let text = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(text.prefix { $0 != ":" }).replacing(" (deleted)", with: "")
+    }
+
+    /// Whether the condition holds within ten seconds.
+    static func comesTrue(_ condition: () async throws -> Bool) async rethrows -> Bool {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+        while try await !condition() {
+            if ContinuousClock.now > deadline { return false }
+            await Task.yield()
+        }
+        return true
+    }
+
+    /// Says what was found, and ends the process in order: the output of one that fails isn't handed on.
+    static func report(_ text: String) -> Never {
+        _ = unsafe write(2, text, text.utf8.count)
+        exit(0)
+    }
+
+    /// Expects that the process of an exit test has had nothing to report.
+    static func expectNoReport(_ child: ExitTest.Result?, at location: SourceLocation = #_sourceLocation) {
+        let text = child.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+        #expect(text == "", sourceLocation: location)
+    }
+}
+#endif

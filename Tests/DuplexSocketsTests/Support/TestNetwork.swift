@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if os(Linux)
+import Glibc
+import Synchronization
+import Testing
+
+@testable import DuplexSockets
+
+/// A network of two: this machine, and a network namespace that stands for another one.
+///
+/// Both have an IPv4 and an IPv6 address, a second IPv6 one, and a link-local one. What the far side does to packets is said in
+/// rules of nft(8).
+struct TestNetwork: Sendable {
+    /// Why no such network can be made here; `nil` where it can.
+    ///
+    /// Found out once, and said once.
+    static let obstacle: String? = {
+        do {
+            try TestNetwork().withRules("") {}
+            return nil
+        } catch {
+            let reason = "\(error)".split(separator: "\n").first.map(String.init) ?? ""
+            print("NetworkNamespaceTests are left out: network namespaces can't be made here (\(reason)).")
+            return reason
+        }
+    }()
+
+    /// How the two sides are known to each other.
+    enum Host: Sendable, CaseIterable {
+        case ipv4
+        case ipv6
+        case secondIPv6
+        case linkLocal
+    }
+
+    private static let count = Atomic<Int>(0)
+
+    private let namespace: String
+    /// The interface on this side.
+    let interface: String
+    private let number: Int
+
+    private init() {
+        number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+        // Interfaces have at most 15 bytes.
+        interface = "dx\(getpid())n\(number)"
+        namespace = "duplex-\(getpid())-\(number)"
+    }
+
+    /// Runs `body` with a network of its own, which is taken away again.
+    ///
+    /// - Parameters:
+    ///   - rules: what the far side does to the packets that come in: one rule of nft(8) for each line, with the family of
+    ///     its table before it, such as `ip6 tcp dport 7 drop`.
+    ///   - body: what to do with it.
+    /// - Throws: what `body` throws, or what the tools say.
+    static func with(rules: String = "", _ body: (TestNetwork) async throws -> Void) async throws {
+        let network = TestNetwork()
+        defer { network.remove() }
+        try network.set(up: rules)
+        try await body(network)
+    }
+
+    private func withRules(_ rules: String, _ body: () throws -> Void) throws {
+        defer { remove() }
+        try set(up: rules)
+        try body()
+    }
+
+    // MARK: Addresses
+
+    /// The address of the far side, as a literal with a zone where it needs one.
+    func far(_ host: Host = .ipv4) -> String {
+        literal(host, 2) + (host == .linkLocal ? "%\(interface)" : "")
+    }
+
+    /// The address of this side, as a literal without a zone.
+    func near(_ host: Host = .ipv4) -> String {
+        literal(host, 1)
+    }
+
+    private func literal(_ host: Host, _ side: Int) -> String {
+        // RFC 2544 and RFC 4193: addresses that nobody else has a way to. Tests of several processes may run side by side.
+        let process = Int(getpid())
+        return switch host {
+        case .ipv4: "198.\(18 + process % 2).\(process / 2 % 256).\(number % 63 * 4 + side)"
+        case .ipv6: "fdd9:\(String(process % 65_536, radix: 16)):\(String(number, radix: 16))::\(side)"
+        case .secondIPv6: "fdd9:\(String(process % 65_536, radix: 16)):\(String(number, radix: 16))::1\(side)"
+        case .linkLocal: "fe80::\(side)"
+        }
+    }
+
+    private func set(up rules: String) throws {
+        let addresses = { (side: Int, device: String) in
+            """
+            link set \(device) addrgenmode none
+            link set \(device) up
+            address add \(literal(.ipv4, side))/30 dev \(device)
+            address add \(literal(.ipv6, side))/64 dev \(device) nodad
+            address add \(literal(.secondIPv6, side))/64 dev \(device) nodad
+            address add \(literal(.linkLocal, side))/64 dev \(device) nodad
+            """
+        }
+        try Shell.run(
+            """
+            ip -batch - <<END
+            netns add \(namespace)
+            link add \(interface) type veth peer name far netns \(namespace)
+            \(addresses(1, interface))
+            END
+            ip -netns \(namespace) -batch - <<END
+            link set lo up
+            \(addresses(2, "far"))
+            END
+            """
+        )
+        try add(rules: rules)
+    }
+
+    // MARK: Changing it
+
+    private func add(rules: String) throws {
+        var commands: [String] = []
+        for family in ["ip", "ip6"] {
+            commands.append("add table \(family) duplex")
+            commands.append("add chain \(family) duplex in { type filter hook input priority 0; }")
+        }
+        for rule in rules.split(separator: "\n") {
+            let words = rule.split(separator: " ", maxSplits: 1)
+            commands.append("add rule \(words[0]) duplex in \(words[1])")
+        }
+        try Shell.run("ip netns exec \(namespace) nft -f - <<END\n\(commands.joined(separator: "\n"))\nEND")
+    }
+
+    /// Loses everything that goes over TCP, both ways.
+    func cut() throws {
+        let chains = ["input", "output"].map { hook in
+            """
+            add chain inet duplex-cut \(hook) { type filter hook \(hook) priority 0; }
+            add rule inet duplex-cut \(hook) meta l4proto tcp drop
+            """
+        }
+        let commands = ["add table inet duplex-cut"] + chains
+        try Shell.run("ip netns exec \(namespace) nft -f - <<END\n\(commands.joined(separator: "\n"))\nEND")
+    }
+
+    /// Takes all rules away, and mends what was cut.
+    func removeRules() throws {
+        try Shell.run("ip netns exec \(namespace) nft flush ruleset")
+    }
+
+    /// Takes the interface of this side down.
+    func takeDown() throws {
+        try Shell.run("ip link set \(interface) down")
+    }
+
+    private func remove() {
+        // The interfaces first: sockets that are still open keep the namespace alive, and both with it.
+        _ = try? Shell.run("ip link delete \(interface) || true; ip netns delete \(namespace)")
+    }
+
+    // MARK: The far side
+
+    /// A descriptor that listens in the namespace, on all of its addresses.
+    ///
+    /// A socket belongs to the namespace that its thread was in when it was made, whoever uses it later.
+    func listen() async throws -> (descriptor: Int32, port: Int) {
+        let path = "/run/netns/\(namespace)"
+        return try await withCheckedThrowingContinuation { continuation in
+            do {
+                // The thread ends when it has made the socket, so that nothing else ever runs in the namespace.
+                try LoopThread(name: "duplex-far").start {
+                    continuation.resume(with: Result { try Self.listen(in: path) })
+                }
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+
+    private static func listen(in path: String) throws -> (descriptor: Int32, port: Int) {
+        let namespace = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard namespace >= 0 else { throw Shell.Failure(description: "\(path): errno \(errno)") }
+        defer { close(namespace) }
+        guard enter(namespace) == 0 else { throw Shell.Failure(description: "setns: errno \(errno)") }
+        let descriptor = try SystemCalls.streamSocket(.ipv6)
+        _ = SystemCalls.setOption(descriptor, level: Int32(IPPROTO_IPV6), name: IPV6_V6ONLY, 0)
+        let any = try SocketAddress("::", port: 0)
+        let code = unsafe any.withSystemAddress { unsafe bind(descriptor, $0, $1) }
+        guard code == 0, Glibc.listen(descriptor, 16) == 0, let address = SocketAddress.local(of: descriptor) else {
+            throw Shell.Failure(description: "listen: errno \(errno)")
+        }
+        return (descriptor, address.port)
+    }
+
+    /// setns(2), which glibc declares only with _GNU_SOURCE.
+    private static func enter(_ namespace: Int32) -> Int32 {
+        typealias Call = @convention(c) (Int32, Int32) -> Int32
+        guard let symbol = unsafe dlsym(nil, "setns") else { return -1 }
+        return unsafe unsafeBitCast(symbol, to: Call.self)(namespace, 0)
+    }
+}
+#endif
