@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// One outgoing connection while it is being made: the name, then the race of the addresses.
+/// One outgoing connection while it is being made: the name, then the race of the addresses, then TLS.
 final class ConnectOperation<Value: Sendable>: Sendable {
     private struct Progress {
         var isCancelled = false
@@ -12,13 +12,19 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         var result: Result<Value, any Error>?
         var race: LoopBound<ConnectRace>?
         var lookup: LoopBound<NameLookup>?
+        /// The connection, while it is being secured.
+        var channel: LoopBound<Channel>?
         /// How long the name took.
         var names: Duration?
+        /// How long the handshake took.
+        var tls: Duration?
     }
 
     private let endpoint: Endpoint
     private let loop: EventLoop
     private let options: ConnectOptions
+    /// What the connection is secured with; `nil` when it isn't.
+    private let context: TLSContext?
     private let make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     private let began = MonotonicInstant.now()
     /// Changed on the loop only, until the result is taken; the lock tells the compiler so.
@@ -28,11 +34,13 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         endpoint: Endpoint,
         loop: EventLoop,
         options: ConnectOptions,
+        _ context: TLSContext?,
         make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     ) {
         self.endpoint = endpoint
         self.loop = loop
         self.options = options
+        self.context = context
         self.make = make
     }
 
@@ -66,11 +74,12 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     }
 
     func cancel() {
-        let race = progress.withLock { progress -> LoopBound<ConnectRace>? in
+        let (race, channel) = progress.withLock { progress in
             progress.isCancelled = true
-            return progress.race
+            return (progress.race, progress.channel)
         }
         race?.value.cancel()
+        channel?.value.close()
         finish(.failure(CancellationError()))
     }
 
@@ -145,17 +154,53 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         switch report.result {
         case .success(let descriptor):
             SystemCalls.setNoDelay(descriptor)
-            let channel = LoopBound(Channel(descriptor: descriptor, core: core), on: loop.thread)
-            finish(.success(make(channel, timeline(report.attempts))))
+            let channel = Channel(descriptor: descriptor, core: core)
+            if let context { secure(channel, context, report.attempts) } else { succeed(channel, report.attempts) }
         case .failure(let error): fail(error, report.attempts)
+        }
+    }
+
+    // MARK: TLS
+
+    private func secure(_ channel: Channel, _ context: TLSContext, _ attempts: [ConnectTimeline.Attempt]) {
+        let start = MonotonicInstant.now()
+        let remaining = start.duration(to: began.advanced(by: options.timeout))
+        do throws(SocketError) {
+            try channel.prepareTLS(
+                context,
+                serverName: options.tls.serverName ?? endpoint.host,
+                timeout: max(.zero, min(options.tls.handshakeTimeout, remaining)),
+                loop: loop
+            ) { [self] result in
+                progress.withLock { $0.tls = start.duration(to: .now()) }
+                switch result {
+                case .success: succeed(channel, attempts)
+                case .failure(let error): fail(error, attempts)
+                }
+            }
+            let bound = LoopBound(channel, on: loop.thread)
+            progress.withLock {
+                $0.race = nil
+                $0.channel = bound
+            }
+            channel.startTLS()
+        } catch {
+            channel.close()
+            fail(error, attempts)
         }
     }
 
     // MARK: The end
 
+    private func succeed(_ channel: Channel, _ attempts: [ConnectTimeline.Attempt]) {
+        // A cancelled operation has told its end already, and nobody would own the connection.
+        guard progress.withLock({ $0.continuation != nil }) else { return channel.close() }
+        finish(.success(make(LoopBound(channel, on: loop.thread), timeline(attempts))))
+    }
+
     private func timeline(_ attempts: [ConnectTimeline.Attempt]) -> ConnectTimeline {
-        let names = progress.withLock { $0.names }
-        return ConnectTimeline(names: names, attempts: attempts, total: began.duration(to: .now()))
+        let (names, tls) = progress.withLock { ($0.names, $0.tls) }
+        return ConnectTimeline(names: names, attempts: attempts, tls: tls, total: began.duration(to: .now()))
     }
 
     private func fail(_ error: SocketError, _ attempts: [ConnectTimeline.Attempt] = []) {
@@ -171,6 +216,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
             defer {
                 progress.continuation = nil
                 progress.race = nil
+                progress.channel = nil
                 progress.lookup = nil
             }
             return (progress.continuation, progress.lookup)

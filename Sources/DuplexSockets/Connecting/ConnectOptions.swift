@@ -15,8 +15,10 @@ public struct ConnectOptions: Sendable {
     ///
     /// An address that takes longer is given up, and the next is tried at once.
     public var attemptTimeout: Duration?
-    /// The deadline of the TLS handshake; `nil`, the default, leaves it to ``timeout``.
-    public var tlsTimeout: Duration?
+    /// How the connection is secured, where the endpoint asks for it: ``Endpoint/tls(_:port:)`` or `tls://`.
+    ///
+    /// The handshake has its own deadline there, ``TLSOptions/handshakeTimeout``.
+    public var tls = TLSOptions()
 
     /// How long an attempt is alone before the next address is tried beside it; 250 ms.
     ///

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What happened while a connection was made, and when: the look-up of the name, and each address that was tried.
+/// What happened while a connection was made, and when: the look-up of the name, each address that was tried, and
+/// the TLS handshake.
 ///
 /// All times are durations since ``Socket/connect(to:options:on:)`` was called, on the monotonic clock. One reference in
 /// memory, however much it tells.
@@ -48,6 +49,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     private struct Content: Sendable, Hashable {
         var names: Duration?
         var attempts: [Attempt]
+        var tls: Duration?
         var total: Duration
     }
 
@@ -62,14 +64,16 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
 
     private let storage: Storage
 
-    package init(names: Duration?, attempts: [Attempt], total: Duration) {
-        storage = Storage(Content(names: names, attempts: attempts, total: total))
+    package init(names: Duration?, attempts: [Attempt], tls: Duration? = nil, total: Duration) {
+        storage = Storage(Content(names: names, attempts: attempts, tls: tls, total: total))
     }
 
     /// How long looking the name up took; `nil` where there was none to look up.
     public var names: Duration? { storage.content.names }
     /// The addresses that were tried, in the order in which that began.
     public var attempts: [Attempt] { storage.content.attempts }
+    /// How long the TLS handshake took, whether it succeeded or not; `nil` where it wasn't begun.
+    public var tls: Duration? { storage.content.tls }
     /// How long it took until the connection was made or given up.
     public var total: Duration { storage.content.total }
 
@@ -83,10 +87,11 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
         hasher.combine(storage.content)
     }
 
-    /// A line for the names, one for each attempt, and one for the whole.
+    /// A line for the names, one for each attempt, one for TLS, and one for the whole.
     public var description: String {
         let lines = (names.map { ["names 0 ms to \(Self.text(of: $0))"] } ?? []) + attempts.map(\.description)
-        return (lines + ["in all \(Self.text(of: total))"]).joined(separator: "\n")
+        let secured = tls.map { ["TLS took \(Self.text(of: $0))"] } ?? []
+        return (lines + secured + ["in all \(Self.text(of: total))"]).joined(separator: "\n")
     }
 
     /// Milliseconds with one digit behind the point.

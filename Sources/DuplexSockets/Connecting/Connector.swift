@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Makes outgoing connections: looks the name up, races the addresses, all under one deadline.
+/// Makes outgoing connections: looks the name up, races the addresses, secures the winner, all under one deadline.
 package enum Connector {
-    /// Connects and gives the descriptor, non-blocking and with `TCP_NODELAY`, to `make` on the loop.
+    /// Connects, secures the connection if the endpoint asks for it, and gives the channel to `make` on the loop.
     ///
     /// Cancelling ends it at once and leaves nothing behind, except a name look-up that can't be interrupted and whose
     /// answer is dropped.
@@ -11,7 +11,7 @@ package enum Connector {
     /// - Parameters:
     ///   - endpoint: where to.
     ///   - loop: the loop that the connection will live on.
-    ///   - options: deadlines, addresses, local end, resolver.
+    ///   - options: deadlines, addresses, local end, resolver, TLS.
     ///   - make: called on the loop with the connected channel and with how it came about.
     /// - Throws: ``SocketError`` or `CancellationError`.
     /// - Returns: what `make` made.
@@ -21,13 +21,10 @@ package enum Connector {
         options: ConnectOptions,
         make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     ) async throws -> Value {
-        if endpoint.isSecured {
-            // In the clear would be worse than not at all.
-            let message = "\(endpoint): a connection with TLS can't be made yet."
-            throw SocketError(.cannotConnect, message: message)
-        }
         try options.check()
-        let operation = ConnectOperation(endpoint: endpoint, loop: loop, options: options, make: make)
+        // Here, and not on the loop, since the roots are read from files the first time.
+        let context = endpoint.isSecured ? try options.tls.context() : nil
+        let operation = ConnectOperation(endpoint: endpoint, loop: loop, options: options, context, make: make)
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 loop.execute { core in operation.start(core, continuation) }

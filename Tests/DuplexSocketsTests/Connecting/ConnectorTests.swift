@@ -57,16 +57,6 @@ import Testing
         }
     }
 
-    @Test("An endpoint that wants TLS isn't connected to in the clear")
-    func secured() async throws {
-        let (listener, address) = try Descriptors.listener()
-        defer { SystemCalls.close(listener) }
-        await #expect { try await connect(to: .tls("127.0.0.1", port: address.port)) } throws: {
-            "\($0)".contains("TLS")
-        }
-        #expect(SystemCalls.accept(listener) == .none)
-    }
-
     @Test("A listener that never answers fails the connection at its deadline")
     func deadline() async throws {
         let (silent, address) = try Descriptors.silent()
