@@ -75,6 +75,11 @@ public struct SocketAddress: Sendable, Hashable {
         unixPath = nil
     }
 
+    /// Makes an address of its bytes in network order: 4 for IPv4, 16 for IPv6.
+    init(ip bytes: [UInt8], port: Int) {
+        self.init(bytes: bytes, port: port, scope: 0)
+    }
+
     private init(path: UnixPath) {
         (high, low, scope, systemPort, isIPv6) = (0, 0, 0, 0, false)
         unixPath = path
