@@ -14,6 +14,7 @@ enum InterfaceAddresses {
     /// - Parameters:
     ///   - name: of the interface, such as `eth0`.
     ///   - port: what the addresses get.
+    /// - Returns: one address at least.
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidAddress`` when there is no such interface, or it has no
     ///   address; with ``SocketError/Code/system``.
     static func of(_ name: String, port: Int) throws(SocketError) -> [SocketAddress] {

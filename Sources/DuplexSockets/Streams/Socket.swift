@@ -14,7 +14,11 @@ public actor Socket {
     /// The address of this side; `nil` when the connection was gone before it could be asked.
     public nonisolated let localAddress: SocketAddress?
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
+    ///
+    /// Where a listener requires the header of a proxy, the client's; see ``proxyHeader``.
     public nonisolated let remoteAddress: SocketAddress?
+    /// What a proxy said; `nil` where none is expected.
+    nonisolated let proxy: ProxyOrigin?
 
     nonisolated let channel: LoopBound<Channel>
     /// Bytes that have arrived and that no read has taken.
@@ -59,7 +63,13 @@ public actor Socket {
         var timer: TimerID?
     }
 
-    init(loop: EventLoop, channel: LoopBound<Channel>, remoteAddress: SocketAddress? = nil) {
+    init(
+        loop: EventLoop,
+        channel: LoopBound<Channel>,
+        remoteAddress: SocketAddress? = nil,
+        proxy: ProxyOrigin? = nil
+    ) {
+        self.proxy = proxy
         self.loop = loop
         self.channel = channel
         let descriptor = channel.value.descriptor

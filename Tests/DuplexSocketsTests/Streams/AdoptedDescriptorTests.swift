@@ -21,7 +21,8 @@ import Testing
         let file = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { SystemCalls.close(file) }
         for (descriptor, words) in [
-            (silent.descriptor, "doesn't listen"), (datagrams, "not a stream"), (file, "isn't a socket"), (-1, "isn't a socket"),
+            (silent.descriptor, "doesn't listen"), (datagrams, "not a stream"), (file, "isn't a socket"),
+            (-1, "isn't a socket"),
         ] {
             let error = #expect(throws: SocketError.self) { try AdoptedDescriptor.listening(descriptor) }
             #expect(error?.code == .cannotBind)
@@ -47,7 +48,9 @@ import Testing
     @Test("A prepared descriptor doesn't block and isn't inherited")
     func preparing() throws {
         var pair: [Int32] = [0, 0]
-        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
+        try #require(
+            unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0
+        )
         defer { for descriptor in pair { SystemCalls.close(descriptor) } }
         _ = fcntl(pair[0], F_SETFD, 0)
         try AdoptedDescriptor.prepare(pair[0])

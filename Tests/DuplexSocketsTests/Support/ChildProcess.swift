@@ -13,6 +13,7 @@ enum ChildProcess {
     ///   - input: a descriptor that the program gets as standard input.
     ///   - body: runs beside it; when it throws, the program is killed.
     /// - Returns: with what status it ended, and what it printed.
+    /// - Throws: what `body` threw, or that the program can't be started.
     static func run(
         _ command: [String],
         input: Int32,
