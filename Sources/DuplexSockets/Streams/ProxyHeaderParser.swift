@@ -79,7 +79,9 @@ struct ProxyHeaderParser {
         let words = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
         if words[1] == "UNKNOWN" { return ProxyHeader(.v1) }
-        guard words[1] == "TCP4" || words[1] == "TCP6" else { throw Fault("its protocol is none of TCP4, TCP6, UNKNOWN") }
+        guard words[1] == "TCP4" || words[1] == "TCP6" else {
+            throw Fault("its protocol is none of TCP4, TCP6, UNKNOWN")
+        }
         guard words.count == 6 else { throw Fault("its line has \(words.count) words instead of 6") }
         let isIPv6 = words[1] == "TCP6"
         return ProxyHeader(
@@ -143,7 +145,10 @@ struct ProxyHeaderParser {
         return ProxyHeader(
             .v2,
             source: SocketAddress(ip: Array(addresses.prefix(width)), port: ports[0] << 8 | ports[1]),
-            destination: SocketAddress(ip: Array(addresses.dropFirst(width).prefix(width)), port: ports[2] << 8 | ports[3]),
+            destination: SocketAddress(
+                ip: Array(addresses.dropFirst(width).prefix(width)),
+                port: ports[2] << 8 | ports[3]
+            ),
             fields: fields
         )
     }

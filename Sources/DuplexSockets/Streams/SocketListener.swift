@@ -136,9 +136,12 @@ public final class SocketListener: Sendable {
                     let channel = LoopBound(Channel(descriptor: connection, core: core), on: loop.thread)
                     accepted(loop, channel, address, proxy)
                 }
-                let gate = proxyProtocol.isOff ? nil : ProxyGate(policy: proxyProtocol, core: core, logger: logger) {
-                    take($0, $1.header.source ?? $1.address, $1)
-                }
+                let gate =
+                    proxyProtocol.isOff
+                    ? nil
+                    : ProxyGate(policy: proxyProtocol, core: core, logger: logger) {
+                        take($0, $1.header.source ?? $1.address, $1)
+                    }
                 let acceptors = descriptors.map { descriptor in
                     Acceptor(descriptor: descriptor, core: core, logger: logger) { connection, address in
                         if let gate { gate.admit(connection, address) } else { take(connection, address, nil) }
