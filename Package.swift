@@ -137,10 +137,12 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        // Against WebSocket libraries and a browser that others wrote; scripts/setup --tests installs them.
+        // Against WebSocket libraries, a browser and a proxy that others wrote; scripts/setup --tests installs them.
         .testTarget(
             name: "PeerTests",
-            dependencies: ["DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexTesting", "DuplexCommand"],
+            dependencies: [
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexTesting", "DuplexCommand",
+            ],
             exclude: ["Peers"],
             swiftSettings: strict
         ),

@@ -4,12 +4,36 @@
 #define _GNU_SOURCE
 #include "CDuplexSystem.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <time.h>
 
 #if defined(__linux__)
 
+#include <sys/sendfile.h>
+
 int cduplex_accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags) {
     return accept4(descriptor, address, length, flags);
+}
+
+ssize_t cduplex_sendfile(int socket, int file, off_t offset, size_t count) {
+    // The signal is the thread's own: blocked meanwhile, and taken back if it came through this call.
+    sigset_t broken_pipe, before, pending;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+    ssize_t result = sendfile(socket, file, &offset, count);
+    int code = errno;
+    if (result < 0 && code == EPIPE && !sigismember(&pending, SIGPIPE)) {
+        struct timespec now = {0, 0};
+        while (sigtimedwait(&broken_pipe, NULL, &now) < 0 && errno == EINTR) {
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return result;
 }
 
 void cduplex_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// What Swift's modules leave out. Everywhere: the identity of the current task. Linux: epoll, eventfd, timerfd, getrandom and
-// accept4; the code that needs these is compiled on Linux only.
+// What Swift's modules leave out. Everywhere: the identity of the current task. Linux: epoll, eventfd, timerfd, getrandom,
+// sendfile and accept4; the code that needs these is compiled on Linux only.
 
 #ifndef CDUPLEX_SYSTEM_H
 #define CDUPLEX_SYSTEM_H
@@ -23,9 +23,13 @@ static inline uintptr_t cduplex_current_task(void) { return (uintptr_t)swift_tas
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <sys/types.h>
 
 /// accept4(2), which glibc declares only with _GNU_SOURCE.
 int cduplex_accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);
+
+/// sendfile(2) from that offset on; a socket whose peer is gone gives EPIPE and no signal, as with MSG_NOSIGNAL.
+ssize_t cduplex_sendfile(int socket, int file, off_t offset, size_t count);
 
 /// Names the calling thread; 15 bytes at most.
 void cduplex_name_thread(const char *name);

@@ -11,6 +11,11 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         case any
         /// One address of this machine, as a literal.
         case address(String)
+        /// All addresses that one interface has when listening begins, such as `eth0`.
+        ///
+        /// Addresses that it gets later are not listened on. Which interface a packet came in by isn't looked at: the
+        /// system takes a connection to any of its addresses from all sides.
+        case interface(String)
 
         /// `localhost` is ``loopback``, `*` is ``any``, anything else is taken as a literal address.
         public init(_ text: String) {
@@ -32,6 +37,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
             case .loopback: "localhost"
             case .any: "*"
             case .address(let literal): literal
+            case .interface(let name): name
             }
         }
     }
@@ -40,6 +46,8 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     enum Kind: Sendable, Hashable {
         case tcp(Host, port: Int)
         case unix(String, permissions: UInt16?)
+        case descriptor(Int32)
+        case inherited(name: String?)
     }
 
     let kind: Kind
@@ -68,11 +76,36 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         ListenAddress(kind: .unix(path, permissions: permissions))
     }
 
+    /// A socket that listens already, made by somebody else.
+    ///
+    /// Once the listener is there, the descriptor is the listener's, which closes it; where binding fails it is still the
+    /// caller's. It becomes non-blocking, also for whoever has a copy of it, and programs that are started don't inherit
+    /// it. The backlog stays as it is. The file of a Unix socket isn't removed, as it is another's.
+    ///
+    /// - Parameter descriptor: of a stream socket on which listen(2) was called.
+    /// - Returns: the address.
+    public static func descriptor(_ descriptor: Int32) -> ListenAddress {
+        ListenAddress(kind: .descriptor(descriptor))
+    }
+
+    /// The sockets that this process was started with: socket activation by systemd (sd_listen_fds(3)).
+    ///
+    /// As ``descriptor(_:)``, with what the variables `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` name. Each socket can be
+    /// taken once in the life of the process.
+    ///
+    /// - Parameter name: of the sockets to take (`FileDescriptorName=` of the socket unit); all unless told otherwise.
+    /// - Returns: the address.
+    public static func inherited(name: String? = nil) -> ListenAddress {
+        ListenAddress(kind: .inherited(name: name))
+    }
+
     /// What it is, for people.
     public var description: String {
         switch kind {
         case .tcp(let host, let port): "\(host):\(port)"
         case .unix(let path, _): "unix:\(path)"
+        case .descriptor(let descriptor): "descriptor \(descriptor)"
+        case .inherited(let name): name.map { "the inherited sockets “\($0)”" } ?? "the inherited sockets"
         }
     }
 
@@ -81,7 +114,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         if case .tcp(_, port: 0) = kind { true } else { false }
     }
 
-    /// The addresses to bind; whether each of them must succeed, or any of them is enough.
+    /// The addresses to bind; none where sockets are bound already.
     func socketAddresses() throws(SocketError) -> [SocketAddress] {
         switch kind {
         case .tcp(.loopback, let port):
@@ -89,7 +122,9 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         case .tcp(.any, let port):
             [try SocketAddress("0.0.0.0", port: port), try SocketAddress("::", port: port)]
         case .tcp(.address(let literal), let port): [try SocketAddress(literal, port: port)]
+        case .tcp(.interface(let name), let port): try InterfaceAddresses.of(name, port: port)
         case .unix(let path, _): [try .unix(path)]
+        case .descriptor, .inherited: []
         }
     }
 }

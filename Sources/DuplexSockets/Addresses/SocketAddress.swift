@@ -75,10 +75,9 @@ public struct SocketAddress: Sendable, Hashable {
         unixPath = nil
     }
 
-    /// An address of 4 or 16 bytes in network order, without a port.
-    init?(ipBytes bytes: [UInt8]) {
-        guard bytes.count == 4 || bytes.count == 16 else { return nil }
-        self.init(bytes: bytes, port: 0, scope: 0)
+    /// Makes an address of its bytes in network order: 4 for IPv4, 16 for IPv6.
+    init(ip bytes: [UInt8], port: Int) {
+        self.init(bytes: bytes, port: port, scope: 0)
     }
 
     private init(path: UnixPath) {

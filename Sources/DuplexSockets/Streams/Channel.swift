@@ -7,21 +7,6 @@ import Glibc
 import Darwin
 #endif
 
-/// What a channel tells the one who uses it; all on the loop.
-package protocol ChannelHandler: AnyObject {
-    /// Bytes have arrived. They lie in the loop's buffer and are valid during the call only; they may be changed in place.
-    func received(_ bytes: inout MutableRawSpan)
-
-    /// The peer has finished writing; nothing more arrives.
-    func inputEnded()
-
-    /// Output that waited above the high-water mark has fallen to the low one.
-    func outputDrained()
-
-    /// The connection has failed, and the channel is closed.
-    func failed(_ error: SocketError)
-}
-
 /// One connected stream socket on its loop: receives into the loop's buffer, gathers output, sends it once in a turn.
 ///
 /// Belongs to its loop's thread. Once it is secured, a ``TLSLayer`` stands between what is received and the handler, and
@@ -59,9 +44,11 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     var closeTimer: TimerID?
 
     /// Output waits above this many bytes: whoever writes should stop.
-    package static let highWaterMark = 64 * 1_024
+    package var highWaterMark = 64 * 1_024
     /// Output that waited has fallen to this many bytes: whoever writes may go on.
-    package static let lowWaterMark = 16 * 1_024
+    package var lowWaterMark = 16 * 1_024
+    /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
+    package var handlerSends = false { didSet { updateInterest() } }
 
     /// How long a peer may go on sending to a side that has closed.
     static let lingerTime = Duration.seconds(2)
@@ -159,7 +146,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Bytes that came before it died may still wait to be read, so as long as nobody writes, the channel only stops
     /// watching until reading goes on.
     private func failedWhileNotReading() {
-        if queuedBytes > 0 { flush() }
+        if queuedBytes > 0 || handlerSends { flush() }
         guard isOpen, isWatched else { return }
         let code = hasInputEnded ? SystemCalls.pendingError(descriptor) : 0
         if code != 0 {
@@ -220,7 +207,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
 
     /// Whether what waits is above the high-water mark; when it was, the handler hears of `outputDrained` later.
     package var isAboveHighWaterMark: Bool {
-        let isAbove = queuedBytes > Self.highWaterMark
+        let isAbove = queuedBytes > highWaterMark
         if isAbove { waitsForDrain = true }
         return isAbove
     }
@@ -279,7 +266,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         } else {
             updateInterest()
         }
-        if waitsForDrain && queuedBytes <= Self.lowWaterMark {
+        if waitsForDrain && queuedBytes <= lowWaterMark {
             waitsForDrain = false
             handler?.outputDrained()
         }
@@ -290,7 +277,10 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         // The end of the stream goes out secured as well, and so behind the handshake.
         if let tls, tls.stage != .open, ending == .finishWriting, !isLeaving { return }
         switch ending {
-        case .none: break
+        case .none:
+            if handlerSends, case .failed(let code)? = handler?.sendMore() {
+                return fail("The connection was lost while sending.", errno: code)
+            }
         case .finishWriting:
             ending = .finishedWriting
             SystemCalls.finishWriting(descriptor)
@@ -311,7 +301,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         var wanted: Readiness = []
         if wantsInput { wanted.insert(.readable) }
         // What waits for the end of a handshake doesn't wait for the socket.
-        if (tls?.wireCount ?? queuedBytes) > 0 { wanted.insert(.writable) }
+        if (tls?.wireCount ?? queuedBytes) > 0 || handlerSends { wanted.insert(.writable) }
         guard !isWatched || wanted != interest else { return }
         interest = wanted
         if isWatched {

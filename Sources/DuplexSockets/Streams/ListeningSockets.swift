@@ -36,10 +36,15 @@ struct ListeningSockets {
         self.backlog = backlog
         bindSocket = bind
         perLoop = [[Int32]](repeating: [], count: loops)
-        if case .unix(_, let permissions) = listenAddress.kind {
-            try bindUnix(try listenAddress.socketAddresses()[0], permissions)
-            return
+        switch listenAddress.kind {
+        case .tcp: try bindTCP(listenAddress)
+        case .unix(_, let permissions): try bindUnix(try listenAddress.socketAddresses()[0], permissions)
+        case .descriptor(let descriptor): try adopt([descriptor])
+        case .inherited(let name): try inherit(name)
         }
+    }
+
+    private mutating func bindTCP(_ listenAddress: ListenAddress) throws(SocketError) {
         // Ports that weren't free everywhere stay bound until there is one that is, so that none is chosen twice.
         var refused: [Int32] = []
         defer { for descriptor in refused { SystemCalls.close(descriptor) } }
@@ -51,7 +56,7 @@ struct ListeningSockets {
                 refused += perLoop.joined()
                 let isChosen = listenAddress.choosesPort && address != nil
                 guard isChosen, error.errno == EADDRINUSE, attempt < Self.portAttempts else { throw error }
-                perLoop = [[Int32]](repeating: [], count: loops)
+                perLoop = [[Int32]](repeating: [], count: perLoop.count)
                 address = nil
             }
         }
@@ -60,19 +65,51 @@ struct ListeningSockets {
     /// Binds one socket, which all loops share: `SO_REUSEPORT` is for ports.
     private mutating func bindUnix(_ wanted: SocketAddress, _ permissions: UInt16?) throws(SocketError) {
         let (first, file) = try UnixSocketFile.listen(at: wanted, permissions: permissions, backlog: backlog)
+        do throws(SocketError) {
+            try share(first)
+        } catch {
+            SystemCalls.close(first)
+            file?.remove()
+            throw error
+        }
+        self.file = file
+        address = wanted
+    }
+
+    /// Gives a descriptor to the first loop, and a copy to each of the others.
+    ///
+    /// - Throws: ``SocketError``; no copy of any descriptor is left then.
+    private mutating func share(_ first: Int32) throws(SocketError) {
         perLoop[0].append(first)
         for index in 1..<max(1, perLoop.count) {
             let copy = fcntl(first, F_DUPFD_CLOEXEC, 0)
             guard copy >= 0 else {
                 let code = errno
-                for descriptor in perLoop.joined() { SystemCalls.close(descriptor) }
-                file?.remove()
+                for descriptor in perLoop.dropFirst().joined() { SystemCalls.close(descriptor) }
                 throw SocketError(.system, message: "A descriptor could not be duplicated.", errno: code)
             }
             perLoop[index].append(copy)
         }
-        self.file = file
-        address = wanted
+    }
+
+    /// Takes sockets that listen already; where one can't be used, all stay their owner's.
+    private mutating func adopt(_ descriptors: [Int32]) throws(SocketError) {
+        for descriptor in descriptors {
+            let actual = try AdoptedDescriptor.listening(descriptor)
+            if address == nil { address = actual }
+        }
+        for descriptor in descriptors { try AdoptedDescriptor.prepare(descriptor) }
+        for descriptor in descriptors { try share(descriptor) }
+    }
+
+    private mutating func inherit(_ name: String?) throws(SocketError) {
+        let descriptors = try InheritedSockets.take(named: name)
+        do throws(SocketError) {
+            try adopt(descriptors)
+        } catch {
+            InheritedSockets.giveBack(descriptors)
+            throw error
+        }
     }
 
     private mutating func bindAll(_ listenAddress: ListenAddress) throws(SocketError) {

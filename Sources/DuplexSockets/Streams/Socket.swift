@@ -14,7 +14,11 @@ public actor Socket {
     /// The address of this side; `nil` when the connection was gone before it could be asked.
     public nonisolated let localAddress: SocketAddress?
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
+    ///
+    /// Where a listener requires the header of a proxy, the client's; see ``proxyHeader``.
     public nonisolated let remoteAddress: SocketAddress?
+    /// What a proxy said; `nil` where none is expected.
+    nonisolated let proxy: ProxyOrigin?
 
     /// What happened while the connection was made; `nil` for one that a listener has accepted.
     public nonisolated let timeline: ConnectTimeline?
@@ -28,6 +32,11 @@ public actor Socket {
     var readers: Deque<Reader> = []
     /// The writes that wait for room.
     var writers: Deque<Writer> = []
+    /// The writes that are sent piece by piece; what is written while there are any becomes another.
+    var transfers: Deque<Transfer> = []
+    /// Whether files go past the channel, which sends bytes as they are.
+    var sendsFilesDirectly = true
+    var closing = ClosingCondition()
     private var lastID: UInt64 = 0
     /// Whether the peer has finished writing.
     var hasEnded = false
@@ -63,7 +72,11 @@ public actor Socket {
     /// A task that waits for room behind what is written already.
     struct Writer {
         var waiter: Waiter<Void>
+        var began: MonotonicInstant
         var timer: TimerID?
+        var extend: TimeoutExtension?
+        /// Which bytes of the stream it has written.
+        var range: Range<UInt64>
     }
 
     init(
@@ -71,9 +84,11 @@ public actor Socket {
         channel: LoopBound<Channel>,
         remoteAddress: SocketAddress? = nil,
         host: String? = nil,
-        timeline: ConnectTimeline? = nil
+        timeline: ConnectTimeline? = nil,
+        proxy: ProxyOrigin? = nil
     ) {
         self.host = host
+        self.proxy = proxy
         self.loop = loop
         self.timeline = timeline
         self.channel = channel
@@ -96,7 +111,7 @@ public actor Socket {
 
     // MARK: Closing
 
-    /// The bytes that are written and not sent yet.
+    /// The bytes that are written and not sent yet; those of files, and those that wait behind a file, don't count.
     public var queuedBytes: Int {
         channel.value.queuedBytes
     }
@@ -107,17 +122,26 @@ public actor Socket {
     /// would have the system reset the connection, and might take with it what was written last.
     ///
     /// Returns at once. Tasks that wait for the socket get ``SocketError/Code/closed``. Closing twice is the same as once.
+    /// While a file is being written, or waits for its turn, closing is the same as ``reset()``.
     public func close() {
         guard failure == nil else { return }
+        if transfers.contains(where: \.isFile) {
+            return reset(because: "The socket was closed on this side while a file was being written, and so reset.")
+        }
         forgetInput()
+        queueTransfers()
         end(SocketError(.closed, message: "The socket was closed on this side."))
         channel.value.closeInOrder(within: Self.closeTimeout)
     }
 
     /// Closes the socket at once with a reset; what was written and not sent yet is dropped.
     public func reset() {
+        reset(because: "The socket was reset on this side.")
+    }
+
+    func reset(because message: String) {
         forgetInput()
-        end(SocketError(.closed, message: "The socket was reset on this side."))
+        end(SocketError(.closed, message: message))
         channel.value.reset()
     }
 
@@ -132,6 +156,7 @@ public actor Socket {
         if failure == nil { failure = error }
         serveReaders()
         while !writers.isEmpty { endWrite({ _ in true }, .failure(error)) }
+        failTransfers(error)
     }
 
     /// An identity for a wait.
@@ -161,8 +186,12 @@ extension Socket: ChannelHandler {
 
     package nonisolated func outputDrained() {
         onLoop(loop) { socket, _ in
-            while !socket.writers.isEmpty { socket.endWrite({ _ in true }, .success(())) }
+            socket.resumeWriters()
         }
+    }
+
+    package nonisolated func sendMore() -> TransferResult {
+        onLoop(loop) { socket, _ in socket.sendTransfers() }
     }
 
     package nonisolated func failed(_ error: SocketError) {
@@ -175,7 +204,8 @@ extension Socket: TimerTarget {
         onLoop(loop, timer) { socket, timer in
             let error = SocketError(.timedOut, message: "The operation took longer than it was given.")
             socket.timeOutRead(timer, error)
-            socket.endWrite({ $0.timer == timer }, .failure(error))
+            socket.timeOutWrite(timer, error)
+            socket.timeOutTransfer(timer, error)
         }
     }
 }

@@ -36,6 +36,8 @@ public struct SocketError: Error, Sendable {
         public static let closed = Code("closed")
         /// More came than a read allows: no delimiter within its limit.
         public static let limitExceeded = Code("limitExceeded")
+        /// A file that was to be written can't be opened or read, or is shorter than was said.
+        public static let unreadableFile = Code("unreadableFile")
         /// A text that was read isn't UTF-8.
         public static let invalidUTF8 = Code("invalidUTF8")
         /// A text isn't an IP address.

@@ -7,27 +7,51 @@ import Synchronization
 /// Takes connections, on every loop of a group side by side.
 ///
 /// Each loop has a listening descriptor of its own (`SO_REUSEPORT`), so a connection is accepted on the loop that it
-/// lives on; of a Unix socket all have a copy of one, and the first to look takes a connection. Nothing is accepted before ``serve(_:)`` is called or the listener is iterated; until then connections wait
-/// in the system's backlog.
+/// lives on; of a Unix socket, and of one that was made elsewhere, all have a copy, and the first to look takes a
+/// connection. Nothing is accepted before ``serve(_:)`` is called or the listener is iterated; until then connections
+/// wait in the system's backlog.
 public final class SocketListener: Sendable {
     /// The address that is listened on; of two (`localhost`) the IPv4 one.
     ///
     /// Its port is the actual one.
     public let localAddress: SocketAddress
     private let loops: [EventLoop]
+    private let proxyProtocol: ProxyProtocol
     private let logger: Logger
     private let state: Mutex<State>
 
     private struct State {
         /// The descriptors of each loop that no acceptor has taken over yet.
         var descriptors: [[Int32]]
-        var acceptors: [[LoopBound<Acceptor>]] = []
+        var acceptors: [LoopBound<LoopAcceptors>] = []
         var isClosed = false
         var file: UnixSocketFile?
     }
 
-    private init(_ sockets: ListeningSockets, _ address: SocketAddress, _ loops: [EventLoop], _ logger: Logger) {
+    /// What takes the connections of one loop.
+    private struct LoopAcceptors {
+        let acceptors: [Acceptor]
+        /// Where connections wait for the headers of proxies.
+        let gate: ProxyGate?
+
+        func close() {
+            for acceptor in acceptors { acceptor.close() }
+            gate?.close()
+        }
+    }
+
+    /// Gets each connection on its loop, with the client's address and, where it is expected, what the proxy said.
+    private typealias Accepted = @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?, ProxyOrigin?) -> Void
+
+    private init(
+        _ sockets: ListeningSockets,
+        _ address: SocketAddress,
+        _ loops: [EventLoop],
+        _ proxyProtocol: ProxyProtocol,
+        _ logger: Logger
+    ) {
         localAddress = address
+        self.proxyProtocol = proxyProtocol
         self.loops = loops
         self.logger = logger
         state = Mutex(State(descriptors: sockets.perLoop, file: sockets.file))
@@ -46,6 +70,7 @@ public final class SocketListener: Sendable {
     ///   - address: where; with port 0 the system chooses, see ``localAddress``.
     ///   - group: the loops that the connections are spread over.
     ///   - backlog: how many connections may wait to be accepted; the system may cut it.
+    ///   - proxyProtocol: whether connections come through a proxy that says for whom; they don't unless told otherwise.
     ///   - logger: gets what has no other way to be told, such as a lack of descriptors.
     /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken, by whomever, or not allowed.
     /// - Returns: the listener; connections wait in its backlog.
@@ -53,6 +78,7 @@ public final class SocketListener: Sendable {
         _ address: ListenAddress,
         on group: EventLoopGroup = .shared,
         backlog: Int = 4_096,
+        proxyProtocol: ProxyProtocol = .off,
         logger: Logger = Logger(label: "duplex.listener")
     ) throws(SocketError) -> SocketListener {
         let sockets = try ListeningSockets(
@@ -63,7 +89,7 @@ public final class SocketListener: Sendable {
         guard let bound = sockets.address else {
             throw SocketError(.cannotBind, message: "\(address) could not be bound.")
         }
-        return SocketListener(sockets, bound, group.loops, logger)
+        return SocketListener(sockets, bound, group.loops, proxyProtocol, logger)
     }
 
     /// Starts to accept; each connection is given, on its loop, to `accepted`.
@@ -72,6 +98,16 @@ public final class SocketListener: Sendable {
     package func start(
         _ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void
     ) async throws {
+        try await begin { loop, channel, address, _ in accepted(loop, channel, address) }
+    }
+
+    private func start(_ inbox: ConnectionInbox) async throws {
+        try await begin { loop, channel, address, proxy in
+            inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address, proxy: proxy))
+        }
+    }
+
+    private func begin(_ accepted: @escaping Accepted) async throws {
         for (index, loop) in loops.enumerated() {
             let descriptors = try state.withLock { state -> [Int32] in
                 if state.isClosed { throw SocketError(.closed, message: "The listener is closed.") }
@@ -90,22 +126,33 @@ public final class SocketListener: Sendable {
     private func startAcceptors(
         _ descriptors: [Int32],
         on loop: EventLoop,
-        _ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void
-    ) async throws -> [LoopBound<Acceptor>] {
-        let logger = logger
+        _ accepted: @escaping Accepted
+    ) async throws -> LoopBound<LoopAcceptors> {
+        let (logger, proxyProtocol) = (logger, proxyProtocol)
         return try await withCheckedThrowingContinuation { continuation in
             loop.execute { core in
+                let take = { (connection: Int32, address: SocketAddress?, proxy: ProxyOrigin?) in
+                    SystemCalls.setNoDelay(connection)
+                    let channel = LoopBound(Channel(descriptor: connection, core: core), on: loop.thread)
+                    accepted(loop, channel, address, proxy)
+                }
+                let gate =
+                    proxyProtocol.isOff
+                    ? nil
+                    : ProxyGate(policy: proxyProtocol, core: core, logger: logger) {
+                        take($0, $1.header.source ?? $1.address, $1)
+                    }
                 let acceptors = descriptors.map { descriptor in
                     Acceptor(descriptor: descriptor, core: core, logger: logger) { connection, address in
-                        SystemCalls.setNoDelay(connection)
-                        accepted(loop, LoopBound(Channel(descriptor: connection, core: core), on: loop.thread), address)
+                        if let gate { gate.admit(connection, address) } else { take(connection, address, nil) }
                     }
                 }
+                let all = LoopAcceptors(acceptors: acceptors, gate: gate)
                 do {
                     for acceptor in acceptors { try acceptor.start() }
-                    continuation.resume(returning: acceptors.map { LoopBound($0, on: loop.thread) })
+                    continuation.resume(returning: LoopBound(all, on: loop.thread))
                 } catch {
-                    for acceptor in acceptors { acceptor.close() }
+                    all.close()
                     continuation.resume(throwing: error)
                 }
             }
@@ -130,10 +177,10 @@ public final class SocketListener: Sendable {
         for (loop, acceptors) in zip(loops, acceptors) { await close(acceptors, on: loop) }
     }
 
-    private func close(_ acceptors: [LoopBound<Acceptor>], on loop: EventLoop) async {
+    private func close(_ acceptors: LoopBound<LoopAcceptors>, on loop: EventLoop) async {
         await withCheckedContinuation { continuation in
             loop.execute { _ in
-                for acceptor in acceptors { acceptor.value.close() }
+                acceptors.value.close()
                 continuation.resume()
             }
         }
@@ -148,9 +195,7 @@ public final class SocketListener: Sendable {
     /// - Throws: ``SocketError`` when the listener was closed before, else only `CancellationError`.
     public func serve(_ handler: @escaping @Sendable (isolated Socket) async throws -> Void) async throws {
         let inbox = ConnectionInbox()
-        try await start { loop, channel, address in
-            inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address))
-        }
+        try await start(inbox)
         let logger = logger
         await withDiscardingTaskGroup { group in
             while let socket = await inbox.next() {
@@ -201,10 +246,7 @@ extension SocketListener: AsyncSequence {
         public mutating func next() async throws -> Socket? {
             if !isStarted {
                 isStarted = true
-                let inbox = inbox
-                try await listener.start { loop, channel, address in
-                    inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address))
-                }
+                try await listener.start(inbox)
             }
             if let socket = await inbox.next() { return socket }
             await listener.close()

@@ -5,12 +5,13 @@ import DequeModule
 
 // From the channel to the reads that wait: each is served in its turn, as soon as what it asks for is there.
 
-/// Asked when the time of a read is over: how much more it gets, or `nil` to fail it.
+/// Asked when the time of a read or a write is over: how much more it gets, or `nil` to fail it.
 ///
 /// Called on the socket's loop, so it must not block.
 ///
-/// - Parameters: how long the read has taken so far, and how many bytes wait for it.
-public typealias TimeoutExtension = @Sendable (_ elapsed: Duration, _ received: Int) -> Duration?
+/// - Parameters: how long it has taken so far, and how many bytes it has come: those that wait for the read, or those of
+///   the write that the system has taken.
+public typealias TimeoutExtension = @Sendable (_ elapsed: Duration, _ bytes: Int) -> Duration?
 
 extension Socket {
     /// Reads what there is, and waits only while there is nothing.
@@ -162,6 +163,10 @@ extension Socket {
             waiter.resume(throwing: CancellationError())
             return
         }
+        if isClosing && failure == nil {
+            waiter.resume(throwing: closingRefusal)
+            return
+        }
         let reader = Reader(
             waiter: waiter,
             goal: goal,
@@ -222,6 +227,7 @@ extension Socket {
             }
         }
         channel.value.isReading = false
+        closeIfDone()
     }
 
     func endFirstRead(_ result: sending Result<[UInt8]?, any Error>) {

@@ -11,42 +11,71 @@ extension Socket {
 
     /// Writes bytes, behind those of earlier calls and never mixed with them.
     ///
-    /// Returns once the bytes are sent or wait behind less than the high-water mark (64 KiB): a slow peer slows the
-    /// writer down. Cancelling or timing out ends the wait; the bytes were taken over by then and still go out.
+    /// Returns once the bytes are sent or wait behind less than the high-water mark (64 KiB unless told otherwise): a slow
+    /// peer slows the writer down. Cancelling or timing out ends the wait; the bytes were taken over by then and still go
+    /// out. Behind a file, it waits for the file.
     ///
     /// - Parameters:
     ///   - bytes: what to write.
     ///   - timeout: how long to wait for room at most; for ever unless told otherwise.
+    ///   - extend: asked when the time is over, and may give more.
     /// - Throws: ``SocketError`` with ``SocketError/Code/timedOut``, ``SocketError/Code/connectionReset`` or
     ///   ``SocketError/Code/closed``; `CancellationError`.
-    public func write(_ bytes: [UInt8], timeout: Duration? = nil) async throws {
-        try await write([bytes], timeout: timeout)
+    public func write(
+        _ bytes: [UInt8],
+        timeout: Duration? = nil,
+        extend: TimeoutExtension? = nil
+    ) async throws {
+        try await write([bytes], timeout: timeout, extend: extend)
     }
 
-    /// Writes a text as UTF-8; see ``write(_:timeout:)-([UInt8],_)``.
-    public func write(_ text: String, timeout: Duration? = nil) async throws {
-        try await write(Array(text.utf8), timeout: timeout)
+    /// Writes a text as UTF-8; see ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    public func write(
+        _ text: String,
+        timeout: Duration? = nil,
+        extend: TimeoutExtension? = nil
+    ) async throws {
+        try await write(Array(text.utf8), timeout: timeout, extend: extend)
     }
 
     /// Writes several pieces as one: nothing comes between them, and what is small goes out in one system call.
     ///
-    /// See ``write(_:timeout:)-([UInt8],_)``.
-    public func write(_ pieces: [[UInt8]], timeout: Duration? = nil) async throws {
-        if let failure { throw failure }
-        if hasFinishedWriting {
-            throw SocketError(.closed, message: "This side has finished writing.")
+    /// See ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    public func write(
+        _ pieces: [[UInt8]],
+        timeout: Duration? = nil,
+        extend: TimeoutExtension? = nil
+    ) async throws {
+        try checkWriting()
+        if !transfers.isEmpty {
+            _ = try await transfer(.bytes(pieces), timeout, extend, nil)
+            return
         }
-        try Task.checkCancellation()
+        let start = bytesWritten
         for piece in pieces { put(piece.span.raw) }
         guard channel.value.isAboveHighWaterMark else { return }
+        let range = start..<bytesWritten
         let id = nextID()
         try await waitOnLoop(id: id) { waiter in
-            waitForRoom(waiter, timeout)
+            waitForRoom(waiter, range, timeout, extend)
         } onCancel: {
             loop.execute { _ in
                 self.assumeIsolated { $0.endWrite({ $0.waiter.id == id }, .failure(CancellationError())) }
             }
         }
+    }
+
+    /// - Throws: why nothing can be written; `CancellationError` for a task that is cancelled.
+    func checkWriting() throws {
+        if let refusal = writingRefusal { throw refusal }
+        try Task.checkCancellation()
+    }
+
+    /// Why nothing can be written; `nil` when something can.
+    var writingRefusal: SocketError? {
+        if let failure { return failure }
+        if isClosing { return closingRefusal }
+        return hasFinishedWriting ? SocketError(.closed, message: "This side has finished writing.") : nil
     }
 
     private func put(_ bytes: RawSpan) {
@@ -59,7 +88,12 @@ extension Socket {
     }
 
     /// Keeps the writer until there is room, if there still is none.
-    private func waitForRoom(_ waiter: Waiter<Void>, _ timeout: Duration?) {
+    private func waitForRoom(
+        _ waiter: Waiter<Void>,
+        _ range: Range<UInt64>,
+        _ timeout: Duration?,
+        _ extend: TimeoutExtension?
+    ) {
         if let failure {
             waiter.resume(throwing: failure)
         } else if !channel.value.isAboveHighWaterMark {
@@ -67,7 +101,9 @@ extension Socket {
         } else if Task.isCancelled {
             waiter.resume(throwing: CancellationError())
         } else {
-            writers.append(Writer(waiter: waiter, timer: timeout.map(startTimer)))
+            let began = channel.value.core.now
+            let timer = timeout.map(startTimer)
+            writers.append(Writer(waiter: waiter, began: began, timer: timer, extend: extend, range: range))
         }
     }
 
@@ -76,13 +112,51 @@ extension Socket {
         let writer = writers.remove(at: index)
         if let timer = writer.timer { channel.value.core.cancel(timer) }
         writer.waiter.resume(with: result)
+        closeIfDone()
+    }
+
+    /// Fails the write that has that timer, unless it is given more time.
+    func timeOutWrite(_ timer: TimerID, _ error: SocketError) {
+        guard let writer = writers.first(where: { $0.timer == timer }) else { return }
+        let elapsed = writer.began.duration(to: channel.value.core.now)
+        let sent = bytesWritten - UInt64(channel.value.queuedBytes)
+        let ofIt = min(max(sent, writer.range.lowerBound), writer.range.upperBound) - writer.range.lowerBound
+        let more = writer.extend?(elapsed, Int(clamping: ofIt))
+        // Looked for anew, as the closure may have closed the socket.
+        guard let index = writers.firstIndex(where: { $0.timer == timer }) else { return }
+        if let more, more > .zero {
+            writers[index].timer = startTimer(more)
+            return
+        }
+        writers[index].timer = nil
+        endWrite({ $0.waiter.id == writer.waiter.id }, .failure(error))
+    }
+
+    /// Sets from when on writers wait, and until when.
+    ///
+    /// A writer waits while more than `high` bytes wait to be sent, until `low` are left. With 0 for both, a write returns
+    /// once the system has taken all of it. Writers that wait go on if there is room by the new marks.
+    ///
+    /// - Parameters:
+    ///   - high: the high-water mark in bytes, 0 or more; 65,536 unless set.
+    ///   - low: the low-water mark in bytes, 0 to `high`; 16,384 unless set.
+    public func setWaterMarks(high: Int, low: Int) {
+        precondition(0 <= low && low <= high, "The low-water mark lies between 0 and the high one.")
+        channel.value.highWaterMark = high
+        channel.value.lowWaterMark = low
+        if channel.value.queuedBytes <= low { resumeWriters() }
+    }
+
+    /// Lets all go on that wait for room.
+    func resumeWriters() {
+        while !writers.isEmpty { endWrite({ _ in true }, .success(())) }
     }
 
     /// Says that this side writes nothing more; the peer sees the end of the stream once all bytes have arrived.
     ///
-    /// Reading goes on.
+    /// Reading goes on. What waits to be written, files among it, still is.
     public func finishWriting() {
         hasFinishedWriting = true
-        channel.value.finishWriting()
+        if transfers.isEmpty { channel.value.finishWriting() }
     }
 }

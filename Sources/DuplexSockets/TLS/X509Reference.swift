@@ -66,8 +66,8 @@ import Darwin
             let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: Int(length)))
             if kind == GEN_DNS {
                 result.append(String(decoding: bytes, as: UTF8.self))
-            } else if let address = SocketAddress(ipBytes: bytes) {
-                result.append(address.host)
+            } else if bytes.count == 4 || bytes.count == 16 {
+                result.append(SocketAddress(ip: bytes, port: 0).host)
             }
         }
         return result

@@ -20,6 +20,10 @@ import Testing
         #expect(ListenAddress.unix("/run/app", permissions: 0o600).description == "unix:/run/app")
         #expect(ListenAddress.tcp(port: 80).description == "localhost:80")
         #expect(ListenAddress.tcp(host: .any, port: 0).description == "*:0")
+        #expect(ListenAddress.tcp(host: .interface("eth0"), port: 80).description == "eth0:80")
+        #expect(ListenAddress.descriptor(7).description == "descriptor 7")
+        #expect(ListenAddress.inherited().description == "the inherited sockets")
+        #expect(ListenAddress.inherited(name: "web").description == "the inherited sockets “web”")
     }
 
     @Test("An address that isn't one is refused when it is bound")

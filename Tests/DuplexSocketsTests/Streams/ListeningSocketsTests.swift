@@ -134,4 +134,25 @@ import Testing
             #expect(sockets.perLoop.map(\.count) == [1, 1])
         }
     }
+
+    @Test("A socket that listens already is shared by the loops, and stays open if that fails", arguments: [1, 3])
+    func adopted(loops: Int) throws {
+        let (descriptor, address) = try Descriptors.listener()
+        defer { SystemCalls.close(descriptor) }
+        try withSockets(.descriptor(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)), loops: loops) { sockets in
+            #expect(sockets.address == address)
+            #expect(sockets.perLoop.map(\.count) == [Int](repeating: 1, count: loops))
+            #expect(Set(sockets.perLoop.joined()).count == loops)
+            #expect(sockets.file == nil)
+            for copy in sockets.perLoop.joined() { #expect(SocketAddress.local(of: copy) == address) }
+        }
+        let silent = try Descriptors.refusing()
+        #expect {
+            try withSockets(.descriptor(silent.descriptor), loops: loops) { _ in }
+        } throws: {
+            ($0 as? SocketError)?.code == .cannotBind
+        }
+        #expect(fcntl(silent.descriptor, F_GETFD) >= 0)
+        SystemCalls.close(silent.descriptor)
+    }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
+import Glibc
 import Testing
+
+@testable import DuplexSockets
 
 @Suite struct SocketListenerTests {
     private struct Failure: Error {}
@@ -78,7 +80,27 @@ import Testing
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0), on: group)
         await group.stop()
         await #expect { try await listener.serve { _ in } } throws: { ($0 as? SocketError)?.code == .loopStopped }
+        #expect(await Descriptors.comesToRefuse(listener.localAddress))
         let again = try SocketListener.bind(.tcp(host: "127.0.0.1", port: listener.localAddress.port))
         await again.close()
+    }
+
+    @Test("The file of an adopted Unix socket stays when the listener closes")
+    func adoptedUnix() async throws {
+        let path = "/tmp/duplex-adopted-\(UInt64.random(in: 0 ... .max)).sock"
+        let descriptor = try SystemCalls.streamSocket(.unix)
+        let address = try SocketAddress.unix(path)
+        let code = unsafe address.withSystemAddress { unsafe bind(descriptor, $0, $1) }
+        try #require(code == 0 && listen(descriptor, 8) == 0)
+        defer { _ = unsafe unlink(path) }
+        let listener = try SocketListener.bind(.descriptor(descriptor))
+        let server = Task { try await listener.serve { socket in try await socket.write("here\n") } }
+        let client = try await Socket.connect(to: .address(address))
+        #expect(try await client.readLine(timeout: .seconds(10)) == "here")
+        await client.close()
+        server.cancel()
+        _ = await server.result
+        #expect(unsafe access(path, F_OK) == 0)
+        #expect((try? AdoptedDescriptor.listening(descriptor)) != address)
     }
 }

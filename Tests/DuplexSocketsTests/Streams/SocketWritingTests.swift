@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
+import Synchronization
 import Testing
+
+@testable import DuplexSockets
 
 @Suite struct SocketWritingTests {
     @Test("Several pieces arrive as one, in their order, large ones among them")
@@ -41,6 +43,58 @@ import Testing
             await #expect { try await near.write("late") } throws: { ($0 as? SocketError)?.code == .closed }
             try await far.write("still read\n")
             #expect(try await near.readLine() == "still read")
+        }
+    }
+
+    @Test("With water marks of 0 a write waits until the system has taken all; with high ones it doesn't wait")
+    func waterMarks() async throws {
+        try await withPair { near, far in
+            let large = [UInt8](repeating: 1, count: 20_000_000)
+            await near.setWaterMarks(high: 100_000_000, low: 0)
+            try await near.write(large)
+            #expect(await near.queuedBytes > 0)
+            await near.setWaterMarks(high: 0, low: 0)
+            let writer = Task {
+                try await near.write("last")
+                return await near.queuedBytes
+            }
+            #expect(try await far.read(exactly: large.count + 4, timeout: .seconds(60)).count == large.count + 4)
+            #expect(try await writer.value == 0)
+        }
+    }
+
+    @Test("Writers that wait go on when the marks are raised")
+    func raisedMarks() async throws {
+        try await withPair { near, _ in
+            let writer = Task { try await near.write([UInt8](repeating: 1, count: 20_000_000)) }
+            while await near.writers.isEmpty { await Task.yield() }
+            await near.setWaterMarks(high: 100_000_000, low: 100_000_000)
+            try await writer.value
+            #expect(await near.queuedBytes > 0)
+        }
+    }
+
+    @Test("A write that is late asks for more time, says how far it has come, and fails alone")
+    func extending() async throws {
+        try await withPair { near, far in
+            let large = [UInt8](repeating: 1, count: 20_000_000)
+            let asked = Mutex<[Int]>([])
+            await #expect {
+                try await near.write(large, timeout: .milliseconds(20)) { elapsed, sent in
+                    asked.withLock { asked in
+                        asked.append(elapsed > .zero ? sent : -1)
+                        return asked.count < 3 ? .milliseconds(20) : nil
+                    }
+                }
+            } throws: {
+                ($0 as? SocketError)?.code == .timedOut
+            }
+            let counts = asked.withLock { $0 }
+            #expect(counts.count == 3)
+            #expect(counts.allSatisfy { $0 > 0 && $0 < large.count })
+            async let late: Void = near.write("late")
+            #expect(try await far.read(exactly: large.count + 4, timeout: .seconds(60)).suffix(4) == Array("late".utf8))
+            try await late
         }
     }
 }

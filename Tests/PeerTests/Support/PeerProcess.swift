@@ -22,7 +22,7 @@ final class PeerProcess: Sendable {
 
     var identifier: Int32 { process.processIdentifier }
 
-    private init(_ command: [String], environment: [String: String]) throws {
+    private init(_ command: [String], environment: [String: String], input: Int32? = nil) throws {
         guard let program = command.first, FileManager.default.isExecutableFile(atPath: program) else {
             throw Failed(description: "\(command.first ?? "") isn't there: run scripts/setup --tests")
         }
@@ -31,7 +31,7 @@ final class PeerProcess: Sendable {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = Array(command.dropFirst())
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input.map { FileHandle(fileDescriptor: $0) } ?? FileHandle.nullDevice
         let output = Pipe()
         process.standardOutput = output
         process.standardError = output
@@ -95,12 +95,21 @@ final class PeerProcess: Sendable {
     }
 
     /// Runs a program for the length of a closure, which gets the first line that the program prints.
+    ///
+    /// - Parameters:
+    ///   - command: the program's path and its arguments.
+    ///   - environment: variables beside those of the tests.
+    ///   - input: what the program gets as standard input; nothing unless told otherwise.
+    ///   - body: runs beside it.
+    /// - Returns: what `body` returned.
+    /// - Throws: ``Failed`` with what `body` threw and what the program printed.
     static func withRunning<Result>(
         _ command: [String],
         environment: [String: String] = [:],
+        input: Int32? = nil,
         _ body: (PeerProcess, String) async throws -> Result
     ) async throws -> Result {
-        let peer = try PeerProcess(command, environment: environment)
+        let peer = try PeerProcess(command, environment: environment, input: input)
         do {
             guard let line = await peer.nextLine() else {
                 throw Failed(description: "\(command.joined(separator: " ")) ended without printing anything")

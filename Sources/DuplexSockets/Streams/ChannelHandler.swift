@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What a channel tells the one who uses it; all on the loop.
+package protocol ChannelHandler: AnyObject {
+    /// Bytes have arrived. They lie in the loop's buffer and are valid during the call only; they may be changed in place.
+    func received(_ bytes: inout MutableRawSpan)
+
+    /// The peer has finished writing; nothing more arrives.
+    func inputEnded()
+
+    /// Output that waited above the high-water mark has fallen to the low one.
+    func outputDrained()
+
+    /// All output is sent, and the socket takes more; told while ``Channel/handlerSends``.
+    ///
+    /// - Returns: what came of sending; a failure is the connection's end.
+    func sendMore() -> TransferResult
+
+    /// The connection has failed, and the channel is closed.
+    func failed(_ error: SocketError)
+}
+
+extension ChannelHandler {
+    /// Sends nothing: most handlers only write.
+    package func sendMore() -> TransferResult { .wouldBlock }
+}

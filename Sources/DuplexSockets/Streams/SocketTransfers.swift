@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+
+// From files and long writes to the channel: one after the other, each piece when the one before has gone.
+
+extension Socket {
+    /// Writes a part of a file, behind what was written before and in front of what is written after.
+    ///
+    /// The system moves the bytes from the file to the connection by itself (sendfile(2)) where it can. What isn't in the
+    /// system's cache is read from the disk meanwhile, up to 256 KiB at a time, and the loop waits for that: files on slow
+    /// disks hold up the other connections of the loop.
+    ///
+    /// Returns once the system has taken all. A write that is cancelled, times out or finds the file cut short fails alone
+    /// as long as nothing of the file has gone. After that the peer would take what comes next for the rest of the file:
+    /// so the connection is reset, and everything else fails with ``SocketError/Code/closed``. The same goes for closing
+    /// the socket meanwhile.
+    ///
+    /// - Parameters:
+    ///   - path: of a regular file; opened before the call waits.
+    ///   - offset: where to begin; the beginning of the file unless told otherwise.
+    ///   - count: how many bytes; up to the end that the file has now unless told otherwise.
+    ///   - timeout: how long it may take at most, waiting for its turn included; for ever unless told otherwise.
+    ///   - extend: asked when the time is over, and may give more.
+    ///   - progress: told each time the system has taken bytes.
+    /// - Returns: how many bytes were written.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``, also when the file is shorter than said;
+    ///   otherwise as ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    @discardableResult
+    public func writeFile(
+        _ path: String,
+        offset: UInt64 = 0,
+        count: UInt64? = nil,
+        timeout: Duration? = nil,
+        extend: TimeoutExtension? = nil,
+        progress: WriteProgress? = nil
+    ) async throws -> UInt64 {
+        try checkWriting()
+        let file = try FileRange(path: path, offset: offset, count: count)
+        return try await transfer(.file(file), timeout, extend, progress)
+    }
+
+    /// Writes a part of a file that is open; see ``writeFile(_:offset:count:timeout:extend:progress:)``.
+    ///
+    /// - Parameters:
+    ///   - descriptor: of a regular file that is open for reading. It stays the caller's, who may close it meanwhile; where
+    ///     it stands doesn't matter and isn't changed.
+    ///   - offset: as of ``writeFile(_:offset:count:timeout:extend:progress:)``, and so are the others.
+    ///   - count: how many bytes.
+    ///   - timeout: how long it may take.
+    ///   - extend: may give more time.
+    ///   - progress: told of what was taken.
+    /// - Returns: how many bytes were written.
+    /// - Throws: as ``writeFile(_:offset:count:timeout:extend:progress:)``.
+    @discardableResult
+    public func writeFile(
+        descriptor: Int32,
+        offset: UInt64 = 0,
+        count: UInt64? = nil,
+        timeout: Duration? = nil,
+        extend: TimeoutExtension? = nil,
+        progress: WriteProgress? = nil
+    ) async throws -> UInt64 {
+        try checkWriting()
+        let file = try FileRange(descriptor: descriptor, offset: offset, count: count)
+        return try await transfer(.file(file), timeout, extend, progress)
+    }
+
+    /// Writes bytes, and tells how far it has come.
+    ///
+    /// Returns once the system has taken all, later than ``write(_:timeout:extend:)-([UInt8],_,_)``, to which it is the
+    /// same otherwise: cancelling or timing out ends the wait and the progress, and the bytes still go out.
+    ///
+    /// - Parameters:
+    ///   - bytes: what to write.
+    ///   - timeout: how long to wait at most; for ever unless told otherwise.
+    ///   - extend: asked when the time is over, and may give more.
+    ///   - progress: told each time the system has taken bytes, at most 64 KiB of them.
+    /// - Throws: as ``write(_:timeout:extend:)-([UInt8],_,_)``.
+    public func write(
+        _ bytes: [UInt8],
+        timeout: Duration? = nil,
+        extend: TimeoutExtension? = nil,
+        progress: @escaping WriteProgress
+    ) async throws {
+        try checkWriting()
+        _ = try await transfer(.bytes([bytes]), timeout, extend, progress)
+    }
+
+    // MARK: Waiting
+
+    /// Sends in turn, and waits until all has gone.
+    func transfer(
+        _ content: Transfer.Content,
+        _ timeout: Duration?,
+        _ extend: TimeoutExtension?,
+        _ progress: WriteProgress?
+    ) async throws -> UInt64 {
+        let id = nextID()
+        return try await waitOnLoop(id: id) { waiter in
+            if Task.isCancelled {
+                waiter.resume(throwing: CancellationError())
+            } else if let refusal = writingRefusal {
+                waiter.resume(throwing: refusal)
+            } else {
+                start(
+                    Transfer(
+                        content,
+                        id: id,
+                        waiter: waiter,
+                        began: channel.value.core.now,
+                        timer: timeout.map(startTimer),
+                        extend: extend,
+                        progress: progress
+                    )
+                )
+            }
+        } onCancel: {
+            loop.execute { _ in
+                self.assumeIsolated { $0.abandonTransfer({ $0.id == id }, CancellationError()) }
+            }
+        }
+    }
+
+    private func start(_ transfer: Transfer) {
+        transfers.append(transfer)
+        if transfers.count == 1 { channel.value.handlerSends = true }
+    }
+
+    /// Ends the wait for a transfer before its end: bytes still go out, and a file that has begun takes the connection along.
+    private func abandonTransfer(_ isMeant: (Transfer) -> Bool, _ error: any Error) {
+        guard let index = transfers.firstIndex(where: { isMeant($0) && $0.waiter != nil }) else { return }
+        let transfer = transfers[index]
+        if transfer.isFile && transfer.taken == 0 {
+            transfers.remove(at: index)
+            endWait(of: transfer, .failure(error))
+            if transfers.isEmpty { transfersEnded() }
+        } else {
+            endWait(of: transfer, .failure(error))
+            if transfer.isFile { cutOff() }
+        }
+        closeIfDone()
+    }
+
+    /// Resets the connection, as the peer has a part of a file.
+    private func cutOff() {
+        reset(because: "A file that was being written was cut off, and the connection was reset.")
+    }
+
+    private func endWait(of transfer: Transfer, _ result: sending Result<UInt64, any Error>) {
+        if let timer = transfer.timer { channel.value.core.cancel(timer) }
+        transfer.timer = nil
+        transfer.progress = nil
+        transfer.waiter.take()?.resume(with: result)
+    }
+
+    /// Fails all that waits for its turn.
+    func failTransfers(_ error: SocketError) {
+        while let transfer = transfers.popFirst() { endWait(of: transfer, .failure(error)) }
+    }
+
+    /// Gives the bytes that wait for their turn to the channel at once.
+    func queueTransfers() {
+        guard !transfers.isEmpty else { return }
+        channel.value.handlerSends = false
+        for transfer in transfers {
+            let before = transfer.taken
+            transfer.queueRest(to: channel.value)
+            bytesWritten += transfer.taken - before
+        }
+    }
+
+    /// Fails the transfer that has that timer, unless it is given more time.
+    func timeOutTransfer(_ timer: TimerID, _ error: SocketError) {
+        guard let transfer = transfers.first(where: { $0.timer == timer }) else { return }
+        let elapsed = transfer.began.duration(to: channel.value.core.now)
+        if let more = transfer.extend?(elapsed, Int(clamping: transfer.reported)), more > .zero {
+            if transfer.waiter != nil { transfer.timer = startTimer(more) }
+            return
+        }
+        transfer.timer = nil
+        abandonTransfer({ $0 === transfer }, error)
+    }
+
+    // MARK: Sending
+
+    /// Sends as much as goes now; the channel is empty.
+    func sendTransfers() -> TransferResult {
+        resumeWriters()
+        while let transfer = transfers.first {
+            tellProgress(of: transfer)
+            // Whoever was told may have closed the socket.
+            guard transfers.first === transfer else { continue }
+            if transfer.isTaken {
+                transfers.removeFirst()
+                endWait(of: transfer, .success(transfer.total))
+                continue
+            }
+            let before = transfer.taken
+            do throws(SocketError) {
+                let step = try transfer.move(to: channel.value, isDirect: sendsFilesDirectly)
+                bytesWritten += transfer.taken - before
+                switch step {
+                case .sent where transfer.isTaken: continue
+                case .sent: tellProgress(of: transfer)
+                case .queued, .wouldBlock: break
+                case .disconnected(let code): return .failed(code)
+                }
+                return .wouldBlock
+            } catch {
+                abandonTransfer({ $0 === transfer }, error)
+                if failure != nil { return .wouldBlock }
+            }
+        }
+        if failure == nil { transfersEnded() }
+        return .wouldBlock
+    }
+
+    private func tellProgress(of transfer: Transfer) {
+        guard transfer.reported < transfer.taken else { return }
+        transfer.reported = transfer.taken
+        transfer.progress?(transfer.taken)
+    }
+
+    private func transfersEnded() {
+        guard failure == nil else { return }
+        channel.value.handlerSends = false
+        if hasFinishedWriting { channel.value.finishWriting() }
+        closeIfDone()
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Told how many bytes of a write the system has taken so far; all of them in the end.
+///
+/// Called on the socket's loop, so it must not block.
+public typealias WriteProgress = @Sendable (_ written: UInt64) -> Void
+
+/// A write that a socket sends piece by piece when its turn comes: of a file, or of bytes whose progress is told or that come
+/// behind a file.
+///
+/// Belongs to its socket's loop.
+final class Transfer {
+    /// What is sent.
+    enum Content {
+        case bytes([[UInt8]])
+        case file(FileRange)
+    }
+
+    /// What sending a piece gave.
+    enum Step: Equatable {
+        /// The system has that many bytes.
+        case sent
+        /// That many bytes wait in the channel.
+        case queued
+        case wouldBlock
+        case disconnected(Int32)
+    }
+
+    /// How much goes in one turn, so that other connections have theirs.
+    static let directSize = 256 * 1_024
+    static let queuedSize = 64 * 1_024
+
+    let id: UInt64
+    let total: UInt64
+    let began: MonotonicInstant
+    let extend: TimeoutExtension?
+    /// The task that waits; `nil` once it has given up.
+    var waiter: Waiter<UInt64>?
+    var timer: TimerID?
+    var progress: WriteProgress?
+    /// How many bytes have gone to the channel or past it.
+    private(set) var taken: UInt64 = 0
+    /// How many of them progress was told of.
+    var reported: UInt64 = 0
+    private let content: Content
+    /// The piece that goes next, and how much of it has gone.
+    private var place = (piece: 0, position: 0)
+    private var isDirect = true
+
+    init(
+        _ content: Content,
+        id: UInt64,
+        waiter: Waiter<UInt64>? = nil,
+        began: MonotonicInstant,
+        timer: TimerID? = nil,
+        extend: TimeoutExtension? = nil,
+        progress: WriteProgress? = nil
+    ) {
+        self.content = content
+        self.id = id
+        self.waiter = waiter
+        self.began = began
+        self.timer = timer
+        self.extend = extend
+        self.progress = progress
+        switch content {
+        case .bytes(let pieces): total = pieces.reduce(0) { $0 + UInt64($1.count) }
+        case .file(let file): total = file.remaining
+        }
+    }
+
+    var isFile: Bool {
+        if case .file = content { true } else { false }
+    }
+
+    /// Whether all has gone to the channel or past it.
+    var isTaken: Bool { taken == total }
+
+    /// Moves a piece.
+    ///
+    /// - Parameters:
+    ///   - channel: where to; nothing waits in it.
+    ///   - isDirect: whether the bytes of a file may go past the channel.
+    /// - Returns: what came of it.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
+    func move(to channel: Channel, isDirect mayBeDirect: Bool) throws(SocketError) -> Step {
+        guard case .file(let file) = content else {
+            queue(to: channel, limit: Self.queuedSize)
+            return .queued
+        }
+        if mayBeDirect && isDirect {
+            switch try file.send(to: channel.descriptor, limit: Self.directSize) {
+            case .sent(let count):
+                taken += UInt64(count)
+                return .sent
+            case .wouldBlock: return .wouldBlock
+            case .disconnected(let code): return .disconnected(code)
+            case .unsupported: isDirect = false
+            }
+        }
+        let bytes = try file.read(limit: Self.queuedSize)
+        channel.write(bytes.span.raw)
+        taken += UInt64(bytes.count)
+        return .queued
+    }
+
+    /// Moves all that is left of bytes to the channel.
+    func queueRest(to channel: Channel) {
+        queue(to: channel, limit: .max)
+    }
+
+    private func queue(to channel: Channel, limit: Int) {
+        guard case .bytes(let pieces) = content else { return }
+        var free = limit
+        while free > 0, place.piece < pieces.count {
+            let piece = pieces[place.piece]
+            let count = min(free, piece.count - place.position)
+            channel.write(piece.span.raw.extracting(place.position..<(place.position + count)))
+            taken += UInt64(count)
+            free -= count
+            place.position += count
+            if place.position == piece.count { place = (place.piece + 1, 0) }
+        }
+    }
+}

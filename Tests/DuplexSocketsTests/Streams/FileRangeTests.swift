@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Glibc
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct FileRangeTests {
+    private static let content = TestFile.pattern(100_000)
+
+    @Test(
+        "A range is read from its beginning to its end, whatever place the descriptor stands at",
+        arguments: [(0, nil, 0..<100_000), (10, 20, 10..<30), (99_999, nil, 99_999..<100_000), (100_000, nil, 0..<0)]
+            as [(UInt64, UInt64?, Range<Int>)]
+    )
+    func reading(offset: UInt64, count: UInt64?, expected: Range<Int>) async throws {
+        try await TestFile.with(Self.content) { file in
+            for range in [
+                try FileRange(path: file.path, offset: offset, count: count),
+                try FileRange(descriptor: file.descriptor, offset: offset, count: count),
+            ] {
+                #expect(range.remaining == UInt64(expected.count))
+                var read: [UInt8] = []
+                while range.remaining > 0 { read += try range.read(limit: 7_777) }
+                #expect(read == Array(Self.content[expected]))
+            }
+            #expect(lseek(file.descriptor, 0, SEEK_CUR) == Self.content.count)
+        }
+    }
+
+    @Test("The system sends a range piece by piece, until the socket takes no more")
+    func sending() async throws {
+        try await TestFile.withLarge { file, size in
+            let pair = try Descriptors.pair()
+            defer { for descriptor in [pair.near, pair.far] { SystemCalls.close(descriptor) } }
+            let range = try FileRange(path: file.path, offset: 0, count: nil)
+            var steps: [FileRange.Step] = []
+            while steps.last != .wouldBlock { steps.append(try range.send(to: pair.near, limit: 100_000)) }
+            let sent = steps.dropLast().map { step in
+                if case .sent(let count) = step { count } else { 0 }
+            }
+            #expect(sent.first == 100_000)
+            #expect(sent.allSatisfy { (1...100_000).contains($0) })
+            #expect(range.remaining == size - UInt64(sent.reduce(0, +)))
+        }
+    }
+
+    @Test("A peer that is gone is an error and no signal")
+    func brokenPipe() async throws {
+        try await TestFile.with(Self.content) { file in
+            let pair = try Descriptors.pair()
+            SystemCalls.setResetOnClose(pair.far)
+            SystemCalls.close(pair.far)
+            #expect(Descriptors.isReady(pair.near))
+            let range = try FileRange(path: file.path, offset: 0, count: nil)
+            // The first tells of the reset, the others of the pipe that is broken by it.
+            var codes: [FileRange.Step] = []
+            for _ in 0..<3 { codes.append(try range.send(to: pair.near, limit: 10)) }
+            #expect(codes.allSatisfy { [.disconnected(EPIPE), .disconnected(ECONNRESET)].contains($0) })
+            #expect(codes.last == .disconnected(EPIPE))
+            SystemCalls.close(pair.near)
+        }
+    }
+
+    @Test("A file that gets shorter meanwhile is an error, however it is read")
+    func truncation() async throws {
+        try await TestFile.with(Self.content) { file in
+            let pair = try Descriptors.pair()
+            defer { for descriptor in [pair.near, pair.far] { SystemCalls.close(descriptor) } }
+            let range = try FileRange(path: file.path, offset: 0, count: nil)
+            #expect(try range.send(to: pair.near, limit: 1_000) == .sent(1_000))
+            #expect(ftruncate(file.descriptor, 1_500) == 0)
+            #expect(try range.read(limit: 1_000).count == 500)
+            for _ in 0..<2 {
+                let error = #expect(throws: SocketError.self) { try range.send(to: pair.near, limit: 1_000) }
+                #expect(error?.code == .unreadableFile)
+                #expect(error?.message.contains("98500 bytes") == true)
+                #expect(throws: SocketError.self) { try range.read(limit: 1_000) }
+            }
+        }
+    }
+
+    @Test("What can't be written is refused before anything is")
+    func refusal() async throws {
+        try await TestFile.with(Self.content) { file in
+            let size = UInt64(Self.content.count)
+            for (offset, count) in [(size + 1, nil), (0, size + 1), (size, 1), (.max, .max), (1, .max)]
+                as [(UInt64, UInt64?)]
+            {
+                let error = #expect(throws: SocketError.self) {
+                    try FileRange(path: file.path, offset: offset, count: count)
+                }
+                #expect(error?.code == .unreadableFile)
+                #expect(error?.message.contains("has 100000 bytes") == true)
+            }
+            let pipe = file.path + ".pipe"
+            try #require(unsafe mkfifo(pipe, 0o600) == 0)
+            defer { _ = unsafe unlink(pipe) }
+            for path in [pipe, "/tmp", "/dev/zero", "/nowhere"] {
+                let error = #expect(throws: SocketError.self) { try FileRange(path: path, offset: 0, count: nil) }
+                #expect(error?.code == .unreadableFile, "\(path)")
+            }
+            #expect(throws: SocketError.self) { try FileRange(descriptor: -1, offset: 0, count: nil) }
+        }
+    }
+
+    @Test("A file that isn't open for reading can't be read")
+    func unreadable() async throws {
+        try await TestFile.with(Self.content) { file in
+            let descriptor = unsafe open(file.path, O_WRONLY | O_CLOEXEC)
+            defer { SystemCalls.close(descriptor) }
+            let pair = try Descriptors.pair()
+            defer { for descriptor in [pair.near, pair.far] { SystemCalls.close(descriptor) } }
+            let range = try FileRange(descriptor: descriptor, offset: 0, count: nil)
+            #expect(throws: SocketError.self) { try range.read(limit: 10) }
+            let error = #expect(throws: SocketError.self) { try range.send(to: pair.near, limit: 10) }
+            #expect(error?.errno == EBADF)
+        }
+    }
+}

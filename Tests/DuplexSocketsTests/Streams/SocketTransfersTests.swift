@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Glibc
+import Synchronization
+import Testing
+
+@testable import DuplexSockets
+
+@Suite(.timeLimit(.minutes(5))) struct SocketTransfersTests {
+    private static func code(_ body: () async throws -> Void) async -> SocketError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? SocketError)?.code
+        }
+    }
+
+    /// Reads to the end, and gives how it ended.
+    private static func drain(_ socket: Socket) async -> (count: Int, end: SocketError.Code?) {
+        var count = 0
+        do {
+            while let bytes = try await socket.read(timeout: .seconds(60)) { count += bytes.count }
+            return (count, nil)
+        } catch {
+            return (count, (error as? SocketError)?.code)
+        }
+    }
+
+    /// A stream of how far a write has come, and what tells it.
+    private static func progress() -> (AsyncStream<UInt64>, WriteProgress) {
+        let (stream, continuation) = AsyncStream<UInt64>.makeStream()
+        return (stream, { written in continuation.yield(written) })
+    }
+
+    private static func first(_ stream: AsyncStream<UInt64>) async -> UInt64? {
+        for await value in stream { return value }
+        return nil
+    }
+
+    @Test("A file comes behind what was written before and in front of what comes after", arguments: [true, false])
+    func order(isDirect: Bool) async throws {
+        let content = TestFile.pattern(3_000_000)
+        try await TestFile.with(content) { file in
+            try await withPair { near, far in
+                if !isDirect { await near.sendFilesThroughChannel() }
+                let before = TestFile.pattern(40_000)
+                try await near.write(before)
+                let (stream, progress) = Self.progress()
+                let first = Task { try await near.writeFile(file.path, progress: progress) }
+                // Told for the first time while the file is on its way, as the far side takes nothing yet.
+                _ = await Self.first(stream)
+                let second = Task { try await near.write("between") }
+                async let bytes = far.read(exactly: before.count + content.count + 7 + 5, timeout: .seconds(60))
+                try await second.value
+                try await near.writeFile(descriptor: file.descriptor, offset: 10, count: 5)
+                #expect(try await bytes == before + content + Array("between".utf8) + content[10..<15])
+                #expect(try await first.value == 3_000_000)
+                #expect(await near.bytesWritten == UInt64(3_000_000 + 40_000 + 12))
+                try await near.write("after")
+                #expect(try await far.read(exactly: 5, timeout: .seconds(60)) == Array("after".utf8))
+            }
+        }
+    }
+
+    @Test("Files and writes of many tasks are never mixed", arguments: [true, false])
+    func many(isDirect: Bool) async throws {
+        try await TestFile.with([UInt8](repeating: 9, count: 30_000)) { file in
+            try await withPair { near, far in
+                if !isDirect { await near.sendFilesThroughChannel() }
+                let writers = (1...8).map { number in
+                    Task {
+                        let piece = [UInt8](repeating: UInt8(number), count: 15_000)
+                        for _ in 0..<4 {
+                            switch number % 3 {
+                            case 0: try await near.writeFile(file.path)
+                            case 1: try await near.write([piece, piece])
+                            default: try await near.write(piece + piece, progress: { _ in })
+                            }
+                        }
+                    }
+                }
+                for _ in 0..<32 {
+                    let block = try await far.read(exactly: 30_000, timeout: .seconds(60))
+                    #expect(block.allSatisfy { $0 == block[0] })
+                }
+                for writer in writers { try await writer.value }
+            }
+        }
+    }
+
+    @Test("Progress grows up to all, for files and for bytes", arguments: [true, false])
+    func progress(isFile: Bool) async throws {
+        let content = TestFile.pattern(1_000_000)
+        try await TestFile.with(content) { file in
+            try await withPair { near, far in
+                let values = Mutex<[UInt64]>([])
+                let progress: WriteProgress = { written in values.withLock { $0.append(written) } }
+                async let bytes = far.read(exactly: content.count, timeout: .seconds(60))
+                if isFile {
+                    #expect(try await near.writeFile(file.path, progress: progress) == 1_000_000)
+                } else {
+                    try await near.write(content, progress: progress)
+                }
+                let told = values.withLock { $0 }
+                #expect(told.last == 1_000_000)
+                #expect(zip(told, told.dropFirst()).allSatisfy { $0 < $1 })
+                #expect(try await bytes == content)
+            }
+        }
+    }
+
+    @Test("A peer that doesn't read stops a file, and the time-out resets the connection", arguments: [true, false])
+    func timeout(isDirect: Bool) async throws {
+        try await TestFile.withLarge { file, size in
+            try await withPair { near, far in
+                if !isDirect { await near.sendFilesThroughChannel() }
+                let extensions = Mutex<[Int]>([])
+                let extend: TimeoutExtension = { elapsed, bytes in
+                    let count = extensions.withLock { extensions in
+                        extensions.append(elapsed > .zero ? bytes : -1)
+                        return extensions.count
+                    }
+                    return count < 3 ? .milliseconds(50) : nil
+                }
+                let late = Task {
+                    try await near.writeFile(file.path, timeout: .milliseconds(100), extend: extend)
+                }
+                await #expect { _ = try await late.value } throws: { ($0 as? SocketError)?.code == .timedOut }
+                let bytes = extensions.withLock { $0 }
+                #expect(bytes.count == 3)
+                #expect(bytes.allSatisfy { $0 > 0 && UInt64($0) < size })
+                #expect(await Self.code { try await near.write("more") } == .closed)
+                let (count, end) = await Self.drain(far)
+                #expect(end == .connectionReset)
+                #expect(UInt64(count) < size)
+            }
+        }
+    }
+
+    @Test("A file that has begun takes the connection along when it is cancelled")
+    func cancelling() async throws {
+        try await TestFile.withLarge { file, _ in
+            try await withPair { near, far in
+                let (stream, progress) = Self.progress()
+                let writer = Task { try await near.writeFile(file.path, progress: progress) }
+                _ = await Self.first(stream)
+                let behind = Task { try await near.write("behind") }
+                let reader = Task { try await near.read() }
+                writer.cancel()
+                await #expect(throws: CancellationError.self) { try await writer.value }
+                #expect(await Self.code { try await behind.value } == .closed)
+                #expect(await Self.code { _ = try await reader.value } == .closed)
+                #expect(await Self.drain(far).end == .connectionReset)
+            }
+        }
+    }
+
+    @Test("A file that waits for its turn is withdrawn when it is cancelled or late, and the connection lives")
+    func withdrawing() async throws {
+        let content = TestFile.pattern(1_000)
+        try await TestFile.with(content) { file in
+            try await withPair { near, far in
+                let large = [UInt8](repeating: 1, count: 32 * 1_024 * 1_024)
+                let (stream, progress) = Self.progress()
+                let first = Task { try await near.write(large, progress: progress) }
+                _ = await Self.first(stream)
+                let cancelled = Task { try await near.writeFile(file.path) }
+                cancelled.cancel()
+                await #expect(throws: CancellationError.self) { try await cancelled.value }
+                #expect(
+                    await Self.code { try await near.writeFile(file.path, timeout: .milliseconds(20)) } == .timedOut
+                )
+                // Bytes that were taken over go out, whoever waits for them.
+                let abandoned = Task { try await near.write("abandoned", timeout: .milliseconds(20)) }
+                #expect(await Self.code { try await abandoned.value } == .timedOut)
+                async let rest = far.read(exactly: large.count + 9, timeout: .seconds(60))
+                try await first.value
+                try await near.write("!")
+                #expect(try await rest.suffix(9) == Array("abandoned".utf8))
+                #expect(try await far.read(timeout: .seconds(60)) == Array("!".utf8))
+            }
+        }
+    }
+
+    @Test("A file that gets shorter on its way is an error, and the connection is reset", arguments: [true, false])
+    func truncation(isDirect: Bool) async throws {
+        try await TestFile.withLarge { file, size in
+            try await withPair { near, far in
+                if !isDirect { await near.sendFilesThroughChannel() }
+                let (stream, progress) = Self.progress()
+                let writer = Task { try await near.writeFile(file.path, progress: progress) }
+                _ = await Self.first(stream)
+                #expect(ftruncate(file.descriptor, 1) == 0)
+                let (count, end) = await Self.drain(far)
+                #expect(UInt64(count) < size)
+                #expect(end == .connectionReset)
+                #expect(await Self.code { _ = try await writer.value } == .unreadableFile)
+                #expect(await Self.code { try await near.write("more") } == .closed)
+            }
+        }
+    }
+
+    @Test("A file that can't be had fails alone")
+    func missing() async throws {
+        try await withPair { near, far in
+            #expect(await Self.code { try await near.writeFile("/nowhere") } == .unreadableFile)
+            try await near.write("alive")
+            #expect(try await far.read(timeout: .seconds(60)) == Array("alive".utf8))
+            await near.finishWriting()
+            #expect(await Self.code { try await near.writeFile("/nowhere") } == .closed)
+            #expect(await Self.code { try await near.write([1], progress: { _ in }) } == .closed)
+        }
+    }
+
+    @Test("The end of writing comes behind the file", arguments: [true, false])
+    func finishing(isDirect: Bool) async throws {
+        let content = TestFile.pattern(20_000_000)
+        try await TestFile.with(content) { file in
+            try await withPair { near, far in
+                if !isDirect { await near.sendFilesThroughChannel() }
+                let (stream, progress) = Self.progress()
+                let writer = Task { try await near.writeFile(file.path, progress: progress) }
+                _ = await Self.first(stream)
+                await near.finishWriting()
+                #expect(await Self.code { try await near.write("late") } == .closed)
+                let (count, end) = await Self.drain(far)
+                #expect(count == content.count)
+                #expect(end == nil)
+                let written = try await writer.value
+                #expect(written == UInt64(content.count))
+            }
+        }
+    }
+
+    @Test("Closing meanwhile resets the connection if there is a file, and else sends what was written")
+    func closing() async throws {
+        try await TestFile.withLarge { file, size in
+            try await withPair { near, far in
+                let (stream, progress) = Self.progress()
+                let writer = Task { try await near.writeFile(file.path, progress: progress) }
+                _ = await Self.first(stream)
+                await near.close()
+                #expect(await Self.code { _ = try await writer.value } == .closed)
+                #expect(await Self.drain(far).end == .connectionReset)
+            }
+        }
+        try await withPair { near, far in
+            let large = [UInt8](repeating: 1, count: 20_000_000)
+            let (stream, progress) = Self.progress()
+            let first = Task { try await near.write(large, progress: progress) }
+            _ = await Self.first(stream)
+            let second = Task { try await near.write("second", timeout: .milliseconds(1)) }
+            #expect(await Self.code { try await second.value } == .timedOut)
+            await near.close()
+            #expect(await Self.code { try await first.value } == .closed)
+            let (count, end) = await Self.drain(far)
+            #expect(count == large.count + 6)
+            #expect(end == nil)
+        }
+    }
+
+    @Test("A peer that is lost ends the file and what is behind it")
+    func lost() async throws {
+        try await TestFile.withLarge { file, _ in
+            try await withPair { near, far in
+                let (stream, progress) = Self.progress()
+                let writer = Task { try await near.writeFile(file.path, progress: progress) }
+                _ = await Self.first(stream)
+                let behind = Task { try await near.writeFile(file.path) }
+                await far.reset()
+                #expect(await Self.code { _ = try await writer.value } == .connectionReset)
+                #expect(await Self.code { _ = try await behind.value } == .connectionReset)
+            }
+        }
+    }
+
+    @Test("Who hears of progress may close the socket")
+    func closingInProgress() async throws {
+        try await TestFile.withLarge { file, _ in
+            try await withPair { near, far in
+                let end = await Self.code {
+                    try await near.writeFile(file.path, progress: { _ in near.assumeIsolated { $0.reset() } })
+                }
+                #expect(end == .closed)
+                #expect(await Self.drain(far).end == .connectionReset)
+            }
+        }
+    }
+}
