@@ -12,7 +12,7 @@ struct DNSAnswer: Sendable, Hashable {
         /// The host has another name, and the message doesn't say more about that.
         case alias(DomainName)
         /// The host has no address of this kind.
-        case none
+        case nothing
         /// There is no such name, and so no address of any kind.
         case noName
     }
@@ -58,7 +58,7 @@ struct DNSAnswer: Sendable, Hashable {
         } else if name != question.name && zone == nil {
             self.init(.alias(name), seconds)
         } else {
-            self.init(.none, zone.map { min($0, seconds) })
+            self.init(.nothing, zone.map { min($0, seconds) })
         }
     }
 

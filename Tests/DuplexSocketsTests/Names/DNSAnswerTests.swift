@@ -67,7 +67,7 @@ import Testing
     @Test("An alias of a host that has no address is nothing")
     func nothingBehindAlias() throws {
         let answer = try answer([alias("a", "b", 20)], authorities: [zone(900, 600)])
-        #expect(answer.content == .none)
+        #expect(answer.content == .nothing)
         #expect(answer.timeToLive == .seconds(20))
     }
 
@@ -89,7 +89,7 @@ import Testing
             #expect(try answer([], authorities: [zone(30, 60)], code: code).timeToLive == .seconds(30))
             #expect(try answer([], code: code).timeToLive == nil)
         }
-        #expect(try answer([]).content == .none)
+        #expect(try answer([]).content == .nothing)
         #expect(try answer([], code: .noSuchName).content == .noName)
         #expect(try answer([alias("a", "b")], code: .noSuchName).content == .noName)
     }
