@@ -65,7 +65,13 @@ public struct SocketAddress: Sendable, Hashable {
         }
     }
 
-    private init(bytes: [UInt8], port: Int, scope: UInt32) {
+    /// Makes an IP address.
+    ///
+    /// - Parameters:
+    ///   - bytes: in network order, 4 or 16 of them.
+    ///   - port: the port, 0 to 65,535.
+    ///   - scope: the interface of a link-local IPv6 address, or 0.
+    init(bytes: [UInt8], port: Int, scope: UInt32 = 0) {
         let number = { (part: ArraySlice<UInt8>) in part.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
         isIPv6 = bytes.count == 16
         high = isIPv6 ? number(bytes[..<8]) : 0

@@ -22,8 +22,10 @@ public struct SocketError: Error, Sendable {
         public static let system = Code("system")
         /// The address can't be bound: it is taken, not of this machine, or not allowed.
         public static let cannotBind = Code("cannotBind")
-        /// A host name has no address, or the name service didn't answer.
+        /// A host name has no address.
         public static let unknownHost = Code("unknownHost")
+        /// The name service didn't answer, or couldn't: the host may have an address all the same.
+        public static let nameServiceFailed = Code("nameServiceFailed")
         /// Nothing listens at the address, or it can't be reached.
         public static let cannotConnect = Code("cannotConnect")
         /// An operation took longer than it was given.
@@ -66,6 +68,8 @@ public struct SocketError: Error, Sendable {
     public var causes: [SocketError]
     /// What was tried, and when, of a connection that could not be made.
     public var timeline: ConnectTimeline?
+    /// How long that a host is unknown may be remembered; `nil` where the source doesn't say, and for every other error.
+    public var timeToLive: Duration?
 
     /// Makes an error.
     public init(_ code: Code, message: String, errno: Int32? = nil, causes: [SocketError] = []) {

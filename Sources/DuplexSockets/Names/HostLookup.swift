@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// The look-up of a host by name servers: the names that it may mean one after the other, the kinds of address side by side.
+///
+/// Lives on one loop, and keeps nothing open once it is over.
+final class HostLookup: TimerTarget {
+    private let host: String
+    private let configuration: ResolverConfiguration
+    private let core: LoopCore
+    private let counters: NameServerCounters
+    private var names: ArraySlice<DomainName>
+    private var completion: ((Result<Resolution, SocketError>) -> Void)?
+    private var lookups: [AddressLookup] = []
+    private var outcomes: [DNSType: AddressLookup.Outcome] = [:]
+    private var delay: TimerID?
+    /// How long each name that doesn't exist may be remembered for that.
+    private var negativeTimes: [Duration?] = []
+
+    /// Prepares a look-up.
+    ///
+    /// - Parameters:
+    ///   - host: what somebody wrote, for messages.
+    ///   - names: what it may mean, in the order in which they are tried.
+    ///   - configuration: whom to ask, and how.
+    ///   - core: the loop that it runs on.
+    ///   - counters: where it is counted.
+    ///   - completion: called once, on the loop; not after ``cancel()``.
+    init(
+        _ host: String,
+        _ names: [DomainName],
+        _ configuration: ResolverConfiguration,
+        core: LoopCore,
+        counters: NameServerCounters,
+        completion: @escaping (Result<Resolution, SocketError>) -> Void
+    ) {
+        self.host = host
+        self.names = names[...]
+        self.configuration = configuration
+        self.core = core
+        self.counters = counters
+        self.completion = completion
+    }
+
+    /// Asks for the next name.
+    func start() {
+        guard let name = names.popFirst() else {
+            var error = HostNames.unknown(host, "the name servers know none")
+            let times = negativeTimes.compactMap(\.self)
+            if times.count == negativeTimes.count { error.timeToLive = times.min() }
+            finish(.failure(error))
+            return
+        }
+        outcomes = [:]
+        lookups = configuration.order.types.map { type in
+            let question = DNSQuestion(name: name, type: type)
+            return AddressLookup(question, configuration, core: core, counters: counters) { [self] outcome in
+                take(outcome, type)
+            }
+        }
+        for lookup in lookups { lookup.start() }
+    }
+
+    /// Gives up: everything is closed and nobody is told.
+    func cancel() {
+        completion = nil
+        endLookups()
+    }
+
+    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        guard timer == delay else { return }
+        delay = nil
+        conclude()
+    }
+
+    private func take(_ outcome: AddressLookup.Outcome, _ type: DNSType) {
+        outcomes[type] = outcome
+        if outcomes.count == lookups.count {
+            conclude()
+            return
+        }
+        switch outcome {
+        case .addresses, .noName:
+            // Enough to go on with. The other kind has a moment left.
+            delay = core.schedule(self, at: MonotonicInstant.now().advanced(by: configuration.otherKindDelay))
+        case .nothing, .failed:
+            break
+        }
+    }
+
+    /// Makes one answer of those of both kinds.
+    private func conclude() {
+        endLookups()
+        var resolution = Resolution([])
+        var failures: [SocketError] = []
+        var times: [Duration?] = []
+        var isNoName = false
+        for type in configuration.order.types {
+            switch outcomes[type] {
+            case .addresses(let addresses, let time):
+                resolution.addresses += addresses
+                resolution.timeToLive = [resolution.timeToLive, time].compactMap(\.self).min()
+            case .nothing(let time): times.append(time)
+            case .noName(let time):
+                isNoName = true
+                times.append(time)
+            case .failed(let errors): failures += errors
+            case nil: break
+            }
+        }
+        if !resolution.addresses.isEmpty {
+            finish(.success(resolution))
+        } else if isNoName || failures.isEmpty {
+            negativeTimes += times
+            start()
+        } else {
+            finish(.failure(Self.failure(host, failures)))
+        }
+    }
+
+    private static func failure(_ host: String, _ causes: [SocketError]) -> SocketError {
+        let code = causes.contains { $0.code == .loopStopped } ? SocketError.Code.loopStopped : .nameServiceFailed
+        return SocketError(code, message: "No name server could tell the addresses of “\(host)”.", causes: causes)
+    }
+
+    private func endLookups() {
+        for lookup in lookups { lookup.cancel() }
+        lookups = []
+        if let delay { core.cancel(delay) }
+        delay = nil
+    }
+
+    private func finish(_ result: Result<Resolution, SocketError>) {
+        let completion = completion
+        self.completion = nil
+        completion?(result)
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+
+/// Runs look-ups that must end within a time, whether or not their resolvers heed cancelling.
+enum LookupDeadline {
+    /// Asks a resolver, and leaves it behind when the time is over.
+    ///
+    /// - Parameters:
+    ///   - resolver: what to ask.
+    ///   - host: the name.
+    ///   - timeout: how long it may take.
+    ///   - loop: the loop whose timers are used.
+    /// - Returns: the addresses.
+    /// - Throws: what the resolver threw; ``SocketError`` with ``SocketError/Code/timedOut``; `CancellationError`.
+    static func resolve(
+        _ resolver: any Resolver,
+        _ host: String,
+        within timeout: Duration,
+        on loop: EventLoop
+    ) async throws -> Resolution {
+        try Task.checkCancellation()
+        let pending = PendingLookup()
+        let task = Task {
+            do {
+                pending.finish(Result<Resolution, any Error>.success(try await resolver.resolve(host)))
+            } catch {
+                pending.finish(Result<Resolution, any Error>.failure(error))
+            }
+        }
+        let timer = LookupTimer(loop: loop, timeout: timeout) {
+            let message = "“\(host)” was not looked up within \(timeout)."
+            pending.finish(Result<Resolution, SocketError>.failure(SocketError(.timedOut, message: message)))
+            task.cancel()
+        }
+        defer { timer.stop() }
+        return try await pending.value {
+            task.cancel()
+            pending.finish(Result<Resolution, any Error>.failure(CancellationError()))
+        }
+    }
+}
+
+/// One timer, for those who aren't on the loop.
+private final class LookupTimer: Sendable {
+    private let loop: EventLoop
+    /// Set and cleared on the loop.
+    private let target = Mutex<LoopBound<Target>?>(nil)
+
+    private final class Target: TimerTarget {
+        let expired: @Sendable () -> Void
+        var timer: TimerID?
+
+        init(_ expired: @escaping @Sendable () -> Void) {
+            self.expired = expired
+        }
+
+        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+            guard timer == self.timer else { return }
+            self.timer = nil
+            expired()
+        }
+    }
+
+    init(loop: EventLoop, timeout: Duration, expired: @escaping @Sendable () -> Void) {
+        self.loop = loop
+        let deadline = MonotonicInstant.now().advanced(by: timeout)
+        loop.execute { [self] core in
+            let made = Target(expired)
+            made.timer = core.schedule(made, at: deadline)
+            let bound = LoopBound(made, on: loop.thread)
+            target.withLock { $0 = bound }
+        }
+    }
+
+    func stop() {
+        loop.execute { [self] core in
+            let bound = target.withLock { $0.take() }
+            if let timer = bound?.value.timer { core.cancel(timer) }
+            bound?.value.timer = nil
+        }
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct CachingResolverTests {
+    private let clock = HandClock()
+    private typealias Options = CachingResolver.Options
+
+    private func cache(
+        _ resolver: any Resolver,
+        _ change: (inout CachingResolver.Options) -> Void = { _ in }
+    ) -> CachingResolver {
+        var options = Options()
+        change(&options)
+        return CachingResolver(resolver, options: options) { [clock] in clock.now }
+    }
+
+    private func answering(timeToLive: Duration?) -> ScriptedResolver {
+        ScriptedResolver { host in
+            Result { try Resolution(literals: ["192.0.2.\(host.utf8.count)"], timeToLive: timeToLive) }
+        }
+    }
+
+    private func failing(_ code: SocketError.Code, timeToLive: Duration? = nil) -> ScriptedResolver {
+        ScriptedResolver { _ in
+            var error = SocketError(code, message: "no")
+            error.timeToLive = timeToLive
+            return .failure(error)
+        }
+    }
+
+    // MARK: Remembering
+
+    @Test("An answer is remembered for its time to live, which runs down, and no longer")
+    func timeToLive() async throws {
+        let inner = answering(timeToLive: .seconds(60))
+        let cache = cache(inner)
+        #expect(try await cache.resolve("host").timeToLive == .seconds(60))
+        clock.advance(by: .seconds(59))
+        #expect(try await cache.resolve("HOST.") == Resolution(literals: ["192.0.2.4"], timeToLive: .seconds(1)))
+        #expect(inner.asked == ["host"])
+        clock.advance(by: .seconds(1))
+        #expect(try await cache.resolve("host").timeToLive == .seconds(60))
+        #expect(inner.asked.count == 2)
+    }
+
+    @Test(
+        "The time is kept within its bounds, and answers without one get the default",
+        arguments: [
+            (Duration.zero, 5), (.seconds(1), 5), (.seconds(5), 5), (.seconds(7), 7), (.seconds(9), 9),
+            (.seconds(1 << 40), 9), (nil, 30),
+        ] as [(Duration?, Int)]
+    )
+    func bounds(timeToLive: Duration?, seconds: Int) async throws {
+        let inner = answering(timeToLive: timeToLive)
+        let cache = cache(inner) { options in
+            options.minimumTimeToLive = .seconds(5)
+            options.maximumTimeToLive = .seconds(9)
+        }
+        _ = try await cache.resolve("host")
+        clock.advance(by: .seconds(seconds) - .nanoseconds(1))
+        _ = try await cache.resolve("host")
+        #expect(inner.asked.count == 1)
+        clock.advance(by: .nanoseconds(1))
+        _ = try await cache.resolve("host")
+        #expect(inner.asked.count == 2)
+    }
+
+    @Test("An answer that may not be kept isn't")
+    func zero() async throws {
+        let inner = answering(timeToLive: .zero)
+        let cache = cache(inner)
+        for _ in 0..<3 { _ = try await cache.resolve("host") }
+        #expect(inner.asked.count == 3)
+        #expect(cache.count == 0)
+    }
+
+    @Test(
+        "That a host is unknown is remembered for its own time, or less if the answer says so",
+        arguments: [(nil, 10), (.seconds(3), 3), (.seconds(3_600), 10)] as [(Duration?, Int)]
+    )
+    func unknown(timeToLive: Duration?, seconds: Int) async throws {
+        let inner = failing(.unknownHost, timeToLive: timeToLive)
+        let cache = cache(inner)
+        for _ in 0..<2 {
+            let error = await socketError { _ = try await cache.resolve("host") }
+            #expect(error?.code == .unknownHost)
+            #expect(error?.message == "no")
+        }
+        clock.advance(by: .seconds(seconds) - .nanoseconds(1))
+        #expect(await socketError { _ = try await cache.resolve("host") }?.timeToLive == .nanoseconds(1))
+        #expect(inner.asked.count == 1)
+        clock.advance(by: .nanoseconds(1))
+        _ = await socketError { _ = try await cache.resolve("host") }
+        #expect(inner.asked.count == 2)
+    }
+
+    @Test("No other error is remembered", arguments: [SocketError.Code.nameServiceFailed, .timedOut, .system])
+    func failures(code: SocketError.Code) async {
+        let inner = failing(code)
+        let cache = cache(inner)
+        for _ in 0..<3 { #expect(await socketError { _ = try await cache.resolve("host") }?.code == code) }
+        #expect(inner.asked.count == 3)
+        #expect(cache.count == 0)
+    }
+
+    @Test("The number of names is bounded: what has expired goes first, then what was wanted least recently")
+    func capacity() async throws {
+        let inner = answering(timeToLive: .seconds(60))
+        let cache = cache(inner) { $0.capacity = 3 }
+        for host in ["a", "b", "c", "a", "d"] { _ = try await cache.resolve(host) }
+        #expect(cache.count == 3)
+        // The least recently wanted was b.
+        for host in ["a", "c", "d"] { _ = try await cache.resolve(host) }
+        #expect(inner.asked == ["a", "b", "c", "d"])
+        clock.advance(by: .seconds(60))
+        _ = try await cache.resolve("e")
+        #expect(cache.count == 1)
+        for number in 0..<1_000 { _ = try await cache.resolve("host\(number)") }
+        #expect(cache.count == 3)
+    }
+
+    @Test("What is forgotten is asked for again")
+    func forgetting() async throws {
+        let inner = answering(timeToLive: .seconds(60))
+        let cache = cache(inner)
+        for host in ["a", "b"] { _ = try await cache.resolve(host) }
+        cache.remove("A.")
+        for host in ["a", "b"] { _ = try await cache.resolve(host) }
+        #expect(inner.asked == ["a", "b", "a"])
+        cache.removeAll()
+        #expect(cache.count == 0)
+        for host in ["a", "b"] { _ = try await cache.resolve(host) }
+        #expect(inner.asked == ["a", "b", "a", "a", "b"])
+    }
+
+    @Test("The real clock is read unless a test hands time in")
+    func clockOfTheMachine() async throws {
+        let inner = answering(timeToLive: .seconds(3_600))
+        let cache = CachingResolver(inner)
+        for _ in 0..<2 { _ = try await cache.resolve("host") }
+        #expect(inner.asked.count == 1)
+    }
+
+    // MARK: Joining
+
+    /// Starts look-ups of one name, one after the other, until all of them wait.
+    private func join(_ count: Int, _ cache: CachingResolver) async -> [Task<Resolution, any Error>] {
+        var tasks: [Task<Resolution, any Error>] = []
+        for index in 1...count {
+            tasks.append(Task { try await cache.resolve("host") })
+            while cache.waitingCount < index { await Task.yield() }
+        }
+        return tasks
+    }
+
+    @Test("Look-ups of one name at the same time are one")
+    func joining() async throws {
+        let inner = ScriptedResolver(heedsCancelling: true)
+        let cache = cache(inner)
+        let tasks = await join(20, cache)
+        await inner.wasAsked(1)
+        let answer = try Resolution(literals: ["192.0.2.1"], timeToLive: .seconds(1))
+        inner.answer(.success(answer))
+        for task in tasks { #expect(try await task.value == answer) }
+        #expect(inner.asked == ["host"])
+        #expect(cache.waitingCount == 0)
+    }
+
+    @Test("An error reaches all who joined, and the next look-up asks again")
+    func joinedFailure() async throws {
+        let inner = ScriptedResolver(heedsCancelling: true)
+        let cache = cache(inner)
+        let tasks = await join(3, cache)
+        await inner.wasAsked(1)
+        inner.answer(.failure(SocketError(.nameServiceFailed, message: "")))
+        for task in tasks {
+            #expect(await socketError { _ = try await task.value }?.code == .nameServiceFailed)
+        }
+        let again = await join(1, cache)
+        await inner.wasAsked(2)
+        inner.answer(.success(Resolution([])))
+        _ = try await again[0].value
+    }
+
+    @Test("Cancelling one look-up leaves the others waiting for their answer", arguments: [0, 1, 2])
+    func cancellingOne(index: Int) async throws {
+        let inner = ScriptedResolver(heedsCancelling: true)
+        let cache = cache(inner)
+        var tasks = await join(3, cache)
+        await inner.wasAsked(1)
+        let cancelled = tasks.remove(at: index)
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(inner.cancelled == 0)
+        inner.answer(.success(Resolution([])))
+        for task in tasks { #expect(try await task.value == Resolution([])) }
+    }
+
+    @Test("When all have cancelled the look-up is given up, and the next one begins anew")
+    func cancellingAll() async throws {
+        let inner = ScriptedResolver(heedsCancelling: false)
+        let cache = cache(inner)
+        let tasks = await join(3, cache)
+        await inner.wasAsked(1)
+        for task in tasks {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        await inner.wasCancelled(1)
+        inner.answer(.success(Resolution([])))
+        let next = await join(1, cache)
+        await inner.wasAsked(2)
+        let answer = try Resolution(literals: ["192.0.2.1"])
+        inner.answer(.success(answer))
+        #expect(try await next[0].value == answer)
+    }
+
+    @Test("What was under way when everything was forgotten is told to those who wait, and not remembered")
+    func forgettingFlights() async throws {
+        let inner = ScriptedResolver(heedsCancelling: true)
+        let cache = cache(inner)
+        let before = await join(1, cache)
+        await inner.wasAsked(1)
+        cache.removeAll()
+        let after = Task { try await cache.resolve("host") }
+        await inner.wasAsked(2)
+        inner.answer(.success(Resolution([], timeToLive: .seconds(60))))
+        #expect(try await before[0].value.addresses.isEmpty)
+        #expect(try await after.value.addresses.isEmpty)
+        #expect(cache.count == 1)
+    }
+}

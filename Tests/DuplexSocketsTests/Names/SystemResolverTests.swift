@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct SystemResolverTests {
+    private func resolve(_ host: String, port: Int = 80) async throws -> [SocketAddress] {
+        try await withCheckedThrowingContinuation { continuation in
+            SystemResolver.resolve(host, port: port) { continuation.resume(with: $0) }
+        }
+    }
+
+    @Test("The name localhost has loopback addresses, each once, with the port that was asked for")
+    func localhost() async throws {
+        let addresses = try await resolve("localhost", port: 4_711)
+        #expect(!addresses.isEmpty)
+        #expect(Set(addresses).count == addresses.count)
+        #expect(addresses.allSatisfy { ($0.host == "::1" || $0.host.hasPrefix("127.")) && $0.port == 4_711 })
+        let resolution = try await SystemResolver().resolve("localhost")
+        #expect(resolution.hosts == addresses.map(\.host))
+        #expect(resolution.addresses.allSatisfy { $0.port == 0 })
+        #expect(resolution.timeToLive == nil)
+    }
+
+    @Test("A name that doesn't exist fails with unknownHost and says which name")
+    func unknown() async throws {
+        for error in [
+            await socketError { _ = try await resolve("nosuchhost.invalid") },
+            await socketError { _ = try await SystemResolver().resolve("nosuchhost.invalid") },
+        ] {
+            #expect(error?.code == .unknownHost)
+            #expect(error?.message.contains("nosuchhost.invalid") == true)
+        }
+    }
+
+    @Test("A name that can't be one fails")
+    func impossible() async throws {
+        let name = String(repeating: "a", count: 300)
+        #expect(await socketError { _ = try await SystemResolver().resolve(name) } != nil)
+    }
+
+    @Test("More look-ups than run at once all end")
+    func many() async throws {
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            for port in 1...50 {
+                group.addTask { try await resolve("127.0.0.1", port: port).first?.port }
+            }
+            var ports: Set<Int?> = []
+            for try await port in group { ports.insert(port) }
+            #expect(ports == Set(1...50))
+        }
+    }
+
+    // MARK: Cancelling
+
+    /// A resolver whose look-ups last until the gate is opened, and which counts them.
+    private struct Slow {
+        let gate: Wakeup
+        let threads = LookupThreads(limit: 1)
+        let resolver: SystemResolver
+        let begun: AsyncStream<String>
+
+        init() throws {
+            let gate = try Wakeup()
+            let (begun, begin) = AsyncStream<String>.makeStream()
+            self.gate = gate
+            self.begun = begun
+            resolver = SystemResolver(threads: threads) { host in
+                begin.yield(host)
+                _ = Descriptors.isReady(gate.descriptor)
+                return .success(Resolution([], timeToLive: .seconds(host.count)))
+            }
+        }
+
+        func hasBegun() async -> String? {
+            for await host in begun { return host }
+            return nil
+        }
+    }
+
+    @Test("Cancelling returns at once though the look-up goes on; one that waits is never begun")
+    func cancelling() async throws {
+        let slow = try Slow()
+        let running = Task { try await slow.resolver.resolve("running") }
+        #expect(await slow.hasBegun() == "running")
+        let waiting = Task { try await slow.resolver.resolve("waiting") }
+        running.cancel()
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await running.value }
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(slow.threads.waitingCount == 0)
+        async let last = slow.resolver.resolve("last one")
+        slow.gate.signal()
+        #expect(try await last.timeToLive == .seconds(8))
+        #expect(await slow.hasBegun() == "last one")
+        slow.gate.close()
+    }
+
+    private final class Count: Sendable {
+        private let count = Atomic<Int>(0)
+        var value: Int { count.load(ordering: .relaxed) }
+        func add() { count.add(1, ordering: .relaxed) }
+    }
+
+    @Test("A task that is cancelled already asks nobody")
+    func cancelledBefore() async throws {
+        let asked = Count()
+        let resolver = SystemResolver(threads: LookupThreads(limit: 1)) { _ in
+            asked.add()
+            return .failure(SocketError(.unknownHost, message: ""))
+        }
+        let task = Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return try await resolver.resolve("host")
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(asked.value == 0)
+    }
+}
