@@ -34,7 +34,7 @@ public struct SocketError: Error, Sendable {
         public static let endOfStream = Code("endOfStream")
         /// This side has closed the socket.
         public static let closed = Code("closed")
-        /// More came than a read allows: no delimiter within its limit.
+        /// More came than a read allows, as no delimiter within its limit; or a datagram is too large to be sent.
         public static let limitExceeded = Code("limitExceeded")
         /// A text that was read isn't UTF-8.
         public static let invalidUTF8 = Code("invalidUTF8")

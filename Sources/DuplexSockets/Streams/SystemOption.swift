@@ -130,7 +130,10 @@ extension SystemOption {
     static let multicastLoopback6 = SystemOption("IPV6_MULTICAST_LOOP", ipv6, IPV6_MULTICAST_LOOP)
     static let multicastInterface6 = SystemOption("IPV6_MULTICAST_IF", ipv6, IPV6_MULTICAST_IF)
 
+    static let packetInfo4 = SystemOption("IP_PKTINFO", ipv4, IP_PKTINFO)
+
     #if os(Linux)
+    static let packetInfo6 = SystemOption("IPV6_RECVPKTINFO", ipv6, IPV6_RECVPKTINFO)
     static let keepaliveIdle = SystemOption("TCP_KEEPIDLE", tcp, TCP_KEEPIDLE)
     static let userTimeout = SystemOption("TCP_USER_TIMEOUT", tcp, TCP_USER_TIMEOUT)
     static let fastOpenConnect = SystemOption("TCP_FASTOPEN_CONNECT", tcp, TCP_FASTOPEN_CONNECT)
@@ -141,6 +144,8 @@ extension SystemOption {
     static let allGroups4 = SystemOption("IP_MULTICAST_ALL", ipv4, IP_MULTICAST_ALL)
     static let allGroups6 = SystemOption("IPV6_MULTICAST_ALL", ipv6, 29)
     #else
+    // Darwin's headers hide the number from those who don't ask for RFC 3542.
+    static let packetInfo6 = SystemOption("IPV6_RECVPKTINFO", ipv6, 61)
     static let keepaliveIdle = SystemOption("TCP_KEEPALIVE", tcp, TCP_KEEPALIVE)
     static let userTimeout = SystemOption("TCP_USER_TIMEOUT", tcp, nil)
     static let fastOpenConnect = SystemOption("TCP_FASTOPEN_CONNECT", tcp, nil)
