@@ -7,6 +7,8 @@
 #ifndef CDUPLEX_SYSTEM_H
 #define CDUPLEX_SYSTEM_H
 
+#include "CDuplexDatagrams.h"
+
 #include <stdint.h>
 
 /// Part of the binary interface of Swift's runtime: what the compiler calls where a program asks for the current task.

@@ -168,6 +168,33 @@ extension SocketAddress: CustomStringConvertible {
     }
 }
 
+// MARK: Kinds of addresses
+
+extension SocketAddress {
+    /// Whether it is the address of a multicast group (RFC 5771, RFC 4291 section 2.7).
+    public var isMulticast: Bool {
+        if path != nil { return false }
+        return isIPv6 ? high >> 56 == 0xFF : low >> 28 == 0xE
+    }
+
+    /// The IPv4 address that an IPv6 address stands for (RFC 4291 section 2.5.5.2: `::ffff:192.0.2.1`); itself if none.
+    package var unmapped: SocketAddress {
+        guard isIPv6, high == 0, low >> 32 == 0xFFFF else { return self }
+        return SocketAddress(bytes: Array(bytes.suffix(4)), port: port, scope: 0)
+    }
+
+    /// The IPv6 address that stands for an IPv4 address; itself for others.
+    package var mapped: SocketAddress {
+        guard family == .ipv4 else { return self }
+        return SocketAddress(bytes: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF] + bytes, port: port, scope: 0)
+    }
+
+    /// An address by its bytes in network order, 4 or 16 of them.
+    static func ip(_ bytes: [UInt8], port: Int, scope: UInt32 = 0) -> SocketAddress {
+        SocketAddress(bytes: bytes, port: port, scope: scope)
+    }
+}
+
 // MARK: The system's form
 
 extension SocketAddress {

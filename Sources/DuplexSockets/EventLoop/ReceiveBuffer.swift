@@ -42,4 +42,12 @@
         }
         return result
     }
+
+    /// Lends the whole buffer for the length of the call: for what comes in pieces of its own, such as datagrams.
+    ///
+    /// - Parameter body: must not use this loop's buffer otherwise, nor keep the pointer.
+    /// - Returns: what `body` returned.
+    func lend<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
+        unsafe body(storage)
+    }
 }

@@ -36,7 +36,7 @@ public struct SocketError: Error, Sendable {
         public static let endOfStream = Code("endOfStream")
         /// This side has closed the socket.
         public static let closed = Code("closed")
-        /// More came than a read allows: no delimiter within its limit.
+        /// More came than a read allows, as no delimiter within its limit; or a datagram is too large to be sent.
         public static let limitExceeded = Code("limitExceeded")
         /// A file that was to be written can't be opened or read, or is shorter than was said.
         public static let unreadableFile = Code("unreadableFile")

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The network interfaces of this machine, by name and by number.
+package enum NetworkInterface {
+    /// The number of an interface.
+    ///
+    /// - Parameter name: the name, such as `eth0`.
+    /// - Returns: a number above 0.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidAddress`` when there is none of that name.
+    package static func index(of name: String) throws(SocketError) -> UInt32 {
+        let index = unsafe if_nametoindex(name)
+        if index != 0 { return index }
+        throw SocketError(.invalidAddress, message: "There is no network interface “\(name)”.", errno: errno)
+    }
+
+    /// The name of an interface; `nil` when there is none of that number any more.
+    package static func name(of index: UInt32) -> String? {
+        var buffer = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+        guard unsafe if_indextoname(index, &buffer) != nil else { return nil }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The addresses of an interface, those that reach farthest first; none when there is no such interface.
+    package static func addresses(of name: String) -> [SocketAddress] {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&list) == 0 else { return [] }
+        defer { unsafe freeifaddrs(list) }
+        var addresses: [SocketAddress] = []
+        var next = unsafe list
+        while let entry = unsafe next {
+            if unsafe String(cString: entry.pointee.ifa_name) == name, let pointer = unsafe entry.pointee.ifa_addr,
+                let address = unsafe SocketAddress(pointer)
+            {
+                addresses.append(address)
+            }
+            unsafe next = entry.pointee.ifa_next
+        }
+        // One that is valid on its link only needs the interface with it, wherever it is written down.
+        return addresses.filter { $0.scope == 0 } + addresses.filter { $0.scope != 0 }
+    }
+}
+
+extension SocketAddress {
+    /// Takes an address that the system points to without saying how long it is; `nil` for a family that isn't IP.
+    fileprivate init?(_ pointer: UnsafePointer<sockaddr>) {
+        switch unsafe Int32(pointer.pointee.sa_family) {
+        case AF_INET: unsafe self.init(pointer, length: socklen_t(MemoryLayout<sockaddr_in>.size))
+        case AF_INET6: unsafe self.init(pointer, length: socklen_t(MemoryLayout<sockaddr_in6>.size))
+        default: return nil
+        }
+    }
+}

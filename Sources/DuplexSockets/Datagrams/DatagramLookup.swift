@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+
+/// Finds the addresses of where datagrams are to go: looks a name up, within a time, and gives up when cancelled.
+final class DatagramLookup: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<[SocketAddress], any Error>?
+        /// What came before anybody waited for it.
+        var early: Result<[SocketAddress], any Error>?
+        var timer: TimerID?
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+    private let message: String
+
+    private init(message: String) {
+        self.message = message
+    }
+
+    /// The addresses of an endpoint, the most preferred first.
+    ///
+    /// - Parameters:
+    ///   - endpoint: a host and port, or an address.
+    ///   - timeout: how long looking a name up may take.
+    ///   - loop: whose timers are used.
+    /// - Returns: at least one address.
+    /// - Throws: ``SocketError`` or `CancellationError`.
+    static func addresses(
+        of endpoint: Endpoint,
+        within timeout: Duration,
+        on loop: EventLoop
+    ) async throws -> [SocketAddress] {
+        try Task.checkCancellation()
+        if case .address(let address) = endpoint.target { return [address] }
+        guard case .host(let host, let port) = endpoint.target else {
+            throw SocketError(.invalidAddress, message: "No datagrams can go to \(endpoint).")
+        }
+        if let literal = try? SocketAddress(host, port: port) { return [literal] }
+        guard (1...65_535).contains(port) else {
+            throw SocketError(.invalidAddress, message: "\(port) is not a port: ports go from 1 to 65535.")
+        }
+        let lookup = DatagramLookup(message: "“\(host)” was not looked up within \(timeout).")
+        return try await lookup.wait(within: timeout, on: loop) {
+            SystemResolver.resolve(host, port: port) { lookup.end($0.mapError { $0 }, on: loop) }
+        }
+    }
+
+    private func wait(
+        within timeout: Duration,
+        on loop: EventLoop,
+        _ start: () -> Void
+    ) async throws -> [SocketAddress] {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let early = state.withLock { state in
+                    if state.early == nil { state.continuation = continuation }
+                    return state.early
+                }
+                if let early { return continuation.resume(with: early) }
+                loop.execute { core in self.startTimer(timeout, core) }
+                start()
+            }
+        } onCancel: {
+            end(.failure(CancellationError()), on: loop)
+        }
+    }
+
+    private func startTimer(_ timeout: Duration, _ core: LoopCore) {
+        state.withLock { state in
+            if !state.isOver { state.timer = core.schedule(self, at: MonotonicInstant.now().advanced(by: timeout)) }
+        }
+    }
+
+    /// The first to come is what counts.
+    private func end(_ result: Result<[SocketAddress], any Error>, on loop: EventLoop) {
+        let (continuation, timer) = state.withLock { state in
+            if !state.isOver && state.continuation == nil { state.early = result }
+            state.isOver = true
+            defer { (state.continuation, state.timer) = (nil, nil) }
+            return (state.continuation, state.timer)
+        }
+        if let timer { loop.execute { $0.cancel(timer) } }
+        continuation?.resume(with: result)
+    }
+}
+
+extension DatagramLookup: TimerTarget {
+    package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        let continuation = state.withLock { state in
+            state.isOver = true
+            defer { (state.continuation, state.timer) = (nil, nil) }
+            return state.continuation
+        }
+        continuation?.resume(throwing: SocketError(.timedOut, message: message))
+    }
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+
+/// A socket for datagrams over UDP, on the event loop that it lives on.
+///
+/// An actor whose executor is its loop, as ``Socket`` is. Nothing is received unless somebody asks: what comes in between
+/// waits in the system's buffer, and is lost when that is full; see ``DatagramOptions/readAhead``. Receivers and senders are
+/// served first come, first served. Datagrams may be lost, come twice or in another order: that is for the protocol above.
+///
+/// An error of one datagram is told to one call, once, and ends nothing: the socket lives until ``close()``, or until it
+/// is dropped.
+public actor UDPSocket {
+    /// The loop that the socket lives on.
+    public nonisolated let loop: EventLoop
+    /// The address that it is bound to, with the port that the system chose where 0 was asked for.
+    public nonisolated let localAddress: SocketAddress
+    /// What it is connected to; `nil` when it talks to anybody.
+    public nonisolated let remoteAddress: SocketAddress?
+
+    nonisolated let channel: LoopBound<DatagramChannel>
+    /// What was received before anybody asked.
+    var queue: Deque<Datagram> = []
+    var readAhead = 0
+    var receivers: Deque<Receiver> = []
+    var senders: Deque<Sender> = []
+    /// What the network has reported, for the next who receives or sends.
+    var report: SocketError?
+    /// Why nothing goes any more.
+    var failure: SocketError?
+    private var lastID: UInt64 = 0
+
+    /// The datagrams that were received, asked for or not.
+    public internal(set) var datagramsReceived: UInt64 = 0
+    /// The datagrams that the system has taken to be sent.
+    public internal(set) var datagramsSent: UInt64 = 0
+    /// The bytes in the datagrams that were received.
+    public internal(set) var bytesReceived: UInt64 = 0
+    /// The bytes in the datagrams that the system has taken to be sent.
+    public internal(set) var bytesSent: UInt64 = 0
+
+    /// The turn of the loop in which something last went over without the poller, and how often in it.
+    private var lastTurn = MonotonicInstant(nanoseconds: 0)
+    private var callsInTurn = 0
+    static let callsPerTurn = 16
+
+    /// A task that waits for datagrams.
+    struct Receiver {
+        var waiter: Waiter<[Datagram]>
+        var count: Int
+        var timer: TimerID?
+    }
+
+    /// A task that waits for room to send.
+    struct Sender {
+        var waiter: Waiter<Int>
+        var datagrams: ArraySlice<Datagram>
+        var sent: Int
+        var timer: TimerID?
+    }
+
+    private init(
+        _ loop: EventLoop,
+        _ channel: LoopBound<DatagramChannel>,
+        local: SocketAddress,
+        remote: SocketAddress?
+    ) {
+        self.loop = loop
+        self.channel = channel
+        localAddress = local
+        remoteAddress = remote
+        channel.value.handler = self
+    }
+
+    deinit {
+        guard failure == nil else { return }
+        let channel = channel
+        loop.execute { _ in channel.value.close() }
+    }
+
+    /// The loop, which runs what is isolated to this actor.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    // MARK: Making one
+
+    /// Binds an address, for datagrams from anybody to anybody.
+    ///
+    /// - Parameters:
+    ///   - host: which addresses of this machine; all unless told otherwise.
+    ///   - port: the port, 0 to 65,535; 0, for the system to choose, unless told otherwise.
+    ///   - families: which families; both unless told otherwise.
+    ///   - sharing: whether others may bind the same; not unless told otherwise.
+    ///   - options: how to send and receive.
+    ///   - group: the loops of which one becomes the socket's.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``, ``SocketError/Code/invalidAddress``, or
+    ///   ``SocketError/Code/system`` for an option that was refused.
+    /// - Returns: the socket.
+    public static func bind(
+        _ host: Host = .any,
+        port: Int = 0,
+        families: Families = .both,
+        sharing: Sharing = .none,
+        options: DatagramOptions = DatagramOptions(),
+        on group: EventLoopGroup = .shared
+    ) async throws(SocketError) -> UDPSocket {
+        let binding = DatagramBinding(host: host, port: port, families: families, sharing: sharing, options: options)
+        return try await make(try binding.bind(), remote: nil, options, on: group.next())
+    }
+
+    /// Connects to one peer: only its datagrams are received, and the system tells when it can't be reached.
+    ///
+    /// Nothing is sent by that. Of the addresses of a host the first is taken that there is a route to. Cancelling ends the
+    /// look-up of a name at once.
+    ///
+    /// - Parameters:
+    ///   - endpoint: a host and a port, or an address.
+    ///   - host: the address of this machine to use; the system's choice unless told otherwise.
+    ///   - port: the port of this side; the system's choice unless told otherwise.
+    ///   - families: which families the peer may be of; both unless told otherwise.
+    ///   - sharing: whether others may bind the same; not unless told otherwise.
+    ///   - options: how to send and receive.
+    ///   - timeout: how long looking the name up may take; 10 seconds unless told otherwise.
+    ///   - group: the loops of which one becomes the socket's.
+    /// - Throws: ``SocketError``, with one cause for each address that was tried, or `CancellationError`.
+    /// - Returns: the socket.
+    public static func connect(
+        to endpoint: Endpoint,
+        from host: Host = .any,
+        port: Int = 0,
+        families: Families = .both,
+        sharing: Sharing = .none,
+        options: DatagramOptions = DatagramOptions(),
+        timeout: Duration = .seconds(10),
+        on group: EventLoopGroup = .shared
+    ) async throws -> UDPSocket {
+        let loop = group.next()
+        let binding = DatagramBinding(host: host, port: port, families: families, sharing: sharing, options: options)
+        var failures: [SocketError] = []
+        for address in try await DatagramLookup.addresses(of: endpoint, within: timeout, on: loop) {
+            do {
+                return try await make(try binding.connect(to: address), remote: address, options, on: loop)
+            } catch {
+                failures.append(error)
+            }
+        }
+        if let only = failures.first, failures.count == 1 { throw only }
+        throw SocketError(.cannotConnect, message: "\(endpoint) can't be reached.", causes: failures)
+    }
+
+    private static func make(
+        _ bound: DatagramBinding.Bound,
+        remote: SocketAddress?,
+        _ options: DatagramOptions,
+        on loop: EventLoop
+    ) async throws(SocketError) -> UDPSocket {
+        guard let local = SocketAddress.local(of: bound.descriptor) else {
+            SystemCalls.close(bound.descriptor)
+            throw SocketError(.cannotBind, message: "A datagram socket was bound but has no address.")
+        }
+        return await adopt(bound, local: local, remote: remote, options, on: loop)
+    }
+
+    /// Takes over a descriptor whose options are set.
+    static func adopt(
+        _ bound: DatagramBinding.Bound,
+        local: SocketAddress,
+        remote: SocketAddress?,
+        _ options: DatagramOptions = DatagramOptions(),
+        on loop: EventLoop
+    ) async -> UDPSocket {
+        await withCheckedContinuation { continuation in
+            loop.execute { core in
+                let channel = DatagramChannel(
+                    descriptor: bound.descriptor,
+                    family: bound.family,
+                    port: local.port,
+                    core: core
+                )
+                let socket = UDPSocket(loop, LoopBound(channel, on: loop.thread), local: local, remote: remote)
+                socket.onLoop(loop, options) { $0.take($1) }
+                continuation.resume(returning: socket)
+            }
+        }
+    }
+
+    // MARK: Options
+
+    /// Sets options; those that are `nil` stay as they are.
+    ///
+    /// - Parameter options: what to set.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/system`` that names the option that was refused, and those before it
+    ///   stay set; the reason of the end when the socket has ended.
+    public func setOptions(_ options: DatagramOptions) throws(SocketError) {
+        try options.apply(to: try openDescriptor(), family: channel.value.family)
+        take(options)
+    }
+
+    /// How the socket sends and receives, as the system says.
+    ///
+    /// - Returns: every option that it has; `nil` for what can't be read.
+    /// - Throws: ``SocketError``: the reason of the end when the socket has ended.
+    public func options() throws(SocketError) -> DatagramOptions {
+        var options = try DatagramOptions(of: try openDescriptor(), family: channel.value.family)
+        options.maximumSize = channel.value.maximumSize
+        options.readAhead = readAhead
+        return options
+    }
+
+    /// Takes over what isn't the system's.
+    private func take(_ options: DatagramOptions) {
+        if let size = options.maximumSize {
+            channel.value.maximumSize = min(max(1, size), DatagramChannel.largestSize)
+        }
+        if let count = options.readAhead {
+            readAhead = max(0, count)
+            updateReading()
+        }
+    }
+
+    /// Lends the system's descriptor, for options and questions that have no other way.
+    ///
+    /// > Warning: The descriptor stays the socket's. It must not be closed, made blocking, connected, or kept beyond the call:
+    /// > its number may be another socket's by then. What blocks in `body` blocks all sockets of the loop.
+    ///
+    /// - Parameter body: called on the socket's loop with the descriptor.
+    /// - Throws: what `body` throws; ``SocketError`` with the reason of the end when the socket has ended.
+    /// - Returns: what `body` returned.
+    public func withDescriptor<Value: Sendable>(_ body: @Sendable (Int32) throws -> Value) throws -> Value {
+        try body(try openDescriptor())
+    }
+
+    func openDescriptor() throws(SocketError) -> Int32 {
+        if let failure { throw failure }
+        return channel.value.descriptor
+    }
+
+    // MARK: Closing
+
+    /// Closes the socket at once; what ``send(_:timeout:)-(Datagram,_)`` has returned for goes out.
+    ///
+    /// Tasks that wait for the socket get ``SocketError/Code/closed``, and ``datagrams`` ends. Closing twice is the same as
+    /// once.
+    public func close() {
+        channel.value.close()
+        end(SocketError(.closed, message: "The socket was closed on this side."))
+    }
+
+    private func end(_ error: SocketError) {
+        guard failure == nil else { return }
+        failure = error
+        queue.removeAll()
+        while !receivers.isEmpty { endReceive(at: 0, .failure(error)) }
+        while !senders.isEmpty { endSend(at: 0, .failure(error)) }
+    }
+
+    // MARK: What both ways share
+
+    /// An identity for a wait.
+    func nextID() -> UInt64 {
+        lastID += 1
+        return lastID
+    }
+
+    func startTimer(_ timeout: Duration) -> TimerID {
+        channel.value.core.schedule(self, at: MonotonicInstant.now().advanced(by: timeout))
+    }
+
+    /// Whether this socket hasn't had its share of the loop's turn.
+    ///
+    /// A task that never has to wait would otherwise keep the loop from all other sockets.
+    func mayCallNow() -> Bool {
+        let turn = channel.value.core.now
+        if turn != lastTurn {
+            lastTurn = turn
+            callsInTurn = 0
+        }
+        callsInTurn += 1
+        return callsInTurn <= Self.callsPerTurn
+    }
+
+    /// Takes the report of the network, which is told once.
+    func takeReport() throws(SocketError) {
+        if let report = report.take() { throw report }
+    }
+}
+
+// MARK: What the loop tells
+
+extension UDPSocket: DatagramHandler {
+    package nonisolated func readable() {
+        onLoop(loop) { socket, _ in socket.serveReceivers() }
+    }
+
+    package nonisolated func writable() {
+        onLoop(loop) { socket, _ in socket.serveSenders() }
+    }
+
+    package nonisolated func reported(_ code: Int32) {
+        onLoop(loop, code) { socket, code in
+            let error = SocketError.ofDatagram(socket.remoteAddress, errno: code)
+            if !socket.receivers.isEmpty {
+                socket.endReceive(at: 0, .failure(error))
+            } else if !socket.senders.isEmpty {
+                socket.endSend(at: 0, .failure(error))
+            } else {
+                socket.report = error
+            }
+        }
+    }
+
+    package nonisolated func ended(_ error: SocketError) {
+        onLoop(loop, error) { $0.end($1) }
+    }
+}
+
+extension UDPSocket: TimerTarget {
+    package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        onLoop(loop, timer) { socket, timer in
+            socket.timeOutReceive(timer)
+            socket.timeOutSend(timer)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Glibc
+import Testing
+
+@testable import DuplexSockets
+
+/// Both families, by the name of the loopback that goes with each.
+let udpFamilies: [UDPSocket.Families] = [.ipv4, .ipv6]
+
+extension UDPSocket.Families {
+    var loopback: String { self == .ipv6 ? "::1" : "127.0.0.1" }
+}
+
+/// Runs `body` with a group of loops that is stopped afterwards.
+func withLoops(_ count: Int = 2, _ body: (EventLoopGroup) async throws -> Void) async throws {
+    let group = try EventLoopGroup(loops: count)
+    do {
+        try await body(group)
+    } catch {
+        await group.stop()
+        throw error
+    }
+    await group.stop()
+}
+
+/// A socket that is connected to another one, which talks to anybody, both on the loopback, each on a loop of its own.
+func withUDPPair(
+    _ families: UDPSocket.Families = .ipv4,
+    options: DatagramOptions = DatagramOptions(),
+    _ body: (_ near: UDPSocket, _ far: UDPSocket) async throws -> Void
+) async throws {
+    try await withLoops { group in
+        let far = try await UDPSocket.bind(.loopback, families: families, options: options, on: group)
+        let near = try await UDPSocket.connect(to: .address(far.localAddress), on: group)
+        try await body(near, far)
+        await near.close()
+        await far.close()
+    }
+}
+
+/// Two connected datagram sockets of the Unix family: unlike UDP's they wait while the other side has no room.
+func withUnixDatagrams(_ body: (_ socket: UDPSocket, _ other: Int32) async throws -> Void) async throws {
+    try await withLoop { loop in
+        var pair: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        try #require(unsafe socketpair(AF_UNIX, kind, 0, &pair) == 0)
+        defer { SystemCalls.close(pair[1]) }
+        let bound = DatagramBinding.Bound(descriptor: pair[0], family: .unix)
+        let address = try SocketAddress.unix("@none")
+        let socket = await UDPSocket.adopt(bound, local: address, remote: address, on: loop)
+        try await body(socket, pair[1])
+        await socket.close()
+    }
+}
+
+extension Datagram {
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension UDPSocket {
+    /// What comes next, as text; not for ever.
+    func text() async throws -> String {
+        try await receive(timeout: .seconds(10)).text
+    }
+}
