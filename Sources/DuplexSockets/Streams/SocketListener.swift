@@ -37,6 +37,9 @@ public final class SocketListener: Sendable {
         state.withLock { state in
             state.file?.remove()
             for descriptor in state.descriptors.joined() { SystemCalls.close(descriptor) }
+            for (loop, acceptors) in zip(loops, state.acceptors) {
+                loop.execute { _ in for acceptor in acceptors { acceptor.value.close() } }
+            }
         }
     }
 
@@ -68,8 +71,21 @@ public final class SocketListener: Sendable {
 
     /// Starts to accept; each connection is given, on its loop, to `accepted`.
     ///
+    /// Where one loop can't, the listener is closed: the others would accept for nobody.
+    ///
     /// - Returns: once every loop accepts.
     package func start(
+        _ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void
+    ) async throws {
+        do {
+            try await startOnLoops(accepted)
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
+    private func startOnLoops(
         _ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void
     ) async throws {
         for (index, loop) in loops.enumerated() {
