@@ -172,6 +172,24 @@ import Testing
         }
     }
 
+    @Test("What can be bound for one loop and not for the next isn't accepted from", arguments: 1...4)
+    func boundInPart(number: Int) throws {
+        let plan = FaultPlan()
+        plan.arm([FaultPlan.Rule(.bind, .fails(EADDRNOTAVAIL), first: number)])
+        let sockets = try plan.run { () throws(SocketError) in
+            try ListeningSockets(.tcp(port: 0), loops: 2, backlog: 1)
+        }
+        let descriptors = sockets.perLoop.joined()
+        defer { for descriptor in descriptors { SystemCalls.close(descriptor) } }
+        #expect(!descriptors.isEmpty)
+        for descriptor in descriptors {
+            var isListening: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            let code = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size)
+            #expect(code == 0 && isListening == 1)
+        }
+    }
+
     @Test("Random numbers come whole, however often they are interrupted, and in whatever pieces")
     func random() {
         let plan = FaultPlan()

@@ -81,4 +81,20 @@ import Testing
         let again = try SocketListener.bind(.tcp(host: "127.0.0.1", port: listener.localAddress.port))
         await again.close()
     }
+
+    @Test("A listener that is dropped while it is iterated gives the port back")
+    func dropped() async throws {
+        func takeOne() async throws -> SocketAddress {
+            let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+            let address = listener.localAddress
+            let client = try await Socket.connect(to: .address(address))
+            for try await socket in listener {
+                await socket.reset()
+                break
+            }
+            await client.reset()
+            return address
+        }
+        #expect(await Descriptors.comesToRefuse(try await takeOne()))
+    }
 }
