@@ -287,12 +287,16 @@ extension SocketAddress {
 
     /// The address of this side of a socket.
     package static func local(of descriptor: Int32) -> SocketAddress? {
-        unsafe ask { unsafe getsockname(descriptor, $0, $1) }
+        unsafe ask { name, length in
+            SystemCall.localName.make(on: descriptor) { unsafe getsockname(descriptor, name, length) }
+        }
     }
 
     /// The address of the other side of a connected socket.
     package static func remote(of descriptor: Int32) -> SocketAddress? {
-        unsafe ask { unsafe getpeername(descriptor, $0, $1) }
+        unsafe ask { name, length in
+            SystemCall.remoteName.make(on: descriptor) { unsafe getpeername(descriptor, name, length) }
+        }
     }
 
     private static func ask(

@@ -56,6 +56,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
         do throws(SocketError) {
             let descriptor = try SystemCalls.streamSocket(address.family)
             do throws(SocketError) {
+                try race.options.socketOptions.apply(to: descriptor, family: address.family)
                 try race.binding?.bind(descriptor, for: address)
                 return try connect(descriptor)
             } catch {

@@ -153,7 +153,6 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     private func ended(_ report: ConnectRace.Report, _ core: LoopCore) {
         switch report.result {
         case .success(let descriptor):
-            SystemCalls.setNoDelay(descriptor)
             let channel = Channel(descriptor: descriptor, core: core)
             if let context { secure(channel, context, report.attempts) } else { succeed(channel, report.attempts) }
         case .failure(let error): fail(error, report.attempts)

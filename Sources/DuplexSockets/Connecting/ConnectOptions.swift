@@ -15,6 +15,10 @@ public struct ConnectOptions: Sendable {
     ///
     /// An address that takes longer is given up, and the next is tried at once.
     public var attemptTimeout: Duration?
+    /// What the system is told about the socket, before it connects: small writes go out at once, and nothing else.
+    ///
+    /// What the system refuses makes connecting fail.
+    public var socketOptions = SocketOptions()
     /// How the connection is secured, where the endpoint asks for it: ``Endpoint/tls(_:port:)`` or `tls://`.
     ///
     /// The handshake has its own deadline there, ``TLSOptions/handshakeTimeout``.

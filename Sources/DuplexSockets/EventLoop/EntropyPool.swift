@@ -43,7 +43,9 @@ package final class EntropyPool {
         unsafe numbers.withUnsafeMutableBytes { raw in
             var filled = 0
             while filled < size {
-                let count = unsafe getrandom(raw.baseAddress?.advanced(by: filled), size - filled, 0)
+                let count = SystemCall.random.move(size - filled) {
+                    unsafe getrandom(raw.baseAddress?.advanced(by: filled), $0, 0)
+                }
                 precondition(count > 0 || errno == EINTR, "The system has no random numbers: errno \(errno)")
                 filled += max(0, count)
             }

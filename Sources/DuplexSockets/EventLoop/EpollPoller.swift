@@ -18,11 +18,13 @@ import Glibc
     private let buffer: UnsafeMutableBufferPointer<epoll_event>
 
     package init() throws(SocketError) {
-        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        descriptor = SystemCall.makePoller.make { epoll_create1(Int32(EPOLL_CLOEXEC)) }
         guard descriptor >= 0 else {
             throw SocketError(.system, message: "epoll could not be set up.", errno: errno)
         }
-        timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+        timer = SystemCall.makeTimer.make {
+            timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+        }
         guard timer >= 0 else {
             let code = errno
             Glibc.close(descriptor)
@@ -32,8 +34,11 @@ import Glibc
         unsafe buffer.initialize(repeating: epoll_event())
         // Edge-triggered: it is reported once each time it comes, and never has to be read.
         var event = unsafe cduplex_epoll_event(EPOLLIN.rawValue | EPOLLET.rawValue, Self.timerToken)
-        let code = unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, timer, &event)
-        assert(code == 0, "epoll_ctl refused the timer: errno \(errno)")
+        if SystemCall.watch.make({ unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, timer, &event) }) != 0 {
+            let code = errno
+            close()
+            throw SocketError(.system, message: "A timer descriptor could not be watched.", errno: code)
+        }
     }
 
     deinit {
@@ -41,7 +46,7 @@ import Glibc
     }
 
     package func add(_ descriptor: Int32, token: UInt64, interest: Readiness) throws(SocketError) {
-        if control(EPOLL_CTL_ADD, descriptor, token, interest) != 0 {
+        if SystemCall.watch.make(on: descriptor, { control(EPOLL_CTL_ADD, descriptor, token, interest) }) != 0 {
             throw SocketError(.system, message: "A descriptor could not be watched.", errno: errno)
         }
     }
@@ -60,7 +65,9 @@ import Glibc
         events.removeAll(keepingCapacity: true)
         if case .until(let instant) = limit { setTimer(noLaterThan: instant) }
         let timeout: Int32 = limit == .now ? 0 : -1
-        let count = unsafe epoll_wait(self.descriptor, buffer.baseAddress, Int32(Self.capacity), timeout)
+        let count = SystemCall.wait.make {
+            unsafe epoll_wait(self.descriptor, buffer.baseAddress, Int32(Self.capacity), timeout)
+        }
         guard count > 0 else { return }  // A time-out, or a signal: the loop comes back by itself.
         for index in 0..<Int(count) {
             var event = unsafe buffer[index]

@@ -42,12 +42,24 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         try self.init(name: name, poller: SystemPoller.make())
     }
 
+    /// Starts a loop that takes the poller over, and closes it if it can't be started.
     package init(name: String, poller: any Poller) throws(SocketError) {
         thread = LoopThread(name: name)
-        wakeup = try Wakeup()
+        do throws(SocketError) {
+            wakeup = try Wakeup()
+        } catch {
+            poller.close()
+            throw error
+        }
         confined = LoopBound(LoopCore(poller: poller), on: thread)
-        try poller.add(wakeup.descriptor, token: LoopCore.wakeupToken, interest: .readable)
-        try thread.start { self.run() }
+        do throws(SocketError) {
+            try poller.add(wakeup.descriptor, token: LoopCore.wakeupToken, interest: .readable)
+            try thread.start { self.run() }
+        } catch {
+            wakeup.close()
+            poller.close()
+            throw error
+        }
     }
 
     /// Whether the caller runs on this loop's thread.
@@ -105,6 +117,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             }
             if isOver { continuation.resume() } else { submit(.body { _ in }) }
         }
+    }
+
+    /// Has the loop end as ``stop()`` does, without waiting for it.
+    func stopSoon() {
+        remote.withLock { remote in
+            if remote.state == .running { remote.state = .stopping }
+        }
+        submit(.body { _ in })
     }
 
     // MARK: The thread

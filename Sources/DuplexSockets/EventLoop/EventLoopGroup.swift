@@ -31,7 +31,13 @@ public final class EventLoopGroup: Sendable {
     public init(loops count: Int) throws(SocketError) {
         var loops: [EventLoop] = []
         for index in 0..<max(1, count) {
-            loops.append(try EventLoop(name: "duplex-loop-\(index)"))
+            do throws(SocketError) {
+                loops.append(try EventLoop(name: "duplex-loop-\(index)"))
+            } catch {
+                // Nobody would ever stop those that were started.
+                for loop in loops { loop.stopSoon() }
+                throw error
+            }
         }
         self.loops = loops
     }

@@ -30,6 +30,9 @@ package final class LoopThread: Sendable {
     /// - Parameter body: what the thread does; the thread ends when it returns.
     /// - Throws: ``SocketError`` when the system has no thread to give.
     package func start(_ body: @escaping @Sendable () -> Void) throws(SocketError) {
+        #if DEBUG
+        let body = FaultPlan.inherited(body)
+        #endif
         let box = unsafe Unmanaged.passRetained(ThreadBody(thread: self, body: body))
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)
@@ -41,7 +44,9 @@ package final class LoopThread: Sendable {
         var handle: pthread_t?
         #endif
         // The box crosses as an opaque pointer, retained here and released by the thread: the only way through the C call.
-        let code = unsafe pthread_create(&handle, &attributes, runThread, box.toOpaque())
+        let code = SystemCall.startThread.number {
+            unsafe pthread_create(&handle, &attributes, runThread, box.toOpaque())
+        }
         if code != 0 {
             unsafe box.release()
             throw SocketError(.system, message: "The thread of an event loop could not be started.", errno: code)

@@ -47,7 +47,9 @@ package final class PollPoller: Poller {
 
     package func wait(_ limit: PollLimit, into events: inout [PollEvent]) {
         events.removeAll(keepingCapacity: true)
-        var remaining = unsafe poll(&entries, nfds_t(entries.count), Self.milliseconds(limit))
+        var remaining = SystemCall.wait.make {
+            unsafe poll(&entries, nfds_t(entries.count), Self.milliseconds(limit))
+        }
         // None: the time is over, or a signal came, after which the loop comes back by itself.
         for index in entries.indices where remaining > 0 && entries[index].revents != 0 {
             events.append(PollEvent(token: tokens[index], readiness: Readiness(poll: entries[index].revents)))

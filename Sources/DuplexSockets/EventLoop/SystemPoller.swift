@@ -20,5 +20,5 @@ enum SystemPoller {
         return PollPoller()
     }
 
-    private static let isPollWanted = unsafe getenv(variable).map { unsafe String(cString: $0) } == "poll"
+    static let isPollWanted = unsafe getenv(variable).map { unsafe String(cString: $0) } == "poll"
 }

@@ -10,7 +10,7 @@ package struct Wakeup: Sendable {
     package let descriptor: Int32
 
     package init() throws(SocketError) {
-        descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        descriptor = SystemCall.makeWakeup.make { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
         guard descriptor >= 0 else {
             throw SocketError(.system, message: "An eventfd could not be made.", errno: errno)
         }
@@ -25,7 +25,7 @@ package struct Wakeup: Sendable {
     /// Makes the descriptor unreadable again.
     package func clear() {
         var value: eventfd_t = 0
-        _ = unsafe eventfd_read(descriptor, &value)
+        _ = SystemCall.clearWakeup.make(on: descriptor) { unsafe eventfd_read(descriptor, &value) }
     }
 
     package func close() {

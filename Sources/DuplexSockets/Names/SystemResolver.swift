@@ -84,7 +84,7 @@ public struct SystemResolver: Resolver {
         #endif
         unsafe hints.ai_flags = AI_ADDRCONFIG
         var list: UnsafeMutablePointer<addrinfo>?
-        let code = unsafe getaddrinfo(host, nil, &hints, &list)
+        let code = SystemCall.lookUp.number { unsafe getaddrinfo(host, nil, &hints, &list) }
         guard code == 0 else { return .failure(error(code, errno, host)) }
         defer { unsafe freeaddrinfo(list) }
         var addresses: [SocketAddress] = []

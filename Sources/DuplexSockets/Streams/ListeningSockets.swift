@@ -82,7 +82,7 @@ struct ListeningSockets {
     private mutating func share(_ first: Int32) throws(SocketError) {
         perLoop[0].append(first)
         for index in 1..<max(1, perLoop.count) {
-            let copy = fcntl(first, F_DUPFD_CLOEXEC, 0)
+            let copy = SystemCall.duplicate.make(on: first) { fcntl(first, F_DUPFD_CLOEXEC, 0) }
             guard copy >= 0 else {
                 let code = errno
                 for descriptor in perLoop.dropFirst().joined() { SystemCalls.close(descriptor) }
@@ -116,9 +116,15 @@ struct ListeningSockets {
         var failures: [SocketError] = []
         for var wanted in try listenAddress.socketAddresses() {
             if let address { wanted.port = address.port }
+            let before = perLoop
             do {
                 try bind(wanted)
             } catch {
+                // Bound for one loop and not for the next: what doesn't listen must not be accepted from.
+                for (list, kept) in zip(perLoop, before) {
+                    for descriptor in list.dropFirst(kept.count) { SystemCalls.close(descriptor) }
+                }
+                perLoop = before
                 failures.append(error)
                 // A machine without IPv6 still has localhost; a port that is taken is an error on either.
                 if error.errno != EADDRNOTAVAIL && error.errno != EAFNOSUPPORT { throw error }
@@ -141,7 +147,7 @@ struct ListeningSockets {
         let first = try bindSocket(wanted, false)
         perLoop[0].append(first)
         guard let actual = SocketAddress.local(of: first) else {
-            throw SocketError(.cannotBind, message: "\(wanted) was bound but has no address.")
+            throw SocketError(.cannotBind, message: "\(wanted) was bound but has no address.", errno: errno)
         }
         if perLoop.count > 1 { try Self.sharePort(first) }
         for index in 1..<max(1, perLoop.count) {
@@ -155,9 +161,9 @@ struct ListeningSockets {
 
     static func listen(_ descriptor: Int32, _ address: SocketAddress, backlog: Int32) throws(SocketError) {
         #if canImport(Glibc)
-        let code = Glibc.listen(descriptor, backlog)
+        let code = SystemCall.listen.make(on: descriptor) { Glibc.listen(descriptor, backlog) }
         #else
-        let code = Darwin.listen(descriptor, backlog)
+        let code = SystemCall.listen.make(on: descriptor) { Darwin.listen(descriptor, backlog) }
         #endif
         if code != 0 {
             throw SocketError(.cannotBind, message: "Nothing can listen on \(address).", errno: errno)
@@ -172,9 +178,9 @@ struct ListeningSockets {
             if sharesPort { try sharePort(descriptor) }
             let code = unsafe address.withSystemAddress { pointer, length in
                 #if canImport(Glibc)
-                return unsafe Glibc.bind(descriptor, pointer, length)
+                return SystemCall.bind.make(on: descriptor) { unsafe Glibc.bind(descriptor, pointer, length) }
                 #else
-                return unsafe Darwin.bind(descriptor, pointer, length)
+                return SystemCall.bind.make(on: descriptor) { unsafe Darwin.bind(descriptor, pointer, length) }
                 #endif
             }
             if code != 0 { throw SocketError(.cannotBind, message: "\(address) can't be bound.", errno: errno) }

@@ -16,8 +16,7 @@ public final class SocketListener: Sendable {
     /// Its port is the actual one.
     public let localAddress: SocketAddress
     private let loops: [EventLoop]
-    private let proxyProtocol: ProxyProtocol
-    private let logger: Logger
+    private let setup: ListenerSetup
     private let state: Mutex<State>
 
     private struct State {
@@ -28,32 +27,15 @@ public final class SocketListener: Sendable {
         var file: UnixSocketFile?
     }
 
-    /// What takes the connections of one loop.
-    private struct LoopAcceptors {
-        let acceptors: [Acceptor]
-        /// Where connections wait for the headers of proxies.
-        let gate: ProxyGate?
-
-        func close() {
-            for acceptor in acceptors { acceptor.close() }
-            gate?.close()
-        }
-    }
-
-    /// Gets each connection on its loop, with the client's address and, where it is expected, what the proxy said.
-    private typealias Accepted = @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?, ProxyOrigin?) -> Void
-
     private init(
         _ sockets: ListeningSockets,
         _ address: SocketAddress,
         _ loops: [EventLoop],
-        _ proxyProtocol: ProxyProtocol,
-        _ logger: Logger
+        _ setup: ListenerSetup
     ) {
         localAddress = address
-        self.proxyProtocol = proxyProtocol
+        self.setup = setup
         self.loops = loops
-        self.logger = logger
         state = Mutex(State(descriptors: sockets.perLoop, file: sockets.file))
     }
 
@@ -61,6 +43,9 @@ public final class SocketListener: Sendable {
         state.withLock { state in
             state.file?.remove()
             for descriptor in state.descriptors.joined() { SystemCalls.close(descriptor) }
+            for (loop, acceptors) in zip(loops, state.acceptors) {
+                loop.execute { _ in acceptors.value.close() }
+            }
         }
     }
 
@@ -70,6 +55,9 @@ public final class SocketListener: Sendable {
     ///   - address: where; with port 0 the system chooses, see ``localAddress``.
     ///   - group: the loops that the connections are spread over.
     ///   - backlog: how many connections may wait to be accepted; the system may cut it.
+    ///   - tls: secures the connections, before anybody gets them, within its handshake's deadline; they are in the clear
+    ///     unless told otherwise.
+    ///   - options: what the system is told about each connection.
     ///   - proxyProtocol: whether connections come through a proxy that says for whom; they don't unless told otherwise.
     ///   - logger: gets what has no other way to be told, such as a lack of descriptors.
     /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken, by whomever, or not allowed.
@@ -78,9 +66,13 @@ public final class SocketListener: Sendable {
         _ address: ListenAddress,
         on group: EventLoopGroup = .shared,
         backlog: Int = 4_096,
+        tls: TLSServerOptions? = nil,
+        options: SocketOptions = SocketOptions(),
         proxyProtocol: ProxyProtocol = .off,
         logger: Logger = Logger(label: "duplex.listener")
     ) throws(SocketError) -> SocketListener {
+        // What is wrong with a certificate is told here, and not to the first client.
+        _ = try tls?.context()
         let sockets = try ListeningSockets(
             address,
             loops: group.loops.count,
@@ -89,10 +81,17 @@ public final class SocketListener: Sendable {
         guard let bound = sockets.address else {
             throw SocketError(.cannotBind, message: "\(address) could not be bound.")
         }
-        return SocketListener(sockets, bound, group.loops, proxyProtocol, logger)
+        let setup = ListenerSetup(proxyProtocol: proxyProtocol, options: options, tls: tls, logger: logger)
+        let listener = SocketListener(sockets, bound, group.loops, setup)
+        for descriptor in sockets.perLoop.joined() {
+            try options.apply(to: descriptor, family: bound.family, as: .listener)
+        }
+        return listener
     }
 
     /// Starts to accept; each connection is given, on its loop, to `accepted`.
+    ///
+    /// Where one loop can't, the listener is closed: the others would accept for nobody.
     ///
     /// - Returns: once every loop accepts.
     package func start(
@@ -107,7 +106,16 @@ public final class SocketListener: Sendable {
         }
     }
 
-    private func begin(_ accepted: @escaping Accepted) async throws {
+    private func begin(_ accepted: @escaping LoopAcceptors.Accepted) async throws {
+        do {
+            try await beginOnLoops(accepted)
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
+    private func beginOnLoops(_ accepted: @escaping LoopAcceptors.Accepted) async throws {
         for (index, loop) in loops.enumerated() {
             let descriptors = try state.withLock { state -> [Int32] in
                 if state.isClosed { throw SocketError(.closed, message: "The listener is closed.") }
@@ -126,33 +134,17 @@ public final class SocketListener: Sendable {
     private func startAcceptors(
         _ descriptors: [Int32],
         on loop: EventLoop,
-        _ accepted: @escaping Accepted
+        _ accepted: @escaping LoopAcceptors.Accepted
     ) async throws -> LoopBound<LoopAcceptors> {
-        let (logger, proxyProtocol) = (logger, proxyProtocol)
+        let setup = setup
         return try await withCheckedThrowingContinuation { continuation in
             loop.execute { core in
-                let take = { (connection: Int32, address: SocketAddress?, proxy: ProxyOrigin?) in
-                    SystemCalls.setNoDelay(connection)
-                    let channel = LoopBound(Channel(descriptor: connection, core: core), on: loop.thread)
-                    accepted(loop, channel, address, proxy)
-                }
-                let gate =
-                    proxyProtocol.isOff
-                    ? nil
-                    : ProxyGate(policy: proxyProtocol, core: core, logger: logger) {
-                        take($0, $1.header.source ?? $1.address, $1)
-                    }
-                let acceptors = descriptors.map { descriptor in
-                    Acceptor(descriptor: descriptor, core: core, logger: logger) { connection, address in
-                        if let gate { gate.admit(connection, address) } else { take(connection, address, nil) }
-                    }
-                }
-                let all = LoopAcceptors(acceptors: acceptors, gate: gate)
+                let acceptors = LoopAcceptors(loop: loop, core: core, setup: setup, accepted: accepted)
                 do {
-                    for acceptor in acceptors { try acceptor.start() }
-                    continuation.resume(returning: LoopBound(all, on: loop.thread))
+                    try acceptors.start(descriptors)
+                    continuation.resume(returning: LoopBound(acceptors, on: loop.thread))
                 } catch {
-                    all.close()
+                    acceptors.close()
                     continuation.resume(throwing: error)
                 }
             }
@@ -196,7 +188,7 @@ public final class SocketListener: Sendable {
     public func serve(_ handler: @escaping @Sendable (isolated Socket) async throws -> Void) async throws {
         let inbox = ConnectionInbox()
         try await start(inbox)
-        let logger = logger
+        let logger = setup.logger
         await withDiscardingTaskGroup { group in
             while let socket = await inbox.next() {
                 group.addTask(executorPreference: socket.loop) { await Self.run(handler, socket, logger) }

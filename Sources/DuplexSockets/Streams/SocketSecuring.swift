@@ -22,7 +22,8 @@ extension Socket {
     /// try await socket.startTLS()
     /// ```
     ///
-    /// Cancelling resets the connection: half a handshake leads nowhere.
+    /// A file that is still being written has to be waited for before. Cancelling resets the connection: half a handshake
+    /// leads nowhere.
     ///
     /// - Parameter options: whom to trust and what to offer. The handshake has
     ///   ``TLSOptions/handshakeTimeout`` from when its turn comes.
@@ -43,6 +44,9 @@ extension Socket {
         if let failure { throw failure }
         if channel.value.isSecured {
             throw SocketError(.tls, message: "The connection is secured already, or is about to be.")
+        }
+        if !transfers.isEmpty {
+            throw SocketError(.tls, message: "A file is still being written in the clear: wait for its end first.")
         }
         try Task.checkCancellation()
         try channel.value.prepareTLS(context, serverName: serverName, timeout: timeout, loop: loop) { [weak self] in

@@ -28,11 +28,19 @@ package enum SystemCalls {
     #endif
 
     package static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> TransferResult {
-        result { unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+        result {
+            SystemCall.receive.move(buffer.count, on: descriptor) {
+                unsafe recv(descriptor, buffer.baseAddress, $0, 0)
+            }
+        }
     }
 
     package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> TransferResult {
-        result { unsafe Self.systemSend(descriptor, bytes.baseAddress, bytes.count, sendFlags) }
+        result {
+            SystemCall.send.move(bytes.count, on: descriptor) {
+                unsafe Self.systemSend(descriptor, bytes.baseAddress, $0, sendFlags)
+            }
+        }
     }
 
     /// Sends two pieces one after the other in one call.
@@ -41,16 +49,21 @@ package enum SystemCalls {
         _ first: UnsafeRawBufferPointer,
         _ second: UnsafeRawBufferPointer
     ) -> TransferResult {
-        var pieces = unsafe (
-            iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count),
-            iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
-        )
-        // A tuple of two C structs lies in memory as an array of two of them.
-        return unsafe withUnsafeMutableBytes(of: &pieces) { raw in
-            var message = unsafe msghdr()
-            unsafe message.msg_iov = raw.baseAddress?.assumingMemoryBound(to: iovec.self)
-            unsafe message.msg_iovlen = 2
-            return result { unsafe sendmsg(descriptor, &message, sendFlags) }
+        result {
+            SystemCall.send.move(first.count + second.count, on: descriptor) { count in
+                let ofFirst = min(count, first.count)
+                var pieces = unsafe (
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: ofFirst),
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: count - ofFirst)
+                )
+                // A tuple of two C structs lies in memory as an array of two of them.
+                return unsafe withUnsafeMutableBytes(of: &pieces) { raw in
+                    var message = unsafe msghdr()
+                    unsafe message.msg_iov = raw.baseAddress?.assumingMemoryBound(to: iovec.self)
+                    unsafe message.msg_iovlen = 2
+                    return unsafe sendmsg(descriptor, &message, sendFlags)
+                }
+            }
         }
     }
 
@@ -85,9 +98,9 @@ package enum SystemCalls {
     package static func streamSocket(_ family: AddressFamily) throws(SocketError) -> Int32 {
         #if os(Linux)
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(family.rawValue, kind, 0)
+        let descriptor = SystemCall.socket.make { socket(family.rawValue, kind, 0) }
         #else
-        let descriptor = socket(family.rawValue, SOCK_STREAM, 0)
+        let descriptor = SystemCall.socket.make { socket(family.rawValue, SOCK_STREAM, 0) }
         #endif
         guard descriptor >= 0 else {
             throw SocketError(.system, message: "A socket could not be made.", errno: errno)
@@ -101,9 +114,9 @@ package enum SystemCalls {
     package static func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         unsafe address.withSystemAddress { pointer, length in
             #if canImport(Glibc)
-            let code = unsafe Glibc.connect(descriptor, pointer, length)
+            let code = SystemCall.connect.make(on: descriptor) { unsafe Glibc.connect(descriptor, pointer, length) }
             #else
-            let code = unsafe Darwin.connect(descriptor, pointer, length)
+            let code = SystemCall.connect.make(on: descriptor) { unsafe Darwin.connect(descriptor, pointer, length) }
             #endif
             // Interrupted or not, the attempt goes on by itself (connect(2)).
             return code == 0 ? 0 : (errno == EINTR ? EINPROGRESS : errno)
@@ -127,12 +140,14 @@ package enum SystemCalls {
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let accepted = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                unsafe cduplex_accept4(
-                    descriptor,
-                    address,
-                    &length,
-                    Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-                )
+                SystemCall.accept.make(on: descriptor) {
+                    unsafe cduplex_accept4(
+                        descriptor,
+                        address,
+                        &length,
+                        Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+                    )
+                }
             }
         }
         if accepted >= 0 { return .accepted(accepted, SocketAddress(storage, length: length)) }
@@ -158,32 +173,34 @@ package enum SystemCalls {
     /// Says that nothing more will be written; the peer sees the end of the stream.
     package static func finishWriting(_ descriptor: Int32) {
         // It fails when the peer is gone, which the next receive reports.
-        _ = shutdown(descriptor, Int32(SHUT_WR))
+        _ = SystemCall.shutdown.make(on: descriptor) { shutdown(descriptor, Int32(SHUT_WR)) }
     }
 
     // MARK: Options
 
     package static func setOption(_ descriptor: Int32, level: Int32, name: Int32, _ value: Int32) -> Bool {
         var value = value
-        return unsafe setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
-    }
-
-    package static func setNoDelay(_ descriptor: Int32) {
-        // A socket that isn't TCP has no such option and no such delay.
-        _ = setOption(descriptor, level: Int32(IPPROTO_TCP), name: TCP_NODELAY, 1)
+        let code = SystemCall.setOption.make(on: descriptor) {
+            unsafe setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+        }
+        return code == 0
     }
 
     /// Has the next close send a reset and drop what is queued.
     package static func setResetOnClose(_ descriptor: Int32) {
         var value = linger(l_onoff: 1, l_linger: 0)
-        _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+        _ = SystemCall.setOption.make(on: descriptor) {
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+        }
     }
 
     /// The error that is pending on a socket; 0 when there is none.
     package static func pendingError(_ descriptor: Int32) -> Int32 {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
-        let code = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &length)
+        let code = SystemCall.getOption.make(on: descriptor) {
+            unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &length)
+        }
         return code == 0 ? value : errno
     }
 }

@@ -36,14 +36,18 @@ struct UnixSocketFile: Sendable {
         let descriptor = try ListeningSockets.bound(address, sharesPort: false)
         do throws(SocketError) {
             // Nobody can connect before it listens, so the permissions hold from the first moment on.
-            if isFile, let permissions, unsafe chmod(path, mode_t(permissions)) != 0 {
+            if isFile, let permissions, setPermissions(of: path, to: permissions) != 0 {
                 throw SocketError(.cannotBind, message: "\(address) can't be given its permissions.", errno: errno)
             }
             try ListeningSockets.listen(descriptor, address, backlog: backlog)
-            return (descriptor, isFile ? UnixSocketFile(path) : nil)
+            guard isFile else { return (descriptor, nil) }
+            guard let file = UnixSocketFile(path) else {
+                throw SocketError(.cannotBind, message: "\(address): the file was gone at once.", errno: errno)
+            }
+            return (descriptor, file)
         } catch {
             SystemCalls.close(descriptor)
-            if isFile { _ = unsafe unlink(path) }
+            if isFile { unlink(path) }
             throw error
         }
     }
@@ -58,25 +62,38 @@ struct UnixSocketFile: Sendable {
     /// Removes the file, unless somebody has put another one there.
     func remove() {
         guard let status = Self.status(of: path), status.st_dev == device, status.st_ino == inode else { return }
-        _ = unsafe unlink(path)
+        Self.unlink(path)
     }
 
     private static func status(of path: String) -> stat? {
         var status = stat()
-        return unsafe lstat(path, &status) == 0 ? status : nil
+        return SystemCall.fileStatus.make { unsafe lstat(path, &status) } == 0 ? status : nil
+    }
+
+    private static func setPermissions(of path: String, to permissions: UInt16) -> Int32 {
+        SystemCall.setPermissions.make { unsafe chmod(path, mode_t(permissions)) }
+    }
+
+    private static func unlink(_ path: String) {
+        #if canImport(Glibc)
+        _ = SystemCall.unlink.make { unsafe Glibc.unlink(path) }
+        #else
+        _ = SystemCall.unlink.make { unsafe Darwin.unlink(path) }
+        #endif
     }
 
     private static func lockFolder(of path: String) throws(SocketError) -> Int32 {
         let end = path.lastIndex(of: "/")
         let folder = end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = SystemCall.openFolder.make { unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard descriptor >= 0 else {
             throw SocketError(.cannotBind, message: "unix:\(path): the folder can't be opened.", errno: errno)
         }
         // Held for a few system calls by those who are fair; where the file system has no locks, it goes without. Tried now
         // and then, because flock(2) has no time-out, and nothing tells of a lock that has become free.
         for _ in 0..<lockAttempts {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return descriptor }
+            let code = SystemCall.lockFolder.make(on: descriptor) { flock(descriptor, LOCK_EX | LOCK_NB) }
+            if code == 0 || errno != EWOULDBLOCK { return descriptor }
             usleep(1_000)
         }
         SystemCalls.close(descriptor)
@@ -85,16 +102,25 @@ struct UnixSocketFile: Sendable {
 
     /// Removes a socket that nobody listens at any more.
     private static func removeStale(_ path: String, _ address: SocketAddress) throws(SocketError) {
-        guard let status = status(of: path) else { return }
+        guard let status = status(of: path) else {
+            if errno == ENOENT { return }
+            throw SocketError(.cannotBind, message: "\(address) can't be looked at.", errno: errno)
+        }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SocketError(.cannotBind, message: "\(address): there is a file that isn't a socket.", errno: EEXIST)
         }
         let probe = try SystemCalls.streamSocket(.unix)
         defer { SystemCalls.close(probe) }
         let code = SystemCalls.connect(probe, to: address)
-        guard code == ECONNREFUSED else {
+        switch code {
+        case ECONNREFUSED: unlink(path)
+        case ENOENT: break  // Somebody else was quicker.
+        // A backlog that is full says EAGAIN.
+        case 0, EINPROGRESS, EAGAIN:
             throw SocketError(.cannotBind, message: "\(address): somebody listens there.", errno: EADDRINUSE)
+        default:
+            let message = "\(address): there is a socket, and whether somebody listens there can't be found out."
+            throw SocketError(.cannotBind, message: message, errno: code)
         }
-        _ = unsafe unlink(path)
     }
 }

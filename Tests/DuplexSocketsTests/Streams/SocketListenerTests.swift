@@ -103,4 +103,20 @@ import Testing
         #expect(unsafe access(path, F_OK) == 0)
         #expect((try? AdoptedDescriptor.listening(descriptor)) != address)
     }
+
+    @Test("A listener that is dropped while it is iterated gives the port back")
+    func dropped() async throws {
+        func takeOne() async throws -> SocketAddress {
+            let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+            let address = listener.localAddress
+            let client = try await Socket.connect(to: .address(address))
+            for try await socket in listener {
+                await socket.reset()
+                break
+            }
+            await client.reset()
+            return address
+        }
+        #expect(await Descriptors.comesToRefuse(try await takeOne()))
+    }
 }

@@ -91,7 +91,7 @@ import Testing
                 ($0 as? SocketError)?.code == .timedOut
             }
             let queued = await near.queuedBytes
-            #expect(queued > Channel.highWaterMark && queued < 4 << 20)
+            #expect(queued > 64 * 1_024 && queued < 4 << 20)
             let written = await near.bytesWritten
             await near.finishWriting()
             var received: UInt64 = 0

@@ -213,7 +213,7 @@ final class NameServerPeer: Sendable {
         for reply in replies(Array(input.dropFirst(2)), sender, isStream: true) {
             let count = reply.bytes.count
             var rest = (reply.isBare ? [] : [UInt8(count >> 8), UInt8(count & 0xFF)]) + reply.bytes
-            SystemCalls.setNoDelay(descriptor)
+            try? SystemOption.noDelay.set(true, on: descriptor)
             while !rest.isEmpty {
                 guard case .transferred(let sent) = Descriptors.send(descriptor, Array(rest.prefix(reply.piece))) else {
                     return

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Logging
+
+/// What a listener does with each connection before it hands it over.
+struct ListenerSetup: Sendable {
+    var proxyProtocol: ProxyProtocol
+    var options: SocketOptions
+    var tls: TLSServerOptions?
+    var logger: Logger
+}
+
+/// Takes the connections of one loop: accepts them, hears what a proxy says of them, sets their options and secures them.
+final class LoopAcceptors {
+    /// Gets each connection on its loop, with the client's address and, where it is expected, what the proxy said.
+    typealias Accepted = @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?, ProxyOrigin?) -> Void
+
+    private let loop: EventLoop
+    private let core: LoopCore
+    private let setup: ListenerSetup
+    private let accepted: Accepted
+    private var acceptors: [Acceptor] = []
+    /// Where connections wait for the headers of proxies.
+    private var gate: ProxyGate?
+
+    init(loop: EventLoop, core: LoopCore, setup: ListenerSetup, accepted: @escaping Accepted) {
+        self.loop = loop
+        self.core = core
+        self.setup = setup
+        self.accepted = accepted
+    }
+
+    /// Takes over listening sockets; to be closed in the end, whatever comes of it.
+    func start(_ descriptors: [Int32]) throws(SocketError) {
+        if !setup.proxyProtocol.isOff {
+            gate = ProxyGate(policy: setup.proxyProtocol, core: core, logger: setup.logger) { [self] connection, origin in
+                admit(connection, origin.header.source ?? origin.address, origin)
+            }
+        }
+        acceptors = descriptors.map { descriptor in
+            Acceptor(descriptor: descriptor, core: core, logger: setup.logger) { [self] connection, address in
+                if let gate { gate.admit(connection, address) } else { admit(connection, address, nil) }
+            }
+        }
+        for acceptor in acceptors { try acceptor.start() }
+    }
+
+    /// Stops listening; handshakes that were begun come to their ends.
+    func close() {
+        for acceptor in acceptors { acceptor.close() }
+        gate?.close()
+        // They hold this object.
+        acceptors = []
+        gate = nil
+    }
+
+    private func admit(_ connection: Int32, _ address: SocketAddress?, _ proxy: ProxyOrigin?) {
+        do throws(SocketError) {
+            try setup.options.apply(to: connection, family: address?.family ?? .unix)
+        } catch {
+            // A connection that goes on without an option is worth more than none.
+            log(error, "a connection has not all of its options", address)
+        }
+        let channel = Channel(descriptor: connection, core: core)
+        if let tls = setup.tls {
+            secure(channel, tls, address, proxy)
+        } else {
+            accepted(loop, LoopBound(channel, on: loop.thread), address, proxy)
+        }
+    }
+
+    private func secure(
+        _ channel: Channel,
+        _ options: TLSServerOptions,
+        _ address: SocketAddress?,
+        _ proxy: ProxyOrigin?
+    ) {
+        let bound = LoopBound(channel, on: loop.thread)
+        do throws(SocketError) {
+            let context = try options.context()
+            let timeout = options.handshakeTimeout
+            try channel.prepareTLS(context, serverName: nil, timeout: timeout, loop: loop) { [self] result in
+                switch result {
+                case .success: accepted(loop, bound, address, proxy)
+                case .failure(let error): log(error, "a client was not let in", address)
+                }
+            }
+            channel.startTLS()
+        } catch {
+            log(error, "no connection can be secured", address)
+            channel.close()
+        }
+    }
+
+    private func log(_ error: SocketError, _ message: Logger.Message, _ address: SocketAddress?) {
+        setup.logger.info(message, metadata: ["peer": "\(address?.description ?? "?")", "error": "\(error)"])
+    }
+}

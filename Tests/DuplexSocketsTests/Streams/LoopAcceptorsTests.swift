@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+/// What a listener does with a connection before it hands it over: options and TLS.
+@Suite struct LoopAcceptorsTests {
+    /// A listener that sends back what it gets, line by line, while `body` runs.
+    private func withEcho(
+        _ address: ListenAddress = .tcp(host: "127.0.0.1", port: 0),
+        tls: TLSServerOptions? = nil,
+        options: SocketOptions = SocketOptions(),
+        _ body: (Endpoint) async throws -> Void
+    ) async throws {
+        let group = try EventLoopGroup(loops: 2)
+        let listener = try SocketListener.bind(address, on: group, tls: tls, options: options)
+        let serving = Task {
+            try await listener.serve { socket in
+                while let line = try await socket.readLine() { try await socket.write(line + "!\n") }
+            }
+        }
+        let local = listener.localAddress
+        let endpoint = local.path == nil && tls != nil ? Endpoint.tls("127.0.0.1", port: local.port) : .address(local)
+        do {
+            try await body(endpoint)
+        } catch {
+            serving.cancel()
+            throw error
+        }
+        serving.cancel()
+        _ = await serving.result
+        await group.stop()
+    }
+
+    private func options(_ change: (inout TLSOptions) -> Void = { _ in }) throws -> ConnectOptions {
+        var options = ConnectOptions()
+        options.tls = try TestCertificates.clientOptions(change)
+        return options
+    }
+
+    private func echoes(_ endpoint: Endpoint, _ options: ConnectOptions) async throws {
+        let socket = try await Socket.connect(to: endpoint, options: options)
+        try await socket.write("hello\n")
+        #expect(try await socket.readLine() == "hello!")
+        await socket.close()
+    }
+
+    @Test("A listener with TLS hands out secured connections")
+    func secured() async throws {
+        try await withEcho(tls: TestCertificates.serverOptions()) { endpoint in
+            for _ in 0..<4 { try await echoes(endpoint, options()) }
+        }
+    }
+
+    @Test("Unix sockets can be secured, too")
+    func unix() async throws {
+        let path = "/tmp/duplex-tls-\(UInt64.random(in: 0 ... .max)).sock"
+        try await withEcho(.unix(path), tls: TestCertificates.serverOptions()) { endpoint in
+            let socket = try await Socket.connect(to: endpoint)
+            try await socket.startTLS(TestCertificates.clientOptions { $0.serverName = "localhost" })
+            try await socket.write("hello\n")
+            #expect(try await socket.readLine() == "hello!")
+            await socket.close()
+        }
+    }
+
+    @Test("Who fails the handshake gets nothing, and the others don't notice")
+    func failures() async throws {
+        let server = try TestCertificates.serverOptions { $0.handshakeTimeout = .milliseconds(100) }
+        try await withEcho(tls: server) { endpoint in
+            guard case .host(let host, let port) = endpoint.target else { return }
+            let silent = try await Socket.connect(to: .host(host, port: port))
+            let rude = try await Socket.connect(to: .host(host, port: port))
+            try await rude.write("GET / HTTP/1.1\r\n\r\n")
+            let picky = try options { $0.trust = .systemRoots }
+            await #expect(throws: SocketError.self) { try await Socket.connect(to: endpoint, options: picky) }
+            try await echoes(endpoint, options())
+            // An alert (RFC 8446 section 5.1), and then the end.
+            #expect(try await rude.read()?.first == 21)
+            #expect(try await rude.read() == nil)
+            // Its time is over.
+            while try await silent.read() != nil {}
+            await silent.close()
+            await rude.close()
+        }
+    }
+
+    @Test("A certificate that is replaced while the listener runs is shown to the next client")
+    func replaced() async throws {
+        let server = TLSServerOptions(try TestCertificates.issue(["127.0.0.1"]))
+        let renewed = try TestCertificates.issue(["127.0.0.1"])
+        try await withEcho(tls: server) { endpoint in
+            let before = try await Socket.connect(to: endpoint, options: options())
+            server.identities.replace(with: [renewed])
+            let after = try await Socket.connect(to: endpoint, options: options())
+            #expect(await before.tls?.peerCertificates.first?.pin != renewed.certificates[0].pin)
+            #expect(await after.tls?.peerCertificates.first?.pin == renewed.certificates[0].pin)
+            try await before.write("still here\n")
+            #expect(try await before.readLine() == "still here!")
+            await before.close()
+            await after.close()
+        }
+    }
+
+    @Test("Options of the server that OpenSSL refuses are an error before anything is bound")
+    func refused() throws {
+        var server = try TestCertificates.serverOptions()
+        server.ciphers.tls12 = "NONE"
+        #expect { try SocketListener.bind(.tcp(port: 0), tls: server) } throws: { ($0 as? SocketError)?.code == .tls }
+    }
+
+    @Test("Options hold for each connection")
+    func socketOptions() async throws {
+        var server = SocketOptions()
+        server.keepalive = .after(.seconds(33), interval: .seconds(7), count: 3)
+        let group = try EventLoopGroup(loops: 1)
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0), on: group, options: server)
+        var iterator = listener.makeAsyncIterator()
+        async let accepted = iterator.next()
+        var client = ConnectOptions()
+        client.socketOptions.noDelay = false
+        let near = try await Socket.connect(to: .address(listener.localAddress), options: client, on: group)
+        let far = try #require(try await accepted)
+        #expect(try await near.options().noDelay == false)
+        let actual = try await far.options()
+        #expect(actual.noDelay == true && actual.keepalive == server.keepalive)
+        await near.reset()
+        await far.reset()
+        await listener.close()
+        await group.stop()
+    }
+}
