@@ -93,7 +93,7 @@ public final class CachingResolver: Resolver {
 
     /// Forgets one name, for example because none of its addresses answers.
     public func remove(_ host: String) {
-        let name = HostNames.normalized(host)
+        let name = host.lowercased()
         state.withLock { state in
             state.entries[name] = nil
             state.current[name] = nil
@@ -112,12 +112,13 @@ public final class CachingResolver: Resolver {
 
     /// Looks a host name up, or remembers it.
     ///
-    /// - Parameter host: a name; upper and lower case are the same, and a dot at its end doesn't count.
+    /// - Parameter host: a name. Upper and lower case are the same; with a dot at its end it is another name, as it isn't
+    ///   tried in search domains.
     /// - Returns: the addresses, with the time for which they are still remembered.
     /// - Throws: what the other resolver threw; `CancellationError`.
     public func resolve(_ host: String) async throws -> Resolution {
         try Task.checkCancellation()
-        let name = HostNames.normalized(host)
+        let name = host.lowercased()
         let pending = PendingLookup()
         let (flight, waiter): (UInt64, UInt64)
         switch enter(name, pending) {

@@ -10,8 +10,9 @@ public protocol Resolver: Sendable {
     ///
     /// - Parameter host: a name. Literal addresses don't get here.
     /// - Returns: at least one address, the most preferred first, with port 0.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/unknownHost`` when the name has no address, or another code when
-    ///   that could not be found out; `CancellationError`.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unknownHost`` when the name has no address, which may be
+    ///   remembered; with another code, as a rule ``SocketError/Code/nameServiceFailed``, when that could not be found out.
+    ///   `CancellationError`.
     func resolve(_ host: String) async throws -> Resolution
 }
 

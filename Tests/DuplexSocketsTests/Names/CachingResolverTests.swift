@@ -40,7 +40,7 @@ import Testing
         let cache = cache(inner)
         #expect(try await cache.resolve("host").timeToLive == .seconds(60))
         clock.advance(by: .seconds(59))
-        #expect(try await cache.resolve("HOST.") == Resolution(literals: ["192.0.2.4"], timeToLive: .seconds(1)))
+        #expect(try await cache.resolve("HOST") == Resolution(literals: ["192.0.2.4"], timeToLive: .seconds(1)))
         #expect(inner.asked == ["host"])
         clock.advance(by: .seconds(1))
         #expect(try await cache.resolve("host").timeToLive == .seconds(60))
@@ -123,12 +123,20 @@ import Testing
         #expect(cache.count == 3)
     }
 
+    @Test("A complete name is another one: it isn't tried in search domains")
+    func complete() async throws {
+        let inner = answering(timeToLive: .seconds(60))
+        let cache = cache(inner)
+        for host in ["host", "host.", "Host", "Host."] { _ = try await cache.resolve(host) }
+        #expect(inner.asked == ["host", "host."])
+    }
+
     @Test("What is forgotten is asked for again")
     func forgetting() async throws {
         let inner = answering(timeToLive: .seconds(60))
         let cache = cache(inner)
         for host in ["a", "b"] { _ = try await cache.resolve(host) }
-        cache.remove("A.")
+        cache.remove("A")
         for host in ["a", "b"] { _ = try await cache.resolve(host) }
         #expect(inner.asked == ["a", "b", "a"])
         cache.removeAll()
