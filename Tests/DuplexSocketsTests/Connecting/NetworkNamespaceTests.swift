@@ -15,11 +15,7 @@ struct NetworkNamespaceTests {
     /// Addresses of a name on the far side.
     private func options(_ network: TestNetwork, _ hosts: [TestNetwork.Host]) -> ConnectOptions {
         var options = ConnectOptions(timeout: .seconds(30))
-        options.resolver = ClosureResolver { _ in
-            var addresses: [SocketAddress] = []
-            for host in hosts { addresses.append(try SocketAddress(network.far(host), port: 0)) }
-            return addresses
-        }
+        options.resolver = ClosureResolver(literals: hosts.map(network.far))
         return options
     }
 
@@ -96,11 +92,7 @@ struct NetworkNamespaceTests {
             var options = ConnectOptions(timeout: .seconds(30))
             options.attemptDelay = .milliseconds(50)
             let literals = [network.far(.ipv6), network.far(.secondIPv6), network.near(.ipv4), network.far(.ipv4)]
-            options.resolver = ClosureResolver { _ in
-                var addresses: [SocketAddress] = []
-                for literal in literals { addresses.append(try SocketAddress(literal, port: 0)) }
-                return addresses
-            }
+            options.resolver = ClosureResolver(literals: literals)
             let timeline = try await connect(port, options)
             #expect(hosts(timeline) == [literals[0], literals[2], literals[1], literals[3]])
             #expect(
