@@ -48,6 +48,8 @@ public struct ConnectOptions: Sendable {
     public var localPort = 0
 
     /// What looks host names up; the system unless told otherwise.
+    ///
+    /// It runs on the event loop of the connection, and so must not block.
     public var resolver: any Resolver = SystemResolver()
 
     /// Makes the default options.

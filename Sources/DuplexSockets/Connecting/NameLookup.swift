@@ -3,7 +3,8 @@
 
 /// Asks a resolver for one name, with a deadline that holds even against one that doesn't give up when it is told to.
 ///
-/// Lives on one loop; the resolver runs in a task of its own.
+/// Lives on one loop. The resolver runs in a task of its own, on that loop as well: a program that keeps the threads of the
+/// global executor busy doesn't keep its connections waiting.
 final class NameLookup: TimerTarget, StopObserver {
     private let host: String
     private let resolver: any Resolver
@@ -60,7 +61,7 @@ final class NameLookup: TimerTarget, StopObserver {
         _ loop: EventLoop,
         _ lookup: LoopBound<Weak>
     ) -> Task<Void, Never> {
-        Task {
+        Task(executorPreference: loop) {
             let result = await ask(resolver, host)
             if Task.isCancelled { return }
             loop.execute { _ in lookup.value.lookup?.finish(result) }

@@ -42,6 +42,17 @@ import Testing
         #expect(names <= timeline.attempts[0].start && timeline.attempts[0].end <= timeline.total)
     }
 
+    @Test("A resolver runs on the connection's loop, so that it doesn't wait for the threads of other tasks")
+    func executor() async throws {
+        let group = try EventLoopGroup(loops: 1)
+        let resolver = ClosureResolver { _ in
+            let isOnLoop = group.loops[0].isCurrent
+            throw SocketError(isOnLoop ? .unknownHost : .system, message: "")
+        }
+        #expect(await connectError(.host("name.test", port: 1), options(resolver), on: group)?.code == .unknownHost)
+        await group.stop()
+    }
+
     @Test("What a resolver throws is what connecting throws, with the endpoint before it")
     func failing() async throws {
         let resolver = ClosureResolver { _ in throw SocketError(.unknownHost, message: "There is no such name.") }

@@ -15,11 +15,7 @@ struct NetworkNamespaceTests {
     /// Addresses of a name on the far side.
     private func options(_ network: TestNetwork, _ hosts: [TestNetwork.Host]) -> ConnectOptions {
         var options = ConnectOptions(timeout: .seconds(30))
-        options.resolver = ClosureResolver { _ in
-            var addresses: [SocketAddress] = []
-            for host in hosts { addresses.append(try SocketAddress(network.far(host), port: 0)) }
-            return addresses
-        }
+        options.resolver = ClosureResolver(literals: hosts.map(network.far))
         return options
     }
 
@@ -96,11 +92,7 @@ struct NetworkNamespaceTests {
             var options = ConnectOptions(timeout: .seconds(30))
             options.attemptDelay = .milliseconds(50)
             let literals = [network.far(.ipv6), network.far(.secondIPv6), network.near(.ipv4), network.far(.ipv4)]
-            options.resolver = ClosureResolver { _ in
-                var addresses: [SocketAddress] = []
-                for literal in literals { addresses.append(try SocketAddress(literal, port: 0)) }
-                return addresses
-            }
+            options.resolver = ClosureResolver(literals: literals)
             let timeline = try await connect(port, options)
             #expect(hosts(timeline) == [literals[0], literals[2], literals[1], literals[3]])
             #expect(
@@ -147,14 +139,14 @@ struct NetworkNamespaceTests {
         try await TestNetwork.with(rules: "ip meta l4proto tcp drop") { network in
             let (listener, port) = try await network.listen()
             defer { SystemCalls.close(listener) }
-            var options = ConnectOptions(timeout: .milliseconds(400))
+            var options = ConnectOptions(timeout: .milliseconds(1_500))
             options.resolver = ClosureResolver { _ in
-                await Alarm.after(.milliseconds(200))
+                await Alarm.after(.milliseconds(700))
                 return [try SocketAddress(network.far(.ipv4), port: 0)]
             }
             let timeline = try await connect(port, options)
             let attempt = try #require(timeline.attempts.first)
-            #expect(try #require(timeline.names) >= .milliseconds(200))
+            #expect(try #require(timeline.names) >= .milliseconds(700))
             #expect(attempt.outcome == .timedOut && attempt.end - attempt.start < options.timeout)
         }
     }

@@ -14,6 +14,15 @@ struct ClosureResolver: Resolver {
         self.body = body
     }
 
+    /// One that has these literal addresses for every name.
+    init(literals: [String]) {
+        self.init { _ in
+            var addresses: [SocketAddress] = []
+            for literal in literals { addresses.append(try SocketAddress(literal, port: 0)) }
+            return addresses
+        }
+    }
+
     func resolve(_ host: String) async throws -> Resolution {
         Resolution(try await body(host))
     }
