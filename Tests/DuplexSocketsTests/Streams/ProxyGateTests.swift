@@ -127,6 +127,23 @@ import Testing
         }
     }
 
+    @Test("A proxy may come over a Unix socket, whose file says who may connect")
+    func unix() async throws {
+        let path = "/tmp/duplex-proxy-\(UInt64.random(in: 0 ... .max)).sock"
+        let policy = ProxyProtocol.required(from: [], timeout: .seconds(120))
+        let listener = try SocketListener.bind(.unix(path), proxyProtocol: policy)
+        var iterator = listener.makeAsyncIterator()
+        let proxy = try await Self.connect(try .unix(path), sending: Self.v1 + Array("data\n".utf8))
+        let socket = try #require(try await iterator.next())
+        #expect(socket.remoteAddress?.description == "192.0.2.1:56324")
+        #expect(socket.proxyHeader?.destination?.description == "198.51.100.2:443")
+        #expect(socket.proxyAddress == nil)
+        #expect(try await Self.lines(socket, 1) == ["data"])
+        await proxy.close()
+        await socket.close()
+        await listener.close()
+    }
+
     @Test("Who isn't a proxy is refused, whatever it sends, and it is logged")
     func untrusted() async throws {
         try await withServer(.required(from: [try IPNetwork("192.0.2.0/24")])) { address, reasons in
