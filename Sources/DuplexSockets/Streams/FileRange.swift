@@ -113,7 +113,9 @@ final class FileRange {
         var bytes = [UInt8](repeating: 0, count: wanted)
         var (count, code) = (0, Int32(0))
         repeat {
-            count = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, wanted, off_t(offset)) }
+            count = unsafe bytes.withUnsafeMutableBytes {
+                unsafe pread(descriptor, $0.baseAddress, wanted, off_t(offset))
+            }
             code = count < 0 ? errno : 0
         } while code == EINTR
         if code != 0 { throw Self.unreadable("The file can't be read.", code) }

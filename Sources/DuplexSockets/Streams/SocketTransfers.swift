@@ -200,6 +200,7 @@ extension Socket {
             let before = transfer.taken
             do throws(SocketError) {
                 let step = try transfer.move(to: channel.value, isDirect: sendsFilesDirectly && !channel.value.isSecured)
+                let step = try transfer.move(to: channel.value, mayBeDirect: sendsFilesDirectly)
                 bytesWritten += transfer.taken - before
                 switch step {
                 case .sent where transfer.isTaken: continue

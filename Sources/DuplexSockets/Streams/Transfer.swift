@@ -81,10 +81,10 @@ final class Transfer {
     ///
     /// - Parameters:
     ///   - channel: where to; nothing waits in it.
-    ///   - isDirect: whether the bytes of a file may go past the channel.
+    ///   - mayBeDirect: whether the bytes of a file may go past the channel.
     /// - Returns: what came of it.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
-    func move(to channel: Channel, isDirect mayBeDirect: Bool) throws(SocketError) -> Step {
+    func move(to channel: Channel, mayBeDirect: Bool) throws(SocketError) -> Step {
         guard case .file(let file) = content else {
             queue(to: channel, limit: Self.queuedSize)
             return .queued

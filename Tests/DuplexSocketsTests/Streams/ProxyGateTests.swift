@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Glibc
 import Logging
 import Testing
 
@@ -28,6 +29,9 @@ import Testing
         0x21,
         ProxyBytes.ipv6 + ProxyBytes.field(2, Array("a.example".utf8))
     )
+
+    /// Trusts this machine, and waits however busy it is.
+    private static let patient = ProxyProtocol.required(from: IPNetwork.loopback, timeout: .seconds(120))
 
     /// Serves beside the body, on one loop: each connection is told who it is, and what it sends is sent back.
     private func withServer(
@@ -62,6 +66,15 @@ import Testing
         await group.stop()
     }
 
+    /// Connects and sends in one breath, so that nothing comes between however busy the machine is.
+    private static func connect(_ address: SocketAddress, sending bytes: [UInt8]) async throws -> Socket {
+        let descriptor = try SystemCalls.streamSocket(address.family)
+        _ = SystemCalls.connect(descriptor, to: address)
+        try #require(Descriptors.isReady(descriptor, for: POLLOUT))
+        #expect(Descriptors.send(descriptor, bytes) == .transferred(bytes.count))
+        return try await Socket.adopt(descriptor: descriptor)
+    }
+
     private static func lines(_ socket: Socket, _ count: Int) async throws -> [String?] {
         var lines: [String?] = []
         for _ in 0..<count { lines.append(try await socket.readLine(timeout: .seconds(30))) }
@@ -85,7 +98,7 @@ import Testing
     @Test("The client's address is the header's, and what follows the header is data", arguments: [v1, v2])
     func admission(header: [UInt8]) async throws {
         let client = header == Self.v1 ? "192.0.2.1:56324" : "[2001:db8::1]:56324"
-        try await withServer(.required(from: IPNetwork.loopback)) { address, _ in
+        try await withServer(Self.patient) { address, _ in
             let data = Array("PROXY data\n".utf8)
             // In one piece, and cut in the middle of the header: the rest is sent once the server has had the first part.
             let whole = try await Socket.connect(to: .address(address))
@@ -106,12 +119,29 @@ import Testing
         arguments: [Array("PROXY UNKNOWN\r\n".utf8), ProxyBytes.header(0x20, 0, [])]
     )
     func local(header: [UInt8]) async throws {
-        try await withServer(.required(from: IPNetwork.loopback)) { address, _ in
+        try await withServer(Self.patient) { address, _ in
             let proxy = try await Socket.connect(to: .address(address))
             try await proxy.write(header)
             #expect(try await Self.lines(proxy, 2) == [proxy.localAddress?.description, "none"])
             await proxy.close()
         }
+    }
+
+    @Test("A proxy may come over a Unix socket, whose file says who may connect")
+    func unix() async throws {
+        let path = "/tmp/duplex-proxy-\(UInt64.random(in: 0 ... .max)).sock"
+        let policy = ProxyProtocol.required(from: [], timeout: .seconds(120))
+        let listener = try SocketListener.bind(.unix(path), proxyProtocol: policy)
+        var iterator = listener.makeAsyncIterator()
+        let proxy = try await Self.connect(try .unix(path), sending: Self.v1 + Array("data\n".utf8))
+        let socket = try #require(try await iterator.next())
+        #expect(socket.remoteAddress?.description == "192.0.2.1:56324")
+        #expect(socket.proxyHeader?.destination?.description == "198.51.100.2:443")
+        #expect(socket.proxyAddress == nil)
+        #expect(try await Self.lines(socket, 1) == ["data"])
+        await proxy.close()
+        await socket.close()
+        await listener.close()
     }
 
     @Test("Who isn't a proxy is refused, whatever it sends, and it is logged")
@@ -127,7 +157,7 @@ import Testing
 
     @Test("What isn't a header is refused, and it is logged; others go on")
     func invalid() async throws {
-        try await withServer(.required(from: IPNetwork.loopback)) { address, reasons in
+        try await withServer(Self.patient) { address, reasons in
             let texts = [("GET / HTTP/1.1\r\n", "begin"), ("PROXY TCP4 1 2 3 4\r\n", "addresses"), ("PROXY", "ended")]
             for (text, reason) in texts {
                 let client = try await Socket.connect(to: .address(address))
@@ -142,12 +172,11 @@ import Testing
 
     @Test("A header that doesn't come holds nobody up, and is waited for as long as was said")
     func slow() async throws {
-        try await withServer(.required(from: IPNetwork.loopback, timeout: .seconds(1))) { address, reasons in
+        try await withServer(.required(from: IPNetwork.loopback, timeout: .milliseconds(500))) { address, reasons in
             let silent = try await Socket.connect(to: .address(address))
             let slow = try await Socket.connect(to: .address(address))
             try await slow.write(Array(Self.v2.prefix(20)))
-            let quick = try await Socket.connect(to: .address(address))
-            try await quick.write(Self.v1)
+            let quick = try await Self.connect(address, sending: Self.v1)
             #expect(try await Self.lines(quick, 1) == ["192.0.2.1:56324"])
             #expect(await Self.isRefused(silent))
             #expect(await Self.isRefused(slow))

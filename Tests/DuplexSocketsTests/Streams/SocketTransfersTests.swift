@@ -276,6 +276,34 @@ import Testing
         }
     }
 
+    #if os(Linux)
+    @Test("Cancelled at whatever moment, a file is closed, and its task comes back", arguments: 0..<4)
+    func cancelledAnywhere(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        try await TestFile.withLarge { file, size in
+            for round in 0..<12 {
+                let yields = Int.random(in: 0..<200, using: &random)
+                try await withPair { near, far in
+                    if round % 3 == 0 { await near.sendFilesThroughChannel() }
+                    let reader = Task { await Self.drain(far) }
+                    let writers = (0..<3).map { _ in
+                        Task { try await near.writeFile(file.path, timeout: .seconds(60)) }
+                    }
+                    for _ in 0..<yields { await Task.yield() }
+                    for writer in writers { writer.cancel() }
+                    for writer in writers {
+                        let result = await writer.result
+                        #expect((try? result.get()) == nil || (try? result.get()) == size)
+                    }
+                    await near.close()
+                    _ = await reader.value
+                }
+            }
+            #expect(file.openCount == 1)
+        }
+    }
+    #endif
+
     @Test("Who hears of progress may close the socket")
     func closingInProgress() async throws {
         try await TestFile.withLarge { file, _ in

@@ -23,7 +23,7 @@ import Testing
                         let transfer = Transfer(try content(), id: 1, began: core.now)
                         var steps: [Transfer.Step] = []
                         while !transfer.isTaken {
-                            steps.append(try transfer.move(to: channel, isDirect: isDirect))
+                            steps.append(try transfer.move(to: channel, mayBeDirect: isDirect))
                             channel.flush()
                         }
                         channel.close()

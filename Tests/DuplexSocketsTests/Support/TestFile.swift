@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Foundation
 import Glibc
 import Testing
 
@@ -26,6 +27,17 @@ struct TestFile {
         }
         try await body(TestFile(path: path, descriptor: descriptor))
     }
+
+    #if os(Linux)
+    /// How many descriptors of this process are open on the file, that of the test among them.
+    var openCount: Int {
+        let folder = "/proc/self/fd"
+        let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return numbers.count { number in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(number)")) == path
+        }
+    }
+    #endif
 
     /// Makes a file of so many zeros that no connection's buffers hold it.
     static func withLarge(_ body: (TestFile, UInt64) async throws -> Void) async throws {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Foundation
+import Testing
+
+@testable import DuplexSockets
+
+#if os(Linux)
+/// systemd, as it starts a service with the first connection.
+@Suite(.timeLimit(.minutes(5))) struct SocketActivationTests {
+    private static let program = "/usr/bin/systemd-socket-activate"
+
+    /// The service is another run of these tests, of which the one test that takes what it inherits is chosen.
+    @Test(
+        "A service that systemd starts takes the sockets of its unit by their name",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: program), "systemd-socket-activate isn't installed")
+    )
+    func activation() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "duplex-\(UUID().uuidString.prefix(8)).sock")
+            .path(percentEncoded: false)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let service = [
+            CommandLine.arguments[0], "--testing-library", "swift-testing", "--filter",
+            "InheritedSocketsTests/handedOver",
+        ]
+        let command = [Self.program, "--listen", path, "--fdname", "web", "-E", "DUPLEX_POLLER=poll"] + service
+        try await PeerProcess.withRunning(command) { _, line in
+            #expect(line.contains("Listening on"))
+            let socket = try await Socket.connect(to: .address(try .unix(path)))
+            try await socket.write("through systemd's socket\n")
+            #expect(try await socket.readLine(timeout: .seconds(120)) == "through systemd's socket")
+            await socket.close()
+        }
+        // The file is systemd's, and stays.
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+}
+#endif
