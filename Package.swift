@@ -97,7 +97,11 @@ let package = Package(
             dependencies: ["DuplexWire", "DuplexTesting", httpTypes],
             swiftSettings: strict
         ),
-        .testTarget(name: "DuplexTestingTests", dependencies: ["DuplexTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "DuplexTestingTests",
+            dependencies: ["DuplexTesting", "DuplexSockets"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "DuplexWebSocketsTests",
             dependencies: [

@@ -20,7 +20,9 @@ struct ImportTests {
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "HTTPTypes", "Logging",
             "DequeModule", "ServiceLifecycle",
         ],
-        "DuplexTesting": ["DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes"],
+        "DuplexTesting": [
+            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization", "HTTPTypes",
+        ],
         "DuplexCommand": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Glibc", "Darwin", "Dispatch",
             "Foundation", "Synchronization", "HTTPTypes", "Logging", "ArgumentParser", "Histogram",

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+
+/// A value that tasks wait for to become something.
+///
+/// Whoever waits looks at the value again after each change: for tests, where changes and waiters are few.
+final class Bulletin<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        var version = 0
+        var lastID = 0
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state: Mutex<State>
+
+    init(_ value: Value) {
+        state = Mutex(State(value: value))
+    }
+
+    var value: Value { state.withLock { $0.value } }
+
+    /// Makes something of the value; nobody is told when that changes it.
+    func look<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        state.withLock { body(&$0.value) }
+    }
+
+    /// Changes the value, and has everybody who waits look at it.
+    @discardableResult
+    func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        let (result, waiters) = state.withLock { state in
+            let result = body(&state.value)
+            state.version += 1
+            defer { state.waiters = [:] }
+            return (result, state.waiters)
+        }
+        for waiter in waiters.values { waiter.resume() }
+        return result
+    }
+
+    /// Waits until `body` makes something of the value; what it changes in the value while it makes nothing is kept, and
+    /// nobody is told.
+    ///
+    /// - Throws: `CancellationError`.
+    func wait<Result: Sendable>(until body: (inout Value) -> Result?) async throws -> Result {
+        while true {
+            let (result, version) = state.withLock { (body(&$0.value), $0.version) }
+            if let result { return result }
+            await changed(since: version)
+            try Task.checkCancellation()
+        }
+    }
+
+    private func changed(since version: Int) async {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mayWait = state.withLock { state in
+                    guard state.version == version, !Task.isCancelled else { return false }
+                    state.waiters[id] = continuation
+                    return true
+                }
+                if !mayWait { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+        }
+    }
+}

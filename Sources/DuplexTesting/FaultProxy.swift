@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+
+/// A TCP proxy that stands between a client and a server in a test, and does to their connections what networks do: cuts
+/// the stream into pieces, delays it, stalls it, ends it early, resets it, or refuses connections.
+///
+/// Nothing depends on time: what is held back waits until the test releases it, and ``wait(until:)`` tells when
+/// something has come to pass.
+///
+/// ```swift
+/// try await FaultProxy.withProxy(to: server) { proxy in
+///     proxy.faults = .stall(after: 10, in: .toClient)
+///     let socket = try await Socket.connect(to: proxy.endpoint)
+///     …
+///     try await proxy.wait { $0.stalled == 1 }      // ten bytes are through, and there are more
+///     proxy.release()
+/// }
+/// ```
+///
+/// A proxy that was started must be stopped; ``withProxy(to:faults:on:_:)`` does both.
+public final class FaultProxy: Sendable {
+    /// What has come to pass so far.
+    public struct Counters: Sendable, Hashable {
+        /// What went through in one direction.
+        public struct Traffic: Sendable, Hashable {
+            /// The bytes that were sent on.
+            public internal(set) var bytes = 0
+            /// The pieces that they were sent in.
+            public internal(set) var pieces = 0
+        }
+
+        /// The connections that were accepted.
+        public internal(set) var accepted = 0
+        /// Those for which the server couldn't be reached; the client's side was reset.
+        public internal(set) var unreachable = 0
+        /// The connections between client and server that are open now.
+        public internal(set) var open = 0
+        /// The connections that were reset by a fault or by ``FaultProxy/resetConnections()``.
+        public internal(set) var resets = 0
+        /// The streams that a fault has ended early.
+        public internal(set) var ends = 0
+        /// The streams that are stalled now, with bytes that wait to be released.
+        public internal(set) var stalled = 0
+        /// What the clients have sent that went through, over all connections.
+        public internal(set) var toServer = Traffic()
+        /// What the server has sent that went through, over all connections.
+        public internal(set) var toClient = Traffic()
+
+        subscript(direction: Faults.Direction) -> Traffic {
+            get { direction == .toServer ? toServer : toClient }
+            set { if direction == .toServer { toServer = newValue } else { toClient = newValue } }
+        }
+    }
+
+    /// What the proxy and its connections share.
+    struct State: Sendable {
+        var faults: Faults
+        /// How often the faults were set: what bytes are counted from.
+        var epoch = 0
+        var counters = Counters()
+        var relays: [Int: Relay] = [:]
+        var lastID = 0
+        /// Takes connections while there is one.
+        var listening: Task<Void, Never>?
+        var isStopped = false
+    }
+
+    let target: Endpoint
+    let group: EventLoopGroup
+    let bulletin: Bulletin<State>
+    private let port: ReservedPort
+    private let accepted: AsyncStream<Socket>.Continuation
+    private let sockets: AsyncStream<Socket>
+    private let connections = Bulletin<Task<Void, Never>?>(nil)
+
+    private init(target: Endpoint, faults: Faults, group: EventLoopGroup) throws(SocketError) {
+        self.target = target
+        self.group = group
+        bulletin = Bulletin(State(faults: faults))
+        port = try ReservedPort()
+        (sockets, accepted) = AsyncStream.makeStream()
+    }
+
+    // MARK: Starting and stopping
+
+    /// Starts a proxy on a free port of 127.0.0.1.
+    ///
+    /// - Parameters:
+    ///   - target: where the server is; connected to once for each client.
+    ///   - faults: what goes wrong from the beginning; nothing unless told otherwise.
+    ///   - group: the loops that the proxy's sockets live on.
+    /// - Throws: ``SocketError`` when no port can be had.
+    /// - Returns: the proxy, to be stopped with ``stop()``.
+    public static func start(
+        to target: Endpoint,
+        faults: Faults = .none,
+        on group: EventLoopGroup = .shared
+    ) async throws -> FaultProxy {
+        let proxy = try FaultProxy(target: target, faults: faults, group: group)
+        let task = Task { await proxy.serve() }
+        proxy.connections.change { $0 = task }
+        do {
+            try await proxy.acceptConnections()
+        } catch {
+            await proxy.stop()
+            throw error
+        }
+        return proxy
+    }
+
+    /// Runs `body` with a proxy that is stopped afterwards.
+    ///
+    /// - Parameters:
+    ///   - target: where the server is.
+    ///   - faults: what goes wrong from the beginning; nothing unless told otherwise.
+    ///   - group: the loops that the proxy's sockets live on.
+    ///   - body: is given the proxy.
+    /// - Throws: ``SocketError`` when no port can be had, and what `body` throws.
+    /// - Returns: what `body` returns.
+    public static func withProxy<Result>(
+        to target: Endpoint,
+        faults: Faults = .none,
+        on group: EventLoopGroup = .shared,
+        _ body: (FaultProxy) async throws -> Result
+    ) async throws -> Result {
+        let proxy = try await start(to: target, faults: faults, on: group)
+        do {
+            let result = try await body(proxy)
+            await proxy.stop()
+            return result
+        } catch {
+            await proxy.stop()
+            throw error
+        }
+    }
+
+    /// Stops the proxy: connections are reset, and the port is given back once nobody has the proxy any more.
+    ///
+    /// Returns when nothing is left of what it did. Tasks in ``wait(until:)`` go on waiting for what may no more come.
+    public func stop() async {
+        bulletin.change { $0.isStopped = true }
+        await refuseConnections()
+        accepted.finish()
+        let task = connections.change { task in task.take() }
+        task?.cancel()
+        await task?.value
+    }
+
+    // MARK: What the test says and asks
+
+    /// The address that clients connect to; the same for as long as the proxy lives.
+    public var address: SocketAddress { port.address }
+
+    /// Where clients connect to.
+    public var endpoint: Endpoint { .address(port.address) }
+
+    /// What goes wrong.
+    ///
+    /// Setting it holds for open connections, too, from their next piece on: bytes are counted anew, and what was released
+    /// before is forgotten. Of a stream that is stalled, what waits goes on as the new faults say.
+    public var faults: Faults {
+        get { bulletin.value.faults }
+        set {
+            bulletin.change { state in
+                state.faults = newValue
+                state.epoch += 1
+            }
+        }
+    }
+
+    /// What has come to pass so far.
+    public var counters: Counters { bulletin.value.counters }
+
+    /// Waits until the counters are as the test wants them.
+    ///
+    /// - Parameter condition: called at once and after each change; it must not ask the proxy for anything.
+    /// - Throws: `CancellationError`.
+    /// - Returns: the counters that met the condition.
+    @discardableResult
+    public func wait(until condition: (Counters) -> Bool) async throws -> Counters {
+        try await bulletin.wait { state in condition(state.counters) ? state.counters : nil }
+    }
+
+    /// Lets through what is stalled on the connections that are open.
+    ///
+    /// May be called before anything waits.
+    ///
+    /// - Parameters:
+    ///   - direction: which way; both unless told otherwise.
+    ///   - pieces: how many pieces of each connection; all from here on unless told otherwise.
+    public func release(_ direction: Faults.Direction? = nil, pieces: Int? = nil) {
+        bulletin.change { state in
+            for id in state.relays.keys {
+                for way in Faults.Direction.allCases where direction == nil || way == direction {
+                    state.relays[id]?.release(way, pieces: pieces, epoch: state.epoch)
+                }
+            }
+        }
+    }
+
+    /// Resets every connection that is open, on both sides.
+    ///
+    /// Returns when the resets are sent.
+    public func resetConnections() async {
+        for (id, relay) in bulletin.value.relays { await lose(id, relay, isFault: true) }
+    }
+
+    /// Has connections refused by the system from here on, as when the server's process has ended; open ones live on.
+    ///
+    /// Returns when they are.
+    public func refuseConnections() async {
+        let listening = bulletin.change { state in state.listening.take() }
+        listening?.cancel()
+        await listening?.value
+    }
+
+    /// Takes connections again, at the same address.
+    ///
+    /// - Throws: ``SocketError`` when the port can't be listened on.
+    public func acceptConnections() async throws {
+        guard bulletin.value.listening == nil else { return }
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: address.port), on: group)
+        let accepted = accepted
+        let task = Task {
+            // It ends when it is cancelled, which also closes the listener.
+            do {
+                for try await socket in listener { accepted.yield(socket) }
+            } catch {
+                await listener.close()
+            }
+        }
+        let isLate = bulletin.change { state in
+            if !state.isStopped { state.listening = task }
+            return state.isStopped
+        }
+        if isLate { task.cancel() }
+    }
+
+    // MARK: Connections
+
+    private func serve() async {
+        await withDiscardingTaskGroup { group in
+            for await socket in sockets {
+                group.addTask { await self.relay(socket) }
+            }
+            group.cancelAll()
+        }
+    }
+}
