@@ -253,15 +253,33 @@ final class NameServerPeer: Sendable {
 
 extension Descriptors {
     /// How many sockets of this machine are connected to an address of 127.0.0.1, or are about to be.
+    ///
+    /// While others come and go, the system may tell a socket twice or not at all. So it is asked until it says the same
+    /// twice in a row.
     static func sockets(connectedTo address: SocketAddress) -> Int {
+        var last = connected(to: address)
+        for _ in 0..<100 {
+            let next = connected(to: address)
+            if next == last { break }
+            last = next
+        }
+        return last.count
+    }
+
+    /// The kinds and local addresses of those sockets.
+    private static func connected(to address: SocketAddress) -> Set<[Substring]> {
         let port = String(address.port, radix: 16, uppercase: true)
         let remote = "0100007F:" + String(repeating: "0", count: 4 - port.count) + port
-        return ["udp", "tcp"].reduce(0) { count, kind in
+        var found: Set<[Substring]> = []
+        for kind in ["udp", "tcp"] {
             let lines = text(of: "/proc/net/\(kind)").split(separator: "\n").map { $0.split(separator: " ") }
             if lines.isEmpty { Issue.record("The system doesn't tell its sockets.") }
             // Connected over UDP is 01, too; of TCP these are established, and waiting for the answer to a SYN.
-            return count + lines.count { $0.count > 3 && $0[2] == remote && ["01", "02"].contains($0[3]) }
+            for line in lines where line.count > 3 && line[2] == remote && ["01", "02"].contains(line[3]) {
+                found.insert([kind[...], line[1]])
+            }
         }
+        return found
     }
 
     /// Empty for a file that can't be read.
