@@ -141,7 +141,7 @@ final class NameServerPeer: Sendable {
 
     private func stop() {
         stopping.signal()
-        #expect(Descriptors.isReady(ended.descriptor), "the name server of the test hangs")
+        #expect(Descriptors.isReady(ended.descriptor, milliseconds: 120_000), "the name server of the test hangs")
         stopping.close()
         ended.close()
     }
@@ -207,7 +207,9 @@ final class NameServerPeer: Sendable {
         defer { SystemCalls.close(descriptor) }
         var input: [UInt8] = []
         while input.count < 2 || input.count < 2 + Int(input[0]) << 8 + Int(input[1]) {
-            guard let bytes = Descriptors.read(descriptor), !bytes.isEmpty else { return }
+            guard Descriptors.isReady(descriptor, milliseconds: 60_000), let bytes = Descriptors.read(descriptor),
+                !bytes.isEmpty
+            else { return }
             input += bytes
         }
         for reply in replies(Array(input.dropFirst(2)), sender, isStream: true) {
