@@ -153,7 +153,7 @@ public final class CachingResolver: Resolver {
     }
 
     private func begin(_ flight: UInt64, _ host: String, _ name: String) {
-        let task = Task { [self] in
+        let task = Task.immediate { [self] in
             do {
                 land(flight, name, .success(try await resolver.resolve(host)))
             } catch {

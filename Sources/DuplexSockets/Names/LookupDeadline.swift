@@ -22,7 +22,8 @@ enum LookupDeadline {
     ) async throws -> Resolution {
         try Task.checkCancellation()
         let pending = PendingLookup()
-        let task = Task {
+        // At once, so that an answer that is there already needs no thread that may be busy.
+        let task = Task.immediate {
             do {
                 pending.finish(Result<Resolution, any Error>.success(try await resolver.resolve(host)))
             } catch {

@@ -110,10 +110,14 @@ import Testing
             return [answer.with { $0.receiver = late.sender }, answer, right]
         }
         .serve { server in
-            let end = try await lookUp([server.address]) { $0.timeout = .milliseconds(200) }
+            let end = try await lookUp([server.address]) { configuration in
+                configuration.timeout = .milliseconds(200)
+                configuration.attempts = 100
+            }
             #expect(end == .addresses(["192.0.2.2"], .seconds(300)))
-            #expect(server.questions.count == 2)
-            #expect(Set(server.questions.map(\.sender.port)).count == 2)
+            let ports = server.questions.map(\.sender.port)
+            #expect(ports.count > 1)
+            #expect(Set(ports).count > 1)
         }
     }
 

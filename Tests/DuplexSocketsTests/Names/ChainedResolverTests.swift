@@ -20,18 +20,31 @@ import Testing
         }
     }
 
+    /// A chain whose resolvers have all the time there is.
+    private func chain(_ resolvers: any Resolver...) -> ChainedResolver {
+        ChainedResolver(resolvers.map { link($0) })
+    }
+
+    private func link(
+        _ resolver: any Resolver,
+        timeout: Duration = .seconds(3_600),
+        continuation: ChainedResolver.Link.Continuation = .always
+    ) -> ChainedResolver.Link {
+        ChainedResolver.Link(resolver, timeout: timeout, continuation: continuation)
+    }
+
     @Test("The first answer counts, and nobody behind it is asked")
     func first() async throws {
         let fixed = try FixedResolver(literals: ["host": ["192.0.2.1"]])
         let last = failing(.unknownHost, "last")
-        let chain = ChainedResolver(failing(.unknownHost, "first"), fixed, last)
+        let chain = chain(failing(.unknownHost, "first"), fixed, last)
         #expect(try await chain.resolve("host").hosts == ["192.0.2.1"])
         #expect(last.asked.isEmpty)
     }
 
     @Test("When nobody has an answer, every error is a cause, in the order of the chain")
     func causes() async {
-        let chain = ChainedResolver(failing(.unknownHost, "one"), failing(.unknownHost, "two"))
+        let chain = chain(failing(.unknownHost, "one"), failing(.unknownHost, "two"))
         let error = await socketError { _ = try await chain.resolve("host") }
         #expect(error?.code == .unknownHost)
         #expect(error?.causes.map(\.message) == ["one", "two"])
@@ -49,7 +62,7 @@ import Testing
             ([late, late], .timedOut), ([unknown, unknown], .unknownHost),
         ]
         for (resolvers, code) in cases {
-            let chain = ChainedResolver(resolvers.map { ChainedResolver.Link($0) })
+            let chain = ChainedResolver(resolvers.map { link($0) })
             #expect(await socketError { _ = try await chain.resolve("host") }?.code == code)
         }
         #expect(await socketError { _ = try await ChainedResolver([]).resolve("host") }?.code == .unknownHost)
@@ -60,8 +73,8 @@ import Testing
         let last = try FixedResolver(literals: ["host": ["192.0.2.1"]])
         for (code, isAsked) in [(SocketError.Code.unknownHost, false), (.nameServiceFailed, true), (.timedOut, true)] {
             let chain = ChainedResolver([
-                .init(failing(.nameServiceFailed, "first")),
-                .init(failing(code, "second", timeToLive: .seconds(7)), continuation: .unlessUnknown), .init(last),
+                link(failing(.nameServiceFailed, "first")),
+                link(failing(code, "second", timeToLive: .seconds(7)), continuation: .unlessUnknown), link(last),
             ])
             let error = await socketError { _ = try await chain.resolve("host") }
             #expect((error == nil) == isAsked)
@@ -76,8 +89,9 @@ import Testing
     @Test("Which errors go on can be decided by a closure")
     func deciding() async {
         let last = failing(.unknownHost, "last")
-        let link = ChainedResolver.Link(failing(.system, "first"), continuation: .when { $0.code != .system })
-        let error = await socketError { _ = try await ChainedResolver([link, .init(last)]).resolve("host") }
+        let first = link(failing(.system, "first"), continuation: .when { $0.code != .system })
+        let chain = ChainedResolver([first, link(last)])
+        let error = await socketError { _ = try await chain.resolve("host") }
         #expect(error?.code == .system)
         #expect(last.asked.isEmpty)
     }
@@ -86,7 +100,7 @@ import Testing
     func timeout() async throws {
         let silent = ScriptedResolver(heedsCancelling: false)
         let fixed = try FixedResolver(literals: ["host": ["192.0.2.1"]])
-        let chain = ChainedResolver([.init(silent, timeout: .milliseconds(20)), .init(fixed)])
+        let chain = ChainedResolver([link(silent, timeout: .milliseconds(20)), link(fixed)])
         #expect(try await chain.resolve("host").hosts == ["192.0.2.1"])
         let error = await socketError { _ = try await chain.resolve("other") }
         #expect(error?.causes.map(\.code) == [.timedOut, .unknownHost])
@@ -95,7 +109,7 @@ import Testing
 
     @Test("An error that isn't the sockets' own is a cause like others")
     func strange() async {
-        let chain = ChainedResolver(ScriptedResolver { _ in .failure(Strange()) }, failing(.unknownHost, ""))
+        let chain = chain(ScriptedResolver { _ in .failure(Strange()) }, failing(.unknownHost, ""))
         let error = await socketError { _ = try await chain.resolve("host") }
         #expect(error?.code == .nameServiceFailed)
         #expect(error?.causes.first?.message.contains("Strange") == true)
@@ -107,10 +121,15 @@ import Testing
         let long = failing(.unknownHost, "", timeToLive: .seconds(9))
         let silent = failing(.unknownHost, "")
         for (second, time) in [(short, Duration.seconds(3)), (silent, nil)] {
-            let error = await socketError { _ = try await ChainedResolver(long, second).resolve("host") }
+            let error = await socketError { _ = try await chain(long, second).resolve("host") }
             #expect(error?.code == .unknownHost)
             #expect(error?.timeToLive == time)
         }
+    }
+
+    @Test("Each resolver of a chain is given five seconds unless told otherwise")
+    func defaults() {
+        #expect(ChainedResolver.Link(failing(.system, "")).timeout == .seconds(5))
     }
 
     @Test("Cancelling ends the chain, and nobody else is asked")

@@ -23,7 +23,7 @@ import Testing
         func block(_ number: Int) {
             mostAtOnce.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
             start.yield(number)
-            _ = Descriptors.isReady(gate.descriptor)
+            _ = Descriptors.isReady(gate.descriptor, milliseconds: 600_000)
             ran.withLock { $0.append(number) }
             mostAtOnce.withLock { $0.now -= 1 }
             start.yield(-number)

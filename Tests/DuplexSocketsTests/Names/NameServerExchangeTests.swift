@@ -254,9 +254,9 @@ import Testing
 
     @Test("An exchange that is cancelled tells nobody and leaves nothing open", arguments: [false, true])
     func cancelling(usesTCP: Bool) async throws {
-        let (silent, address) = try Descriptors.silent()
-        defer { for descriptor in silent { SystemCalls.close(descriptor) } }
-        let before = Descriptors.sockets(connectedTo: address)
+        // Nobody accepts, so over TCP the exchange waits for an answer, and over UDP the system refuses in time.
+        let (listener, address) = try Descriptors.listener()
+        defer { SystemCalls.close(listener) }
         let question = DNSQuestion(name: try DomainName("host"), type: .ipv4)
         try await withLoop { loop in
             let open = try await loop.run { [counters] core in
@@ -270,8 +270,8 @@ import Testing
                 exchange.cancel()
                 return open
             }
-            #expect(open == before + 1)
-            #expect(Descriptors.sockets(connectedTo: address) == before)
+            #expect(open == 1)
+            #expect(Descriptors.sockets(connectedTo: address) == 0)
         }
     }
 

@@ -14,7 +14,7 @@ import Testing
 
     @Test("A resolver of one's own goes wherever the others go")
     func own() async throws {
-        let resolution = try await ChainedResolver(Documentation()).resolve("host")
+        let resolution = try await ChainedResolver(Documentation(), timeout: .seconds(3_600)).resolve("host")
         #expect(resolution.addresses.map(\.host) == ["192.0.2.1"])
         #expect(resolution.timeToLive == .seconds(4))
     }

@@ -12,10 +12,18 @@ import Testing
         [Reply(try question.answer(question.type == .ipv6 ? "2001:db8::1" : "192.0.2.1"))]
     }
 
+    /// A configuration that gives the server of a test all the time it needs.
+    private func asking(_ server: NameServerPeer) -> ResolverConfiguration {
+        var configuration = ResolverConfiguration(servers: [server.address])
+        configuration.timeout = .seconds(3_600)
+        configuration.otherKindDelay = .seconds(3_600)
+        return configuration
+    }
+
     @Test("A host is looked up, and what happened is counted")
     func resolving() async throws {
         try await Self.answering.serve { server in
-            let resolver = StubResolver(servers: [server.address])
+            let resolver = StubResolver(asking(server))
             let hosts = try await resolver.resolve("Host.Example").hosts
             #expect(hosts == ["2001:db8::1", "192.0.2.1"])
             var expected = StubResolver.Statistics()
@@ -53,7 +61,7 @@ import Testing
             return [Reply(question.name == "host.b" ? answer : question.nothing(flags: 0x8183, seconds: 1))]
         }
         .serve { server in
-            var configuration = ResolverConfiguration(servers: [server.address])
+            var configuration = asking(server)
             configuration.searchDomains = ["a", "b"]
             let resolver = StubResolver(configuration)
             let hosts = try await resolver.resolve("host").hosts
@@ -79,7 +87,7 @@ import Testing
             return [Reply(try question.answer(question.type == .ipv6 ? "2001:db8::\(number)" : "192.0.2.\(number)"))]
         }
         .serve { server in
-            let resolver = StubResolver(servers: [server.address])
+            let resolver = StubResolver(asking(server))
             try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
                 for number in 1...100 {
                     group.addTask { (number, try await resolver.resolve("n\(number).example").hosts) }
@@ -99,9 +107,7 @@ import Testing
     func cancelling() async throws {
         try await NameServerPeer.answering { _ in [] }
             .serve { server in
-                var configuration = ResolverConfiguration(servers: [server.address])
-                configuration.timeout = .seconds(3_600)
-                let resolver = StubResolver(configuration)
+                let resolver = StubResolver(asking(server))
                 for round in 1...20 {
                     let task = Task { try await resolver.resolve("host") }
                     await server.wasAsked(2 * round)
@@ -116,7 +122,7 @@ import Testing
     func cancellingEarly() async throws {
         try await NameServerPeer.answering { _ in [] }
             .serve { server in
-                let resolver = StubResolver(servers: [server.address])
+                let resolver = StubResolver(asking(server))
                 let tasks = (0..<200).map { _ in Task { try await resolver.resolve("host") } }
                 for task in tasks { task.cancel() }
                 for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
@@ -129,7 +135,7 @@ import Testing
         try await NameServerPeer.answering { _ in [] }
             .serve { server in
                 let group = try EventLoopGroup(loops: 1)
-                let resolver = StubResolver(servers: [server.address], on: group)
+                let resolver = StubResolver(asking(server), on: group)
                 async let error = socketError { _ = try await resolver.resolve("host") }
                 await server.wasAsked(2)
                 await group.stop()

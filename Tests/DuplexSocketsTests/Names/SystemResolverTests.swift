@@ -70,7 +70,7 @@ import Testing
             self.begun = begun
             resolver = SystemResolver(threads: threads) { host in
                 begin.yield(host)
-                _ = Descriptors.isReady(gate.descriptor)
+                _ = Descriptors.isReady(gate.descriptor, milliseconds: 600_000)
                 return .success(Resolution([], timeToLive: .seconds(host.count)))
             }
         }

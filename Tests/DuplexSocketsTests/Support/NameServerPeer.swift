@@ -141,7 +141,7 @@ final class NameServerPeer: Sendable {
 
     private func stop() {
         stopping.signal()
-        #expect(Descriptors.isReady(ended.descriptor), "the name server of the test hangs")
+        #expect(Descriptors.isReady(ended.descriptor, milliseconds: 120_000), "the name server of the test hangs")
         stopping.close()
         ended.close()
     }
@@ -207,7 +207,9 @@ final class NameServerPeer: Sendable {
         defer { SystemCalls.close(descriptor) }
         var input: [UInt8] = []
         while input.count < 2 || input.count < 2 + Int(input[0]) << 8 + Int(input[1]) {
-            guard let bytes = Descriptors.read(descriptor), !bytes.isEmpty else { return }
+            guard Descriptors.isReady(descriptor, milliseconds: 60_000), let bytes = Descriptors.read(descriptor),
+                !bytes.isEmpty
+            else { return }
             input += bytes
         }
         for reply in replies(Array(input.dropFirst(2)), sender, isStream: true) {
@@ -253,15 +255,33 @@ final class NameServerPeer: Sendable {
 
 extension Descriptors {
     /// How many sockets of this machine are connected to an address of 127.0.0.1, or are about to be.
+    ///
+    /// While others come and go, the system may tell a socket twice or not at all. So it is asked until it says the same
+    /// twice in a row.
     static func sockets(connectedTo address: SocketAddress) -> Int {
+        var last = connected(to: address)
+        for _ in 0..<100 {
+            let next = connected(to: address)
+            if next == last { break }
+            last = next
+        }
+        return last.count
+    }
+
+    /// The kinds and local addresses of those sockets.
+    private static func connected(to address: SocketAddress) -> Set<[Substring]> {
         let port = String(address.port, radix: 16, uppercase: true)
         let remote = "0100007F:" + String(repeating: "0", count: 4 - port.count) + port
-        return ["udp", "tcp"].reduce(0) { count, kind in
+        var found: Set<[Substring]> = []
+        for kind in ["udp", "tcp"] {
             let lines = text(of: "/proc/net/\(kind)").split(separator: "\n").map { $0.split(separator: " ") }
             if lines.isEmpty { Issue.record("The system doesn't tell its sockets.") }
             // Connected over UDP is 01, too; of TCP these are established, and waiting for the answer to a SYN.
-            return count + lines.count { $0.count > 3 && $0[2] == remote && ["01", "02"].contains($0[3]) }
+            for line in lines where line.count > 3 && line[2] == remote && ["01", "02"].contains(line[3]) {
+                found.insert([kind[...], line[1]])
+            }
         }
+        return found
     }
 
     /// Empty for a file that can't be read.
