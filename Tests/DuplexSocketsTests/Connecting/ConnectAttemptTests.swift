@@ -40,7 +40,8 @@ import Testing
         }
         #expect(code == EAGAIN)
         try await withLoop { loop in
-            async let connected = Connector.connect(to: .address(address), on: loop, timeout: .seconds(120)) { channel in
+            let timeout = Duration.seconds(120)
+            async let connected = Connector.connect(to: .address(address), on: loop, timeout: timeout) { channel in
                 let descriptor = channel.value.descriptor
                 let result = unsafe Array("x".utf8).withUnsafeBytes { unsafe SystemCalls.send(descriptor, $0) }
                 channel.value.close()
