@@ -64,6 +64,25 @@ import Testing
         }
     }
 
+    @Test("A write that waits for room goes on when its bytes have gone, however much is written behind it")
+    func roomInFront() async throws {
+        try await withPair { near, far in
+            let large = [UInt8](repeating: 1, count: 20_000_000)
+            let first = Task { try await near.write(large) }
+            while await near.writers.isEmpty { await Task.yield() }
+            let (stream, progress) = Self.progress()
+            let second = Task { try await near.write(large + large, progress: progress) }
+            async let some = far.read(exactly: large.count, timeout: .seconds(60))
+            #expect(try await some.count == large.count)
+            _ = await Self.first(stream)
+            // The far side reads no more, so the second can't end.
+            try await first.value
+            async let rest = far.read(exactly: 2 * large.count, timeout: .seconds(60))
+            #expect(try await rest.count == 2 * large.count)
+            try await second.value
+        }
+    }
+
     @Test("A file goes over a Unix socket as well")
     func unix() async throws {
         let content = TestFile.pattern(1_000_000)
