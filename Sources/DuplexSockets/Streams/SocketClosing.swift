@@ -14,7 +14,8 @@ extension Socket {
     ///
     /// Reads and writes that are begun from here on fail with ``SocketError/Code/closed``. The reads that wait are served to
     /// the end, however long that takes: their time-outs still hold. Writes that still wait then fail, but what they wrote
-    /// goes out. Returns at once. Together with ``closeAfterWriting()``, both are waited for.
+    /// goes out; if there is a file among them, the connection is reset. Returns at once. Together with
+    /// ``closeAfterWriting()``, both are waited for.
     public func closeAfterReading() {
         closing.reads = true
         closeIfDone()

@@ -94,6 +94,14 @@ import Testing
                 #expect(error?.code == .unreadableFile)
                 #expect(error?.message.contains("has 100000 bytes") == true)
             }
+            #if os(Linux)
+            #expect(file.openCount == 1)
+            do {
+                let range = try FileRange(path: file.path, offset: 0, count: nil)
+                #expect(file.openCount == 2 && range.remaining == size)
+            }
+            #expect(file.openCount == 1)
+            #endif
             let pipe = file.path + ".pipe"
             try #require(unsafe mkfifo(pipe, 0o600) == 0)
             defer { _ = unsafe unlink(pipe) }

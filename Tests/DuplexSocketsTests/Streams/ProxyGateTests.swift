@@ -147,11 +147,16 @@ import Testing
     @Test("Who isn't a proxy is refused, whatever it sends, and it is logged")
     func untrusted() async throws {
         try await withServer(.required(from: [try IPNetwork("192.0.2.0/24")])) { address, reasons in
-            let stranger = try await Socket.connect(to: .address(address))
-            try? await stranger.write(Self.v1)
-            #expect(await Self.isRefused(stranger))
+            do {
+                let stranger = try await Socket.connect(to: .address(address))
+                try? await stranger.write(Self.v1)
+                #expect(await Self.isRefused(stranger))
+                await stranger.close()
+            } catch {
+                // The reset may come before the connecting is done.
+                #expect((error as? SocketError)?.code == .cannotConnect)
+            }
             #expect(await Self.next(reasons)?.contains("no proxy") == true)
-            await stranger.close()
         }
     }
 
@@ -202,8 +207,7 @@ import Testing
     /// A gate over descriptors, and what it lets through.
     private static func makeGate(_ core: LoopCore, _ through: AsyncStream<Int32>.Continuation) -> ProxyGate {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let policy = ProxyProtocol.required(from: IPNetwork.loopback)
-        return ProxyGate(policy: policy, core: core, logger: logger, capacity: 2) { descriptor, _ in
+        return ProxyGate(policy: patient, core: core, logger: logger, capacity: 2) { descriptor, _ in
             through.yield(descriptor)
         }
     }

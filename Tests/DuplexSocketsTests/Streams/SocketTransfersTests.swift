@@ -64,6 +64,43 @@ import Testing
         }
     }
 
+    @Test("A write that waits for room goes on when its bytes have gone, however much is written behind it")
+    func roomInFront() async throws {
+        try await withPair { near, far in
+            let large = [UInt8](repeating: 1, count: 20_000_000)
+            let first = Task { try await near.write(large) }
+            while await near.writers.isEmpty { await Task.yield() }
+            let (stream, progress) = Self.progress()
+            let second = Task { try await near.write(large + large, progress: progress) }
+            async let some = far.read(exactly: large.count, timeout: .seconds(60))
+            #expect(try await some.count == large.count)
+            _ = await Self.first(stream)
+            // The far side reads no more, so the second can't end.
+            try await first.value
+            async let rest = far.read(exactly: 2 * large.count, timeout: .seconds(60))
+            #expect(try await rest.count == 2 * large.count)
+            try await second.value
+        }
+    }
+
+    @Test("A file goes over a Unix socket as well")
+    func unix() async throws {
+        let content = TestFile.pattern(1_000_000)
+        try await TestFile.with(content) { file in
+            var pair: [Int32] = [0, 0]
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            try #require(unsafe socketpair(AF_UNIX, kind, 0, &pair) == 0)
+            let near = try await Socket.adopt(descriptor: pair[0])
+            let far = try await Socket.adopt(descriptor: pair[1])
+            async let bytes = far.read(exactly: content.count, timeout: .seconds(60))
+            #expect(try await near.writeFile(file.path) == 1_000_000)
+            #expect(try await bytes == content)
+            await near.close()
+            #expect(try await far.read(timeout: .seconds(60)) == nil)
+            await far.close()
+        }
+    }
+
     @Test("Files and writes of many tasks are never mixed", arguments: [true, false])
     func many(isDirect: Bool) async throws {
         try await TestFile.with([UInt8](repeating: 9, count: 30_000)) { file in
