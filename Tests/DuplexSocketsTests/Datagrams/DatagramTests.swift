@@ -28,6 +28,13 @@ import Testing
         #expect(datagram.reply([]).sourceAddress?.host == "192.0.2.9")
     }
 
+    @Test("What is UTF-8 can be had as text")
+    func text() {
+        #expect(Datagram(Array("héllo".utf8)).text == "héllo")
+        #expect(Datagram([]).text?.isEmpty == true)
+        #expect(Datagram([0xFF]).text == nil)
+    }
+
     @Test("The interface has a name as long as it is there")
     func interface() throws {
         #expect(Datagram([], interface: try NetworkInterface.index(of: "lo")).interfaceName == "lo")

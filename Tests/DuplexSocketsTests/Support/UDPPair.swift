@@ -57,10 +57,6 @@ func withUnixDatagrams(_ body: (_ socket: UDPSocket, _ other: UDPSocket) async t
     }
 }
 
-extension Datagram {
-    var text: String { String(decoding: bytes, as: UTF8.self) }
-}
-
 extension UDPSocket {
     /// What comes next; not for ever.
     func bytes() async throws -> [UInt8] {
@@ -68,7 +64,7 @@ extension UDPSocket {
     }
 
     /// What comes next, as text; not for ever.
-    func text() async throws -> String {
+    func text() async throws -> String? {
         try await receive(timeout: .seconds(10)).text
     }
 }
