@@ -49,6 +49,11 @@ public struct Datagram: Sendable, Hashable {
         return answer
     }
 
+    /// What it carries, as text; `nil` when it isn't UTF-8.
+    public var text: String? {
+        String(validating: bytes, as: UTF8.self)
+    }
+
     /// The name of the interface, such as `eth0`; `nil` when it is unknown or gone.
     public var interfaceName: String? {
         interface == 0 ? nil : NetworkInterface.name(of: interface)

@@ -102,7 +102,8 @@ extension UDPSocket {
         public static let none = Sharing(option: .none)
         /// Several receive what is sent to a group or a broadcast address, each of them all of it (`SO_REUSEADDR`).
         ///
-        /// > Warning: What is sent to one address comes to one of them only. Any process can take part on Linux.
+        /// > Warning: What is sent to one address comes to one of them only. Any process can take part on Linux. With port 0
+        /// > the system may choose a port that others, who share theirs too, have already.
         public static let address = Sharing(option: .address)
         /// Several divide what is sent to one address among them, by sender (`SO_REUSEPORT`).
         ///
@@ -176,9 +177,7 @@ struct DatagramBinding {
         }
     }
 
-    /// The address to bind.
-    ///
-    /// - Parameter needed: the family that it has to be of, where one is needed.
+    /// The address to bind; of the needed family, where one is needed.
     private func address(_ needed: AddressFamily?) throws(SocketError) -> SocketAddress {
         let prefersIPv6 = needed.map { $0 == .ipv6 } ?? !families.hasIPv4
         let address: SocketAddress?

@@ -13,6 +13,12 @@ final class DatagramLookup: Sendable {
         var isOver = false
     }
 
+    /// Told what came of a look-up.
+    typealias Completion = @Sendable (Result<[SocketAddress], SocketError>) -> Void
+
+    /// Looks a name up, off the loops, and tells.
+    typealias Resolve = @Sendable (_ host: String, _ port: Int, _ completion: @escaping Completion) -> Void
+
     private let state = Mutex(State())
     private let message: String
 
@@ -26,12 +32,14 @@ final class DatagramLookup: Sendable {
     ///   - endpoint: a host and port, or an address.
     ///   - timeout: how long looking a name up may take.
     ///   - loop: whose timers are used.
+    ///   - resolve: looks names up; the system unless told otherwise.
     /// - Returns: at least one address.
     /// - Throws: ``SocketError`` or `CancellationError`.
     static func addresses(
         of endpoint: Endpoint,
         within timeout: Duration,
-        on loop: EventLoop
+        on loop: EventLoop,
+        resolve: Resolve = { SystemResolver.resolve($0, port: $1, completion: $2) }
     ) async throws -> [SocketAddress] {
         try Task.checkCancellation()
         if case .address(let address) = endpoint.target { return [address] }
@@ -44,7 +52,7 @@ final class DatagramLookup: Sendable {
         }
         let lookup = DatagramLookup(message: "“\(host)” was not looked up within \(timeout).")
         return try await lookup.wait(within: timeout, on: loop) {
-            SystemResolver.resolve(host, port: port) { lookup.end($0.mapError { $0 }, on: loop) }
+            resolve(host, port) { lookup.end($0.mapError { $0 }, on: loop) }
         }
     }
 

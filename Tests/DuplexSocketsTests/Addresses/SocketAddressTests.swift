@@ -66,4 +66,36 @@ import Testing
     func notAPath(path: String) {
         #expect { try SocketAddress.unix(path) } throws: { ($0 as? SocketError)?.code == .invalidAddress }
     }
+
+    @Test(
+        "Groups are told from other addresses",
+        arguments: [
+            ("223.255.255.255", false), ("224.0.0.1", true), ("239.255.255.255", true), ("240.0.0.0", false),
+            ("ff02::1", true), ("fe80::1", false), ("::1", false),
+        ]
+    )
+    func groups(literal: String, isGroup: Bool) throws {
+        #expect(try SocketAddress(literal, port: 1).isMulticast == isGroup)
+    }
+
+    @Test("An IPv4 address has a form in IPv6, and comes back from it; others stay as they are")
+    func mapping() throws {
+        let ipv4 = try SocketAddress("192.0.2.1", port: 80)
+        #expect(ipv4.mapped.description == "[::ffff:192.0.2.1]:80")
+        #expect(ipv4.mapped.unmapped == ipv4)
+        #expect(ipv4.unmapped == ipv4)
+        for literal in ["::1", "::c000:201", "2001:db8::ffff:c000:201", "fe80::1%1"] {
+            let ipv6 = try SocketAddress(literal, port: 80)
+            #expect(ipv6.mapped == ipv6 && ipv6.unmapped == ipv6)
+        }
+        let path = try SocketAddress.unix("/tmp/x")
+        #expect(path.mapped == path && path.unmapped == path && !path.isMulticast)
+    }
+
+    @Test("An address is made of its bytes")
+    func madeOfBytes() throws {
+        let (ipv4, ipv6) = (try SocketAddress("192.0.2.1", port: 7), try SocketAddress("::1", port: 7))
+        #expect(SocketAddress.ip([192, 0, 2, 1], port: 7) == ipv4)
+        #expect(SocketAddress.ip([UInt8](repeating: 0, count: 15) + [1], port: 7) == ipv6)
+    }
 }

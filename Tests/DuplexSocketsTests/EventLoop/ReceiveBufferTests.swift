@@ -32,4 +32,9 @@ import Testing
         }
         #expect(code != 0)
     }
+
+    @Test("The whole of it is lent")
+    func lend() {
+        #expect(unsafe ReceiveBuffer().lend { $0.count } == ReceiveBuffer.size)
+    }
 }

@@ -186,7 +186,7 @@ import Testing
                 { try await near.setOptions(SocketOptions()) }, { _ = try await near.options() },
                 { try await near.withDescriptor { _ in } },
             ] as [@Sendable () async throws -> Void] {
-                #expect(await asyncSocketError(of: attempt)?.code == .closed)
+                await expectSocketError(.closed, of: attempt)
             }
         }
     }

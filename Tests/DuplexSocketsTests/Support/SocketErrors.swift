@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import Testing
 
 /// The socket error that `body` throws; `nil` when it throws none, or another.
 func socketError(of body: () throws -> Void) -> SocketError? {
@@ -21,4 +22,25 @@ func asyncSocketError(of body: () async throws -> Void) async -> SocketError? {
     } catch {
         return error as? SocketError
     }
+}
+
+/// Expects a socket error of `body`.
+///
+/// For the closures of which there are several in a test: those in the arguments of `#expect` can be taken for one another.
+///
+/// - Parameters:
+///   - code: the code that it must have, if one is named.
+///   - errno: the error number that it must have, if one is named.
+///   - sourceLocation: where the expectation is written.
+///   - body: what must fail.
+func expectSocketError(
+    _ code: SocketError.Code? = nil,
+    errno: Int32? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    of body: () async throws -> Void
+) async {
+    let error = await asyncSocketError(of: body)
+    #expect(error != nil, sourceLocation: sourceLocation)
+    if let code { #expect(error?.code == code, sourceLocation: sourceLocation) }
+    if let errno { #expect(error?.errno == errno, sourceLocation: sourceLocation) }
 }

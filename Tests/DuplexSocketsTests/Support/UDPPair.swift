@@ -41,27 +41,30 @@ func withUDPPair(
 }
 
 /// Two connected datagram sockets of the Unix family: unlike UDP's they wait while the other side has no room.
-func withUnixDatagrams(_ body: (_ socket: UDPSocket, _ other: Int32) async throws -> Void) async throws {
-    try await withLoop { loop in
+func withUnixDatagrams(_ body: (_ socket: UDPSocket, _ other: UDPSocket) async throws -> Void) async throws {
+    try await withLoops { group in
         var pair: [Int32] = [-1, -1]
         let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         try #require(unsafe socketpair(AF_UNIX, kind, 0, &pair) == 0)
-        defer { SystemCalls.close(pair[1]) }
-        let bound = DatagramBinding.Bound(descriptor: pair[0], family: .unix)
         let address = try SocketAddress.unix("@none")
-        let socket = await UDPSocket.adopt(bound, local: address, remote: address, on: loop)
-        try await body(socket, pair[1])
-        await socket.close()
+        var sockets: [UDPSocket] = []
+        for (descriptor, loop) in zip(pair, group.loops) {
+            let bound = DatagramBinding.Bound(descriptor: descriptor, family: .unix)
+            sockets.append(await UDPSocket.adopt(bound, local: address, remote: address, on: loop))
+        }
+        try await body(sockets[0], sockets[1])
+        for socket in sockets { await socket.close() }
     }
 }
 
-extension Datagram {
-    var text: String { String(decoding: bytes, as: UTF8.self) }
-}
-
 extension UDPSocket {
+    /// What comes next; not for ever.
+    func bytes() async throws -> [UInt8] {
+        try await receive(timeout: .seconds(10)).bytes
+    }
+
     /// What comes next, as text; not for ever.
-    func text() async throws -> String {
+    func text() async throws -> String? {
         try await receive(timeout: .seconds(10)).text
     }
 }

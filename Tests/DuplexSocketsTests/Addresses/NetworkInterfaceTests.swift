@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Glibc
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct NetworkInterfaceTests {
+    @Test("An interface is found by its name, and its name by its number")
+    func namesAndNumbers() throws {
+        let index = try NetworkInterface.index(of: "lo")
+        #expect(index > 0)
+        #expect(NetworkInterface.name(of: index) == "lo")
+        #expect(NetworkInterface.name(of: .max) == nil)
+    }
+
+    @Test("One that isn't there is named", arguments: ["duplex-none", "", "a name that is much too long for one"])
+    func missing(name: String) {
+        let error = socketError { _ = try NetworkInterface.index(of: name) }
+        #expect(error?.code == .invalidAddress)
+        #expect(error?.message == "There is no network interface “\(name)”.")
+        #expect(NetworkInterface.addresses(of: name) == [])
+    }
+
+    @Test("The addresses of the loopback interface are those of loopback")
+    func addresses() {
+        let hosts = NetworkInterface.addresses(of: "lo").map(\.host)
+        #expect(hosts.contains("127.0.0.1"))
+        #expect(hosts.allSatisfy { $0 == "::1" || $0.hasPrefix("127.") }, "\(hosts)")
+    }
+
+    @Test(
+        "The address that is valid on its link only comes last, with its interface",
+        .enabled(NamespacedLoop.requirement) { await NamespacedLoop.isAllowed }
+    )
+    func scopes() async throws {
+        try await NamespacedLoop.with { namespace in
+            let (addresses, index) = try await namespace.loop.run { _ in
+                (NetworkInterface.addresses(of: "near0"), try NetworkInterface.index(of: "near0"))
+            }
+            #expect(addresses.prefix(2).map(\.host) == ["10.99.0.1", "fd99::1"])
+            #expect(addresses.last?.host.hasPrefix("fe80::") == true)
+            #expect(addresses.last?.scope == index)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+/// What groups must do, wherever they are; what must not arrive is followed by a datagram that must.
+struct GroupScenario: Sendable {
+    var families: UDPSocket.Families
+    var group: String
+    var interface: String
+    /// The address that datagrams to the group come from.
+    var source: String
+    /// One of the same family that they don't come from.
+    var stranger: String
+
+    /// Makes sockets where the group is.
+    typealias Bind = (
+        UDPSocket.Host, UDPSocket.Families, UDPSocket.Sharing, Int, DatagramOptions
+    ) async throws -> UDPSocket
+
+    /// A receiver that isn't a member yet, a sender to groups, the address of the group, and one of the receiver's own.
+    private func withSockets(
+        _ bind: Bind,
+        _ body: (UDPSocket, UDPSocket, SocketAddress, SocketAddress) async throws -> Void
+    ) async throws {
+        // A port of its own: among those who share, the system would choose one that another test has.
+        let holder = try await bind(.any, families, .none, 0, DatagramOptions())
+        let port = holder.localAddress.port
+        try await holder.withDescriptor { try SystemOption.reusedAddress.set(true, on: $0) }
+        let receiver = try await bind(.any, families, .address, port, DatagramOptions())
+        await holder.close()
+        var options = DatagramOptions()
+        options.multicastInterface = interface
+        let sender = try await bind(.address(source), families, .none, 0, options)
+        let address = try SocketAddress(group, port: port)
+        let marker = try SocketAddress(address.isIPv6 ? "::1" : "127.0.0.1", port: port)
+        try await body(receiver, sender, address, marker)
+        await receiver.close()
+        await sender.close()
+    }
+
+    private func next(_ socket: UDPSocket) async throws -> [UInt8] {
+        try await socket.receive(timeout: .seconds(10)).bytes
+    }
+
+    /// A member gets what is sent to its group, until it leaves.
+    func joinAndLeave(_ bind: Bind) async throws {
+        try await withSockets(bind) { receiver, sender, group, marker in
+            try await sender.send([1], to: group)
+            try await receiver.join(self.group, on: interface)
+            try await sender.send([2], to: group)
+            let datagram = try await receiver.receive(timeout: .seconds(10))
+            #expect(datagram.bytes == [2])
+            #expect(datagram.peer?.host == source)
+            #expect(datagram.localAddress?.bytes == group.bytes)
+            #expect(datagram.interface > 0)
+            try await receiver.send(datagram.reply([7]))
+            #expect(try await next(sender) == [7])
+            try await receiver.leave(self.group, on: interface)
+            try await sender.send([3], to: group)
+            try await sender.send([4], to: marker)
+            #expect(try await next(receiver) == [4])
+        }
+    }
+
+    /// A socket gets nothing of a group that another one has joined on the same port.
+    func othersGroup(_ bind: Bind) async throws {
+        try await withSockets(bind) { receiver, sender, group, marker in
+            let member = try await bind(.any, families, .address, group.port, DatagramOptions())
+            try await member.join(self.group, on: interface)
+            try await sender.send([1], to: group)
+            #expect(try await next(member) == [1])
+            await member.close()
+            try await sender.send([2], to: marker)
+            #expect(try await next(receiver) == [2])
+        }
+    }
+
+    /// Several on one port each get all that is sent to their group.
+    func sharedPort(_ bind: Bind) async throws {
+        try await withSockets(bind) { receiver, sender, group, _ in
+            let other = try await bind(.any, families, .address, group.port, DatagramOptions())
+            for socket in [receiver, other] { try await socket.join(self.group, on: interface) }
+            try await sender.send([5], to: group)
+            for socket in [receiver, other] { #expect(try await next(socket) == [5]) }
+            await other.close()
+        }
+    }
+
+    /// A member of one source gets nothing of another one, and leaves it again.
+    func oneSource(_ bind: Bind) async throws {
+        try await withSockets(bind) { receiver, sender, group, marker in
+            try await receiver.join(self.group, from: stranger, on: interface)
+            try await sender.send([1], to: group)
+            try await sender.send([2], to: marker)
+            #expect(try await next(receiver) == [2])
+            try await receiver.join(self.group, from: source, on: interface)
+            try await sender.send([3], to: group)
+            #expect(try await next(receiver) == [3])
+            try await receiver.leave(self.group, from: source, on: interface)
+            try await sender.send([4], to: group)
+            try await sender.send([5], to: marker)
+            #expect(try await next(receiver) == [5])
+            try await receiver.leave(self.group, from: stranger, on: interface)
+        }
+    }
+
+    /// Without loopback nobody on this machine gets what it sends to a group.
+    ///
+    /// Not on the loopback interface itself, which brings everything back.
+    func noLoopback(_ bind: Bind) async throws {
+        try await withSockets(bind) { receiver, sender, group, marker in
+            try await receiver.join(self.group, on: interface)
+            for isOn in [false, true, false] {
+                var options = DatagramOptions()
+                options.multicastLoopback = isOn
+                try await sender.setOptions(options)
+                try await sender.send([1], to: group)
+                try await sender.send([2], to: marker)
+                if isOn { #expect(try await next(receiver) == [1]) }
+                #expect(try await next(receiver) == [2])
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Foundation
+import Glibc
+import Testing
+
+@testable import DuplexSockets
+
+/// A loop whose thread is in a network namespace of its own, with two ends of one cable in it: `near0`, with the addresses
+/// 10.99.0.1 and fd99::1, and `far0`, where nobody is.
+///
+/// What is to happen in the namespace has to happen on the loop.
+struct NamespacedLoop {
+    let loop: EventLoop
+    private let holder: Process
+    private let leash: Pipe
+
+    /// Whether this machine lets the tests have one; said where tests depend on it.
+    static var isAllowed: Bool {
+        get async {
+            guard geteuid() == 0 else { return false }
+            let cable = ["link", "add", "near0", "type", "veth", "peer", "name", "far0"]
+            return (try? await run("unshare", ["--net", "ip"] + cable)) == 0
+        }
+    }
+
+    static let requirement: Comment = "needs the right to make network namespaces, and iproute2"
+
+    /// Runs `body` with a namespace that is gone afterwards.
+    static func with(_ body: (NamespacedLoop) async throws -> Void) async throws {
+        let namespace = try await NamespacedLoop()
+        do {
+            try await body(namespace)
+        } catch {
+            await namespace.end()
+            throw error
+        }
+        await namespace.end()
+    }
+
+    private init() async throws {
+        // Lives as long as its input is open, and the namespace as long as it lives.
+        let (holder, leash, ready) = (Process(), Pipe(), Pipe())
+        holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        holder.arguments = ["unshare", "--net", "sh", "-c", "echo ready; exec cat"]
+        holder.standardInput = leash
+        holder.standardOutput = ready
+        try holder.run()
+        _ = ready.fileHandleForReading.availableData
+        (self.holder, self.leash) = (holder, leash)
+        loop = try EventLoop(name: "namespaced")
+        for command in [
+            "link set lo up", "link add near0 type veth peer name far0", "addr add 10.99.0.1/24 dev near0",
+            "addr add fd99::1/64 dev near0 nodad", "link set near0 up", "link set far0 up",
+        ] {
+            try await ip(command)
+        }
+        // The system notices a moment later that there is a cable.
+        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+        while (try? await ip("route get ff15::1 from fd99::1 oif near0")) == nil, ContinuousClock.now < deadline {}
+        let path = "/proc/\(holder.processIdentifier)/ns/net"
+        try await loop.run { _ in try Self.enter(path) }
+    }
+
+    /// Runs `ip` in the namespace.
+    func ip(_ command: String) async throws {
+        let words = command.split(separator: " ").map { String($0) }
+        let status = try await Self.run("nsenter", ["--net=/proc/\(holder.processIdentifier)/ns/net", "ip"] + words)
+        if status != 0 { throw SocketError(.system, message: "ip \(command) ended with \(status).") }
+    }
+
+    /// Binds a socket in the namespace.
+    func bind(
+        _ host: UDPSocket.Host = .any,
+        port: Int = 0,
+        families: UDPSocket.Families = .both,
+        sharing: UDPSocket.Sharing = .none,
+        options: DatagramOptions = DatagramOptions()
+    ) async throws -> UDPSocket {
+        let binding = DatagramBinding(host: host, port: port, families: families, sharing: sharing, options: options)
+        let (bound, local) = try await loop.run { _ in
+            let bound = try binding.bind()
+            return (bound, SocketAddress.local(of: bound.descriptor))
+        }
+        guard let local else { throw SocketError(.cannotBind, message: "There is no address.") }
+        return await UDPSocket.adopt(bound, local: local, remote: nil, options, on: loop)
+    }
+
+    private func end() async {
+        await loop.stop()
+        await withCheckedContinuation { continuation in
+            holder.terminationHandler = { _ in continuation.resume() }
+            try? leash.fileHandleForWriting.close()
+        }
+    }
+
+    private static func run(_ tool: String, _ arguments: [String]) async throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [tool] + arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        return try await withCheckedThrowingContinuation { continuation in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do {
+                try process.run()
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+
+    /// Moves the calling thread, and it alone, into a namespace.
+    private static func enter(_ path: String) throws {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        defer { SystemCalls.close(descriptor) }
+        // Declared only for those who ask for GNU's extensions, which Swift's module doesn't.
+        typealias SetNamespace = @convention(c) (Int32, Int32) -> Int32
+        guard let symbol = unsafe dlsym(nil, "setns") else {
+            throw SocketError(.system, message: "There is no setns.")
+        }
+        let setns = unsafe unsafeBitCast(symbol, to: SetNamespace.self)
+        if setns(descriptor, 0x4000_0000) != 0 {
+            throw SocketError(.system, message: "The namespace could not be entered.", errno: errno)
+        }
+    }
+}
