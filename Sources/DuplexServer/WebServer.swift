@@ -12,10 +12,14 @@ public import Logging
 /// A value: set it up, then call ``run()``. HTTP requests are answered in order, several on one connection; a WebSocket may
 /// begin on any of them.
 public struct WebServer: Sendable {
-    /// Which interfaces to listen on; this machine only unless told otherwise.
-    public var host: ListenAddress.Host
-    /// The port; 0 has the system choose.
-    public var port: Int
+    /// Where to listen: a TCP port, a Unix socket, or a descriptor of somebody else's.
+    public var address: ListenAddress
+    /// What secures the connections; they are in the clear unless told otherwise.
+    ///
+    /// What clients offer by ALPN is answered with `http/1.1`, unless the options have protocols of their own.
+    public var tls: TLSServerOptions?
+    /// Whether connections come through a proxy that says for whom; they don't unless told otherwise.
+    public var proxyProtocol = ProxyProtocol.off
     /// What a client may make the server hold or wait for.
     public var limits = Limits.internet
     /// When to ping WebSocket clients, and how long to wait for the pong; every 20 seconds for 20 seconds.
@@ -41,8 +45,12 @@ public struct WebServer: Sendable {
     ///   - host: which interfaces to listen on; this machine only unless told otherwise.
     ///   - port: the port; 0 has the system choose, see ``run(onListening:)``.
     public init(host: ListenAddress.Host = .loopback, port: Int) {
-        self.host = host
-        self.port = port
+        self.init(.tcp(host: host, port: port))
+    }
+
+    /// Makes a server without routes that listens on any kind of address, such as a Unix socket.
+    public init(_ address: ListenAddress) {
+        self.address = address
     }
 
     // MARK: Routes
@@ -123,7 +131,13 @@ public struct WebServer: Sendable {
     public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
         if routes.haveWebSockets { SHA1.load() }
         let group = group ?? .shared
-        let listener = try SocketListener.bind(.tcp(host: host, port: port), on: group, logger: logger)
+        let listener = try SocketListener.bind(
+            address,
+            on: group,
+            tls: tls.map(Self.withProtocol),
+            proxyProtocol: proxyProtocol,
+            logger: logger
+        )
         let loops = group.loops.map { ServerLoop(server: self, loop: $0) }
         try await withThrowingTaskGroup { tasks in
             for loop in loops { tasks.addTask(executorPreference: loop.loop) { await loop.run() } }
@@ -172,6 +186,14 @@ public struct WebServer: Sendable {
             }
             throw CancellationError()
         }
+    }
+
+    private static func withProtocol(_ tls: TLSServerOptions) -> TLSServerOptions {
+        guard tls.applicationProtocols.isEmpty else { return tls }
+        var tls = tls
+        // RFC 7301 section 6.
+        tls.applicationProtocols = ["http/1.1"]
+        return tls
     }
 
     private static func untilCancelled() async throws {

@@ -15,7 +15,8 @@ import Testing
     @Test("The defaults are the documented ones")
     func defaults() {
         let server = WebServer(port: 8_080)
-        #expect(server.host == .loopback)
+        #expect(server.address == .tcp(port: 8_080))
+        #expect(server.tls == nil)
         #expect(server.limits == .internet)
         #expect(server.keepalive == .every(.seconds(20), timeout: .seconds(20)))
         #expect(server.closeTimeout == .seconds(10))
@@ -93,7 +94,7 @@ import Testing
         } throws: {
             ($0 as? SocketError)?.code == .cannotConnect
         }
-        server.port = address.port
+        server.address = .tcp(port: address.port)
         let again = try await server.withRunning { address in
             let peer = try await RawPeer.connect(to: address)
             return try await peer.response(to: Self.request).status

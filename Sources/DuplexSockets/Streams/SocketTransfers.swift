@@ -199,8 +199,8 @@ extension Socket {
             }
             let before = transfer.taken
             do throws(SocketError) {
-                let step = try transfer.move(to: channel.value, isDirect: sendsFilesDirectly && !channel.value.isSecured)
-                let step = try transfer.move(to: channel.value, mayBeDirect: sendsFilesDirectly)
+                let mayBeDirect = sendsFilesDirectly && !channel.value.isSecured
+                let step = try transfer.move(to: channel.value, mayBeDirect: mayBeDirect)
                 bytesWritten += transfer.taken - before
                 switch step {
                 case .sent where transfer.isTaken: continue
