@@ -13,7 +13,7 @@ enum CommandStatus: Int32, Sendable {
     case failure = 1
     /// The server couldn't be reached.
     case cannotConnect = 2
-    /// The server answered, but not with a WebSocket.
+    /// The server answered, but not with a WebSocket, or not with a certificate that is trusted.
     case handshakeRefused = 3
     /// The connection was lost, broke the protocol, or was closed with a code that tells of an error.
     case connectionFailed = 4
@@ -46,7 +46,7 @@ struct Failure: Error, Equatable {
         switch error {
         case let failure as Failure: self = failure
         case let error as WebSocketError: self.init(Self.status(of: error), Self.text(of: error))
-        case let error as SocketError: self.init(.failure, Self.visibleLines(error.description))
+        case let error as SocketError: self.init(Self.status(of: error), Self.visibleLines(error.description))
         case is CancellationError: self.init(.interrupted, "Interrupted.")
         default: self.init(.failure, Self.visibleLines(String(describing: error)))
         }
@@ -60,6 +60,18 @@ struct Failure: Error, Equatable {
         case .handshakeRefused: .handshakeRefused
         case .closed, .connectionLost, .protocolViolation: .connectionFailed
         default: .failure
+        }
+    }
+
+    private static func status(of error: SocketError) -> CommandStatus {
+        // Only connecting tells of stages.
+        if error.timeline != nil {
+            return [.untrustedPeer, .tls].contains(error.code) ? .handshakeRefused : .cannotConnect
+        }
+        switch error.code {
+        case .connectionReset, .truncated, .endOfStream, .tls: return .connectionFailed
+        case .timedOut: return .timedOut
+        default: return .failure
         }
     }
 

@@ -10,7 +10,7 @@ extension WebSocket {
     /// Cancelling ends the attempt at once. What the server sends together with its answer is the first to be received.
     ///
     /// - Parameters:
-    ///   - url: `ws://host[:port]/path?query`; `http://` is read as `ws://`, as in browsers.
+    ///   - url: `ws://host[:port]/path?query`, or `wss:` for TLS; `http` and `https` are read as these, as in browsers.
     ///   - options: headers, subprotocols, limits and times.
     ///   - group: the loops of which one becomes the connection's.
     /// - Returns: the open connection. Close it, or use ``withConnection(to:options:on:_:)``, which does.
@@ -47,7 +47,7 @@ extension WebSocket {
     /// throws.
     ///
     /// - Parameters:
-    ///   - url: `ws://host[:port]/path?query`; `http://` is read as `ws://`, as in browsers.
+    ///   - url: `ws://host[:port]/path?query`, or `wss:` for TLS; `http` and `https` are read as these, as in browsers.
     ///   - options: headers, subprotocols, limits and times.
     ///   - group: the loops of which one becomes the connection's.
     ///   - body: what to do with the connection.
@@ -71,19 +71,11 @@ extension WebSocket {
     }
 
     private static func parse(_ url: String) throws -> WebSocketURL {
-        let target: WebSocketURL
         do {
-            target = try WebSocketURL(url)
+            return try WebSocketURL(url)
         } catch {
             throw WebSocketError(.invalidURL, message: "“\(url)” can't be connected to.", cause: error)
         }
-        if target.isSecure {
-            throw WebSocketError(
-                .invalidURL,
-                message: "“\(url)” needs TLS, which this version doesn't have: use ws://."
-            )
-        }
-        return target
     }
 
     /// Before anything is connected, so that a request that can't be made fails at once.
@@ -109,13 +101,15 @@ extension WebSocket {
         _ options: WebSocketOptions,
         _ make: @escaping @Sendable (LoopBound<Channel>) -> HandshakeDriver
     ) async throws -> HandshakeDriver {
+        let host = target.host + (target.zone.map { "%" + $0 } ?? "")
+        var connecting = ConnectOptions(timeout: options.connectTimeout)
+        connecting.tls = options.tls
         do {
             return try await Connector.connect(
-                to: .host(target.host + (target.zone.map { "%" + $0 } ?? ""), port: target.port),
+                to: target.isSecure ? .tls(host, port: target.port) : .host(host, port: target.port),
                 on: loop,
-                timeout: options.connectTimeout,
-                make: make
-            )
+                options: connecting
+            ) { channel, _ in make(channel) }
         } catch let error as SocketError {
             let code: WebSocketError.Code = error.code == .timedOut ? .timedOut : .cannotConnect
             throw WebSocketError(code, message: "\(target) can't be reached.", cause: error)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
 
@@ -24,10 +25,29 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How long connecting may take, handshake and all: 10s, 250ms.", valueName: "time"))
     var timeout = TimeArgument.seconds(10)
 
+    @OptionGroup var tls: ClientTLSArguments
+
     @OptionGroup var limits: LimitOptions
 
+    /// - Throws: `SocketError` when a file lacks what it should have.
     var webSocketOptions: WebSocketOptions {
+        get throws { try makeWebSocketOptions() }
+    }
+
+    /// How a connection of bytes is made.
+    ///
+    /// - Throws: as ``webSocketOptions``.
+    var connectOptions: ConnectOptions {
+        get throws {
+            var options = ConnectOptions(timeout: timeout.duration)
+            options.tls = try tls.apply(to: options.tls)
+            return options
+        }
+    }
+
+    private func makeWebSocketOptions() throws -> WebSocketOptions {
         var options = WebSocketOptions()
+        options.tls = try tls.apply(to: options.tls)
         options.subprotocols = subprotocols
         for header in headers { options.headers.append(header.field) }
         options.connectTimeout = timeout.duration

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
 
@@ -27,6 +28,12 @@ struct Connect: AsyncParsableCommand {
               duplex connect ws://localhost:8080/echo -x hello -x world -n 2
               seq 1000 | duplex connect ws://localhost:8080/echo | sort -n | tail -1
 
+            With tcp://, tls:// or unix: lines go over a stream as they are, each with a line feed behind it (--crlf: CR \
+            LF); after the last one this side ends its half of the connection.
+
+              duplex connect tls://example.com:443 --crlf
+              duplex connect unix:/run/app.sock -x status
+
             On a terminal, control characters in messages are made visible (␛ for escape); in a pipe messages are passed \
             on as they are, line feeds in them too. A binary message is shown in hexadecimal on a terminal, and passed on \
             as it is in a pipe unless --binary is given.
@@ -35,7 +42,7 @@ struct Connect: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "ws://host[:port]/path?query") var url: String
+    @Argument(help: "ws://host[:port]/path?query, wss://…, tcp://host:port, tls://host:port or unix:path") var url: String
 
     @Option(
         name: .customShort("x"),
@@ -58,6 +65,9 @@ struct Connect: AsyncParsableCommand {
     @Flag(help: "Send every message back until the server closes, and read no input.")
     var echo = false
 
+    @Flag(help: "End each line that is sent over a stream with CR LF.")
+    var crlf = false
+
     @Flag(help: "Show binary messages in full, in hexadecimal, also in a pipe.")
     var binary = false
 
@@ -70,7 +80,9 @@ struct Connect: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            try await Interruption.shared.cancelling { try await talk() }
+            try await Interruption.shared.cancelling {
+                if isStream { try await talkOverStream() } else { try await talk() }
+            }
         } catch {
             Console.shared.setPrompt("")
             throw Failure(error)
@@ -78,7 +90,7 @@ struct Connect: AsyncParsableCommand {
     }
 
     private func talk() async throws {
-        let socket = try await WebSocket.connect(to: url, options: connection.webSocketOptions)
+        let socket = try await WebSocket.connect(to: url, options: try connection.webSocketOptions)
         let end: Conversation.End
         do {
             end = try await exchange(on: socket)
@@ -101,16 +113,51 @@ struct Connect: AsyncParsableCommand {
             return .done
         }
         let isInteractive = texts.isEmpty && isatty(STDIN_FILENO) == 1
-        if isInteractive { greet(socket) }
-        return try await makeConversation(socket, isInteractive: isInteractive).run()
+        if isInteractive { greet(socket.subprotocol.map { ", subprotocol \($0.visible)" } ?? "") }
+        return try await makeConversation(WebSocketPartner(socket: socket), isInteractive: isInteractive).run()
     }
 
-    private func makeConversation(_ socket: WebSocket, isInteractive: Bool) throws -> Conversation {
+    // MARK: Streams
+
+    private var isStream: Bool {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        return ["tcp", "tls", "unix"].contains(scheme)
+    }
+
+    private func talkOverStream() async throws {
+        let socket = try await Socket.connect(to: Endpoint(url), options: try connection.connectOptions)
+        let end: Conversation.End
+        do {
+            end = try await exchange(on: socket)
+        } catch is CancellationError {
+            end = .done
+        } catch {
+            await socket.reset()
+            throw error
+        }
+        Console.shared.setPrompt("")
+        await socket.close()
+        if case .failed(let failure) = end { throw failure }
+    }
+
+    private func exchange(on socket: Socket) async throws -> Conversation.End {
+        if echo {
+            while let bytes = try await socket.read() { try await socket.write(bytes) }
+            return .done
+        }
+        let isInteractive = texts.isEmpty && isatty(STDIN_FILENO) == 1
+        if isInteractive { greet(await socket.tls.map { ", \($0.version), \($0.cipherSuite)" } ?? "") }
+        let limit = connection.limits.limits.messageSize.bytes
+        let partner = StreamPartner(socket: socket, lineEnd: crlf ? "\r\n" : "\n", limit: limit)
+        return try await makeConversation(partner, isInteractive: isInteractive).run()
+    }
+
+    private func makeConversation(_ partner: any Partner, isInteractive: Bool) throws -> Conversation {
         let lines: any LineSource = texts.isEmpty ? try InputLines(descriptor: STDIN_FILENO) : GivenLines(texts)
         let replies = replies ?? (texts.isEmpty ? nil : 1)
         let hasPrompt = isInteractive && Console.shared.isOutputTerminal
         return Conversation(
-            socket: socket,
+            partner: partner,
             lines: lines,
             printer: MessagePrinter(console: .shared, mark: hasPrompt ? "< " : "", showsAllBytes: binary),
             rules: Conversation.Rules(
@@ -123,9 +170,8 @@ struct Connect: AsyncParsableCommand {
         )
     }
 
-    private func greet(_ socket: WebSocket) {
-        let subprotocol = socket.subprotocol.map { ", subprotocol \($0.visible)" } ?? ""
-        Console.shared.complain("Connected to \(url.visible)\(subprotocol). Ctrl-D closes.")
+    private func greet(_ details: String) {
+        Console.shared.complain("Connected to \(url.visible)\(details). Ctrl-D closes.")
         if Console.shared.isOutputTerminal { Console.shared.setPrompt("> ") }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
 
@@ -26,7 +27,7 @@ struct Conversation: Sendable {
         case failed(Failure)
     }
 
-    let socket: WebSocket
+    let partner: any Partner
     let lines: any LineSource
     let printer: MessagePrinter
     let rules: Rules
@@ -51,7 +52,7 @@ struct Conversation: Sendable {
     }
 
     private func receive(_ progress: ConversationProgress) async throws -> End {
-        for try await message in socket.messages {
+        while let message = try await partner.next() {
             printer.show(message)
             if progress.messageArrived() { return .done }
         }
@@ -63,12 +64,15 @@ struct Conversation: Sendable {
     private func send(_ progress: ConversationProgress) async throws -> End? {
         do {
             while let line = try await lines.next() {
-                try await socket.send(line)
+                try await partner.send(line)
                 lineWasSent()
             }
         } catch is WebSocketError {
             return nil
+        } catch is SocketError {
+            return nil
         }
+        await partner.finishSending()
         if progress.inputEnded() || rules.endsWithInput { return .done }
         try await waitForSilence(progress)
         guard let missing = progress.missing else { return .done }

@@ -47,7 +47,7 @@ struct Ping: AsyncParsableCommand {
     }
 
     private func measure() async throws {
-        var options = connection.webSocketOptions
+        var options = try connection.webSocketOptions
         options.keepalive = .disabled
         let socket = try await WebSocket.connect(to: url, options: options, handler: Ignoring())
         let statistics: RoundTripStatistics

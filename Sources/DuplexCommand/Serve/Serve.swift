@@ -19,9 +19,21 @@ struct Serve: AsyncParsableCommand {
               duplex connect ws://localhost:9000/echo
 
             Every path that isn't the page's or the chat room's echoes. Ctrl-C closes all connections in order (1001) and \
-            ends; pressed twice it ends at once.
+            ends; pressed twice it ends at once. With --tls-cert connections are secured; SIGHUP has the files be read \
+            anew, for the connections that follow.
+
+            With an address the bytes of streams are sent back as they come (RFC 862), without WebSockets:
+
+              duplex serve tcp://localhost:7000
+              duplex serve unix:/tmp/echo.sock
+              duplex cert && duplex serve tls://localhost:7443 --tls-cert cert.pem --tls-key key.pem
             """
     )
+
+    @Argument(
+        help: ArgumentHelp("tcp://host:port, tls://host:port or unix:path; a web server unless given.", valueName: "address")
+    )
+    var stream: StreamAddress?
 
     @Option(help: "The port; 0 has the system choose one.")
     var port = 8_080
@@ -40,6 +52,8 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .customLong("handler"), help: "How the echo handles its connections: on the loop, or in tasks.")
     var style = DemoServer.EchoStyle.async
 
+    @OptionGroup var tls: ServerTLSArguments
+
     @OptionGroup var limits: LimitOptions
 
     @Flag(help: "Print nothing but errors, and the address if the system chose the port.")
@@ -47,6 +61,9 @@ struct Serve: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("A port is a number from 0 to 65535.") }
+        if let stream, stream.isSecured != (tls.certificate != nil) {
+            throw ValidationError("tls:// and --tls-cert go together; `duplex cert` makes a certificate.")
+        }
         guard loops ?? 1 >= 1 else { throw ValidationError("There must be one event loop at least.") }
         guard echoPath.hasPrefix("/") else { throw ValidationError("The path of the echo begins with a slash.") }
         guard echoPath != DemoPage.chatPath else { throw ValidationError("The chat room is at \(DemoPage.chatPath).") }
@@ -56,28 +73,51 @@ struct Serve: AsyncParsableCommand {
         DescriptorLimit.raise()
         ConsoleLogHandler.install(level: quiet ? .error : .notice)
         do {
-            let server = try makeServer()
+            let options = try tls.load()
+            if let options { Interruption.shared.onHangUp { reload(options.identities) } }
             try await Interruption.shared.cancelling {
-                try await server.run { address in announce(address) }
+                if let stream { try await serve(stream, options) } else { try await serve(options) }
             }
         } catch {
             throw Failure(error)
         }
     }
 
-    private func makeServer() throws -> WebServer {
+    private func serve(_ options: TLSServerOptions?) async throws {
         var server = WebServer(host: ListenAddress.Host(host), port: port)
         server.limits = limits.limits
+        server.tls = options
         if let loops { server.group = try EventLoopGroup(loops: loops) }
         DemoServer.addRoutes(to: &server, echoPath: echoPath, style: style)
-        return server
+        try await server.run { address in announce(address) }
+    }
+
+    private func serve(_ stream: StreamAddress, _ options: TLSServerOptions?) async throws {
+        let group = try loops.map { try EventLoopGroup(loops: $0) } ?? .shared
+        let server = StreamServer(address: stream.address, tls: options, group: group)
+        try await server.run { address in
+            let url = stream.url(of: address)
+            if !quiet || stream.address.description.hasSuffix(":0") { Console.shared.print("Listening on \(url)") }
+            if !quiet { Console.shared.print("  Try: duplex connect \(url). Ctrl-C ends.") }
+        }
+    }
+
+    /// Reads the certificate anew; what is wrong with it is told, and the old one stays.
+    private func reload(_ identities: TLSIdentities) {
+        do {
+            try tls.reload(into: identities)
+            if !quiet { Console.shared.complain("The certificate was read anew.") }
+        } catch {
+            Console.shared.complain("duplex: \(Failure(error).message)")
+        }
     }
 
     private func announce(_ address: SocketAddress) {
         let authority = authority(address)
-        if !quiet || port == 0 { Console.shared.print("Listening on http://\(authority)") }
+        let (page, socket) = tls.certificate == nil ? ("http", "ws") : ("https", "wss")
+        if !quiet || port == 0 { Console.shared.print("Listening on \(page)://\(authority)") }
         if quiet { return }
-        Console.shared.print("  Open it in a browser, or: duplex connect ws://\(authority)\(echoPath)")
+        Console.shared.print("  Open it in a browser, or: duplex connect \(socket)://\(authority)\(echoPath)")
         Console.shared.print("  The chat room is at \(DemoPage.chatPath); every other path echoes. Ctrl-C ends.")
     }
 
@@ -85,7 +125,7 @@ struct Serve: AsyncParsableCommand {
     private func authority(_ address: SocketAddress) -> String {
         switch ListenAddress.Host(host) {
         case .loopback, .any: "localhost:\(address.port)"
-        case .address: "\(address)"
+        case .address, .interface: "\(address)"
         }
     }
 }

@@ -9,7 +9,8 @@ import Glibc
 import Darwin
 #endif
 
-/// What SIGINT and SIGTERM do: the first ends the work in order, the second ends the process at once.
+/// What signals do: the first SIGINT or SIGTERM ends the work in order, the second ends the process at once; SIGHUP has what
+/// can be read anew be read anew, and ends the work where nothing can.
 final class Interruption: Sendable {
     /// The one that the process's signals go to.
     static let shared = Interruption()
@@ -17,6 +18,7 @@ final class Interruption: Sendable {
     private struct State {
         var count = 0
         var action: (@Sendable () -> Void)?
+        var reload: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -33,12 +35,24 @@ final class Interruption: Sendable {
         unsafe sigemptyset(&signals)
         unsafe sigaddset(&signals, SIGINT)
         unsafe sigaddset(&signals, SIGTERM)
+        unsafe sigaddset(&signals, SIGHUP)
         unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
         Task.detached { await program() }
         var signal: Int32 = 0
         while true {
-            if unsafe sigwait(&signals, &signal) == 0 { shared.signalArrived() }
+            guard unsafe sigwait(&signals, &signal) == 0 else { continue }
+            if signal == SIGHUP { shared.hangUpArrived() } else { shared.signalArrived() }
         }
+    }
+
+    /// Says what SIGHUP does from now on.
+    func onHangUp(_ reload: @escaping @Sendable () -> Void) {
+        state.withLock { $0.reload = reload }
+    }
+
+    /// Takes note of a SIGHUP, as the thread does.
+    func hangUpArrived(exit: (Int32) -> Void = { _exit($0) }) {
+        if let reload = state.withLock({ $0.reload }) { reload() } else { signalArrived(exit: exit) }
     }
 
     /// Takes note of a signal, as the thread does.

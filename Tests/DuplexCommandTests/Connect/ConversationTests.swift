@@ -42,7 +42,7 @@ struct ConversationTests {
             var pipe = try TestPipe()
             let console = Console(output: pipe.writing, errors: pipe.writing)
             let conversation = Conversation(
-                socket: socket,
+                partner: WebSocketPartner(socket: socket),
                 lines: lines,
                 printer: MessagePrinter(console: console, mark: "", showsAllBytes: false),
                 rules: .init(replies: replies, sendsAllFirst: sendsAllFirst, wait: wait, endsWithInput: endsWithInput),

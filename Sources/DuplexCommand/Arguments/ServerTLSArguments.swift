@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+import DuplexSockets
+
+/// How a server secures its connections.
+struct ServerTLSArguments: ParsableArguments {
+    @Option(
+        name: .customLong("tls-cert"),
+        help: ArgumentHelp(
+            "Secure connections with the certificates of this PEM file; `duplex cert` makes one for development.",
+            valueName: "file"
+        )
+    )
+    var certificate: String?
+
+    @Option(
+        name: .customLong("tls-key"),
+        help: ArgumentHelp("The PEM file of the private key; that of --tls-cert unless given.", valueName: "file")
+    )
+    var key: String?
+
+    func validate() throws {
+        if key != nil && certificate == nil { throw ValidationError("--tls-key goes with --tls-cert.") }
+    }
+
+    /// Reads the files.
+    ///
+    /// - Returns: `nil` when connections are to be in the clear.
+    /// - Throws: `SocketError` when a file lacks what it should have.
+    func load() throws -> TLSServerOptions? {
+        try identity().map { TLSServerOptions($0) }
+    }
+
+    /// Reads the files once more, for the connections from now on.
+    ///
+    /// - Throws: as ``load()``; the connections then go on with what was read before.
+    func reload(into identities: TLSIdentities) throws {
+        if let identity = try identity() { identities.replace(with: [identity]) }
+    }
+
+    private func identity() throws -> TLSIdentity? {
+        try certificate.map { try TLSIdentity.pem(certificates: $0, key: key ?? $0) }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What `duplex check` has found out.
+struct CheckReport {
+    let endpoint: Endpoint
+    let timeline: ConnectTimeline?
+    let connection: TLSConnection?
+    let certificates: [TLSCertificate]
+
+    init(
+        _ endpoint: Endpoint,
+        _ timeline: ConnectTimeline?,
+        _ connection: TLSConnection?,
+        _ certificates: [TLSCertificate]
+    ) {
+        self.endpoint = endpoint
+        self.timeline = timeline
+        self.connection = connection
+        self.certificates = certificates
+    }
+
+    /// The report, line by line, fit for a terminal.
+    ///
+    /// - Parameter now: by which it is told how long certificates are still valid.
+    func lines(now: UnixTime) -> [String] {
+        var lines = ["\(endpoint)".visible]
+        lines += timeline.map(stages) ?? []
+        if let connection { lines += negotiated(connection) }
+        for (index, certificate) in certificates.enumerated() {
+            lines += describe(certificate, number: index + 1, now: now)
+        }
+        return lines
+    }
+
+    private func stages(_ timeline: ConnectTimeline) -> [String] {
+        var lines: [String] = []
+        if let names = timeline.names { lines.append("  names  \(names.inMilliseconds) ms") }
+        for attempt in timeline.attempts {
+            let time = (attempt.end - attempt.start).inMilliseconds
+            lines.append("  connect  \(time) ms  \(attempt.address): \(attempt.outcome)")
+        }
+        if let tls = timeline.tls { lines.append("  TLS  \(tls.inMilliseconds) ms") }
+        lines.append("  in all  \(timeline.total.inMilliseconds) ms")
+        return lines
+    }
+
+    private func negotiated(_ connection: TLSConnection) -> [String] {
+        let chosen = connection.applicationProtocol.map { "ALPN \($0.visible)" } ?? "no ALPN"
+        return ["  \(connection.version), \(connection.cipherSuite), \(chosen)"]
+    }
+
+    private func describe(_ certificate: TLSCertificate, number: Int, now: UnixTime) -> [String] {
+        let days = (certificate.notAfter.seconds - now.seconds) / 86_400
+        let validity =
+            certificate.notAfter < now
+            ? "expired" : certificate.notBefore > now ? "not valid yet" : "\(days) days left"
+        var lines = ["  certificate \(number)  \(certificate.subject.visible)"]
+        if !certificate.names.isEmpty {
+            lines.append("    for  \(certificate.names.joined(separator: ", ").visible)")
+        }
+        lines.append("    issued by  \(certificate.issuer.visible)")
+        lines.append("    valid  \(certificate.notBefore) to \(certificate.notAfter), \(validity)")
+        lines.append("    key  \(certificate.keyType), \(certificate.keyBits) bits, \(certificate.pin)")
+        return lines
+    }
+}
+
+extension UnixTime {
+    /// The time of the system's clock.
+    static var now: UnixTime { UnixTime(seconds: Int64(time(nil))) }
+}
