@@ -241,4 +241,19 @@ import Testing
         #expect(try await after.value.addresses.isEmpty)
         #expect(cache.count == 1)
     }
+
+    @Test("What was under way when its name was forgotten isn't remembered, even if nobody has asked since")
+    func forgettingOneFlight() async throws {
+        let inner = ScriptedResolver(heedsCancelling: true)
+        let cache = cache(inner)
+        for forget in [{ cache.removeAll() }, { cache.remove("HOST") }] {
+            let task = Task { try await cache.resolve("host") }
+            while cache.waitingCount == 0 { await Task.yield() }
+            forget()
+            inner.answer(.success(Resolution([], timeToLive: .seconds(60))))
+            #expect(try await task.value.addresses.isEmpty)
+            #expect(cache.count == 0)
+        }
+        #expect(inner.asked.count == 2)
+    }
 }

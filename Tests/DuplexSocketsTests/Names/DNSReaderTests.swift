@@ -53,7 +53,8 @@ import Testing
     func hostilePointers() {
         let hostile: [([UInt8], Int)] = [
             (DNSBuilder.pointer(to: 12), 0),  // itself
-            (DNSBuilder.pointer(to: 14), 0),  // forward
+            (DNSBuilder.pointer(to: 14), 0), (DNSBuilder.pointer(to: 14) + [1, 0x61, 0], 0),  // forward
+            ([2, 1, 0x61, 0] + DNSBuilder.pointer(to: 20) + [0x61, 0, 0], 4),  // forward from behind a name
             ([0] + DNSBuilder.pointer(to: 14), 1),  // into its own middle
             (DNSBuilder.pointer(to: 14) + DNSBuilder.pointer(to: 12), 2),  // a circle of two
             ([1, 0x61] + DNSBuilder.pointer(to: 12), 0),  // a name that contains itself

@@ -134,6 +134,8 @@ import Testing
                     #expect(hosts == ["192.0.2.1"])
                 }
                 #expect(peer.questions.map(\.hasOptions) == [true, false, true, false])
+                // Two of four random numbers are the same now and then, and hardly ever two pairs.
+                #expect(Set(peer.questions.map(\.id)).count > 2)
             }
         }
     }
