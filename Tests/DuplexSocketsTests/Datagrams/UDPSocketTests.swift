@@ -169,11 +169,14 @@ import Testing
     func loopStopped() async throws {
         let group = try EventLoopGroup(loops: 1)
         let socket = try await UDPSocket.bind(.loopback, on: group)
+        let quiet = try await UDPSocket.bind(.loopback, on: group)
         let receiver = Task { try await socket.receive() }
         while await socket.receivers.isEmpty { await Task.yield() }
         await group.stop()
         await expectSocketError(.loopStopped) { _ = try await receiver.value }
         await expectSocketError(.loopStopped) { _ = try await socket.receive() }
+        // One that had never waited for anything learns of it when it does.
+        await expectSocketError(.loopStopped) { _ = try await quiet.receive() }
     }
 
     @Test("No descriptor is left by a thousand sockets, however they end")
