@@ -5,7 +5,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct DatagramLookupTests {
+@Suite(.timeLimit(.minutes(1))) struct DatagramLookupTests {
     @Test("Addresses and literals need no look-up", arguments: ["127.0.0.1", "::1"])
     func literals(host: String) async throws {
         try await withLoop { loop in

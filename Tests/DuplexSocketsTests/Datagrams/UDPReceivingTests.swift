@@ -6,7 +6,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct UDPReceivingTests {
+@Suite(.timeLimit(.minutes(1))) struct UDPReceivingTests {
     @Test("A datagram says who sent it, where to, and over which interface", arguments: udpFamilies)
     func ends(families: UDPSocket.Families) async throws {
         try await withUDPPair(families) { near, far in
@@ -180,7 +180,7 @@ import Testing
     @Test("A task that receives as fast as datagrams come leaves the loop to others")
     func isFair() async throws {
         try await withUDPPair { _, far in
-            let receiver = Task { try await Self.feedAndDrain(far) }
+            let receiver = Task(executorPreference: far.loop) { try await Self.feedAndDrain(far) }
             // Hears of it only if the loop is left to others; ten times more, while it goes on.
             while await far.datagramsReceived < 100 { await Task.yield() }
             for _ in 0..<10 { _ = try await far.loop.run { _ in } }

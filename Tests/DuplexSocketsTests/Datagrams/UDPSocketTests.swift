@@ -6,7 +6,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct UDPSocketTests {
+@Suite(.timeLimit(.minutes(1))) struct UDPSocketTests {
     /// Keeps a port of the loopback that nobody receives on: connected elsewhere, the socket takes nothing.
     private static func keepSilent(_ families: UDPSocket.Families, _ group: EventLoopGroup) async throws -> UDPSocket {
         try await UDPSocket.connect(to: .host(families.loopback, port: 9), from: .loopback, on: group)
@@ -74,6 +74,21 @@ import Testing
             #expect(error?.code == .cannotConnect && error?.errno == ECONNREFUSED)
             try await socket.send("three")
             #expect(await socket.datagramsSent == 2)
+            await socket.close()
+            await keeper.close()
+        }
+    }
+
+    @Test("That the peer isn't there is told after a batch, too, all of which goes")
+    func refusedWithinBatch() async throws {
+        try await withLoops { group in
+            let keeper = try await Self.keepSilent(.ipv4, group)
+            let socket = try await UDPSocket.connect(to: .address(keeper.localAddress), on: group)
+            let batch = (0..<3).map { Datagram([UInt8($0)]) }
+            #expect(try await socket.send(batch: batch) == 3)
+            await expectSocketError(.cannotConnect, errno: ECONNREFUSED) {
+                _ = try await socket.receive(timeout: .seconds(10))
+            }
             await socket.close()
             await keeper.close()
         }
