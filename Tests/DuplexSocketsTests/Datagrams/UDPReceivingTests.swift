@@ -125,6 +125,9 @@ import Testing
             while await far.datagramsReceived < 3 { await Task.yield() }
             for _ in 0..<10 { _ = try await far.loop.run { _ in } }
             #expect(await far.datagramsReceived == 3)
+            // The poller would else tell of the others again and again.
+            let isReading = try await far.loop.run { _ in far.channel.value.isReading }
+            #expect(!isReading)
             for index in 0..<5 { #expect(try await far.receive(timeout: .seconds(10)).bytes == [UInt8(index)]) }
         }
     }
