@@ -46,10 +46,10 @@ final class DatagramLookup: Sendable {
         guard case .host(let host, let port) = endpoint.target else {
             throw SocketError(.invalidAddress, message: "No datagrams can go to \(endpoint).")
         }
-        if let literal = try? SocketAddress(host, port: port) { return [literal] }
         guard (1...65_535).contains(port) else {
             throw SocketError(.invalidAddress, message: "\(port) is not a port: ports go from 1 to 65535.")
         }
+        if let literal = try? SocketAddress(host, port: port) { return [literal] }
         let lookup = DatagramLookup(message: "“\(host)” was not looked up within \(timeout).")
         return try await lookup.wait(within: timeout, on: loop) {
             resolve(host, port) { lookup.end($0.mapError { $0 }, on: loop) }

@@ -75,6 +75,9 @@ extension UDPSocket {
 
     /// Sends several datagrams in their order, in as few system calls as they go into.
     ///
+    /// That a peer isn't there is lost when the system learns of it in the midst of a batch: it says only that fewer went,
+    /// and the rest is sent (sendmmsg(2)). Datagrams that get no further bring the same news again.
+    ///
     /// - Parameters:
     ///   - datagrams: what to send; to different peers, if it has to be.
     ///   - timeout: as of ``send(_:timeout:)-(Datagram,_)``, for all of them together.
@@ -123,10 +126,7 @@ extension UDPSocket {
                 attempt.sent += count
             case .wouldBlock: return false
             case .failed(let code):
-                let error = SocketError.ofDatagram(attempt.rest.first?.peer ?? remoteAddress, errno: code)
-                attempt.error = error
-                // The system tells of a peer that isn't there once; a datagram that can't be sent it refuses again.
-                if attempt.sent > 0, remoteAddress != nil, error.code == .cannotConnect { report = error }
+                attempt.error = SocketError.ofDatagram(attempt.rest.first?.peer ?? remoteAddress, errno: code)
                 return true
             }
         }

@@ -39,7 +39,8 @@ import Testing
             let (addresses, index) = try await namespace.loop.run { _ in
                 (NetworkInterface.addresses(of: "near0"), try NetworkInterface.index(of: "near0"))
             }
-            #expect(addresses.prefix(2).map(\.host) == ["10.99.0.1", "fd99::1"])
+            #expect(addresses.first?.host == "10.99.0.1")
+            #expect(Set(addresses.dropFirst().prefix(2).map(\.host)) == ["fd99::1", "fd99::9"])
             #expect(addresses.last?.host.hasPrefix("fe80::") == true)
             #expect(addresses.last?.scope == index)
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct DatagramChannelTests {
+@Suite(.timeLimit(.minutes(1))) struct DatagramChannelTests {
     /// Writes down what it is told; all on the loop.
     private final class Recorder: DatagramHandler {
         var calls: [String] = []

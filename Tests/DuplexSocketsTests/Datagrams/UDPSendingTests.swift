@@ -6,7 +6,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct UDPSendingTests {
+@Suite(.timeLimit(.minutes(1))) struct UDPSendingTests {
     @Test("A socket that talks to anybody sends to each address, and an answer comes back", arguments: udpFamilies)
     func anybody(families: UDPSocket.Families) async throws {
         try await withLoops { group in
@@ -42,6 +42,27 @@ import Testing
                 await client.close()
                 await server.close()
             }
+        }
+    }
+
+    @Test(
+        "Over IPv6, too, an answer comes from the address that was sent to",
+        .enabled(NamespacedLoop.requirement) { await NamespacedLoop.isAllowed },
+        arguments: [UDPSocket.Families.ipv6, .both]
+    )
+    func answersFromTheSameAddress(families: UDPSocket.Families) async throws {
+        try await NamespacedLoop.with { namespace in
+            let server = try await namespace.bind(families: families)
+            let client = try await namespace.bind(families: families)
+            let asked = try SocketAddress("fd99::9", port: server.localAddress.port)
+            try await client.send([1], to: asked)
+            let question = try await server.receive(timeout: .seconds(10))
+            #expect(question.localAddress == asked)
+            try await server.send(question.reply([2]))
+            let answer = try await client.receive(timeout: .seconds(10))
+            #expect(answer.bytes == [2] && answer.peer == asked)
+            await client.close()
+            await server.close()
         }
     }
 
@@ -264,7 +285,7 @@ import Testing
     @Test("A task that sends as fast as it can leaves the loop to others")
     func isFair() async throws {
         try await withUDPPair { near, _ in
-            let sender = Task { try await Self.flood(near) }
+            let sender = Task(executorPreference: near.loop) { try await Self.flood(near) }
             while await near.datagramsSent < 100 { await Task.yield() }
             for _ in 0..<10 { _ = try await near.loop.run { _ in } }
             sender.cancel()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct UDPSocketTests {
+@Suite(.timeLimit(.minutes(1))) struct UDPSocketTests {
     /// Keeps a port of the loopback that nobody receives on: connected elsewhere, the socket takes nothing.
     private static func keepSilent(_ families: UDPSocket.Families, _ group: EventLoopGroup) async throws -> UDPSocket {
         try await UDPSocket.connect(to: .host(families.loopback, port: 9), from: .loopback, on: group)
@@ -74,6 +74,21 @@ import Testing
             #expect(error?.code == .cannotConnect && error?.errno == ECONNREFUSED)
             try await socket.send("three")
             #expect(await socket.datagramsSent == 2)
+            await socket.close()
+            await keeper.close()
+        }
+    }
+
+    @Test("That the peer isn't there is told after a batch, too, all of which goes")
+    func refusedWithinBatch() async throws {
+        try await withLoops { group in
+            let keeper = try await Self.keepSilent(.ipv4, group)
+            let socket = try await UDPSocket.connect(to: .address(keeper.localAddress), on: group)
+            let batch = (0..<3).map { Datagram([UInt8($0)]) }
+            #expect(try await socket.send(batch: batch) == 3)
+            await expectSocketError(.cannotConnect, errno: ECONNREFUSED) {
+                _ = try await socket.receive(timeout: .seconds(10))
+            }
             await socket.close()
             await keeper.close()
         }
@@ -169,11 +184,14 @@ import Testing
     func loopStopped() async throws {
         let group = try EventLoopGroup(loops: 1)
         let socket = try await UDPSocket.bind(.loopback, on: group)
+        let quiet = try await UDPSocket.bind(.loopback, on: group)
         let receiver = Task { try await socket.receive() }
         while await socket.receivers.isEmpty { await Task.yield() }
         await group.stop()
         await expectSocketError(.loopStopped) { _ = try await receiver.value }
         await expectSocketError(.loopStopped) { _ = try await socket.receive() }
+        // One that had never waited for anything learns of it when it does.
+        await expectSocketError(.loopStopped) { _ = try await quiet.receive() }
     }
 
     @Test("No descriptor is left by a thousand sockets, however they end")

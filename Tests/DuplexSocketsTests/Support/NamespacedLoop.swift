@@ -8,7 +8,7 @@ import Testing
 @testable import DuplexSockets
 
 /// A loop whose thread is in a network namespace of its own, with two ends of one cable in it: `near0`, with the addresses
-/// 10.99.0.1 and fd99::1, and `far0`, where nobody is.
+/// 10.99.0.1, fd99::1 and fd99::9, and `far0`, where nobody is.
 ///
 /// What is to happen in the namespace has to happen on the loop.
 struct NamespacedLoop {
@@ -52,13 +52,17 @@ struct NamespacedLoop {
         loop = try EventLoop(name: "namespaced")
         for command in [
             "link set lo up", "link add near0 type veth peer name far0", "addr add 10.99.0.1/24 dev near0",
-            "addr add fd99::1/64 dev near0 nodad", "link set near0 up", "link set far0 up",
+            "addr add fd99::9/64 dev near0 nodad", "addr add fd99::1/64 dev near0 nodad", "link set near0 up",
+            "link set far0 up",
         ] {
             try await ip(command)
         }
         // The system notices a moment later that there is a cable.
         let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-        while (try? await ip("route get ff15::1 from fd99::1 oif near0")) == nil, ContinuousClock.now < deadline {}
+        for address in ["fd99::1", "fd99::9"] {
+            let question = "route get ff15::1 from \(address) oif near0"
+            while (try? await ip(question)) == nil, ContinuousClock.now < deadline {}
+        }
         let path = "/proc/\(holder.processIdentifier)/ns/net"
         try await loop.run { _ in try Self.enter(path) }
     }
