@@ -67,7 +67,7 @@ struct ListeningSockets {
                 let code = errno
                 for descriptor in perLoop.joined() { SystemCalls.close(descriptor) }
                 file?.remove()
-                throw SocketError(.system, message: "A descriptor could not be duplicated.", errno: code)
+                throw .system("A descriptor could not be duplicated.", errno: code)
             }
             perLoop[index].append(copy)
         }
