@@ -20,7 +20,7 @@ import Glibc
     package init() throws(SocketError) {
         descriptor = SystemCall.makePoller.make { epoll_create1(Int32(EPOLL_CLOEXEC)) }
         guard descriptor >= 0 else {
-            throw SocketError(.system, message: "epoll could not be set up.", errno: errno)
+            throw .system("epoll could not be set up.", errno: errno)
         }
         timer = SystemCall.makeTimer.make {
             timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
@@ -28,7 +28,7 @@ import Glibc
         guard timer >= 0 else {
             let code = errno
             Glibc.close(descriptor)
-            throw SocketError(.system, message: "A timer descriptor could not be made.", errno: code)
+            throw .system("A timer descriptor could not be made.", errno: code)
         }
         unsafe buffer = .allocate(capacity: Self.capacity)
         unsafe buffer.initialize(repeating: epoll_event())

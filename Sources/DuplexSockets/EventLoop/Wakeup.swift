@@ -12,7 +12,7 @@ package struct Wakeup: Sendable {
     package init() throws(SocketError) {
         descriptor = SystemCall.makeWakeup.make { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) }
         guard descriptor >= 0 else {
-            throw SocketError(.system, message: "An eventfd could not be made.", errno: errno)
+            throw .system("An eventfd could not be made.", errno: errno)
         }
     }
 

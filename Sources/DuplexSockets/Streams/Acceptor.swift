@@ -94,7 +94,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
             isExhausted = true
             logger.error(
                 "no connection can be accepted; trying again every \(Self.pause)",
-                metadata: ["reason": "\(SocketError.text(of: code))"]
+                metadata: ["reason": "\(SocketError.system(SocketError.text(of: code), errno: code).message)"]
             )
         }
         core.modify(descriptor, interest: [])

@@ -87,6 +87,9 @@ struct ListeningSockets {
                 let code = errno
                 for descriptor in perLoop.dropFirst().joined() { SystemCalls.close(descriptor) }
                 throw SocketError(.system, message: "A descriptor could not be duplicated.", errno: code)
+                for descriptor in perLoop.joined() { SystemCalls.close(descriptor) }
+                file?.remove()
+                throw .system("A descriptor could not be duplicated.", errno: code)
             }
             perLoop[index].append(copy)
         }

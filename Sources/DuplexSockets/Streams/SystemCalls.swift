@@ -103,7 +103,7 @@ package enum SystemCalls {
         let descriptor = SystemCall.socket.make { socket(family.rawValue, SOCK_STREAM, 0) }
         #endif
         guard descriptor >= 0 else {
-            throw SocketError(.system, message: "A socket could not be made.", errno: errno)
+            throw .system("A socket could not be made.", errno: errno)
         }
         return descriptor
     }
