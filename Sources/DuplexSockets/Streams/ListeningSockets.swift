@@ -86,9 +86,6 @@ struct ListeningSockets {
             guard copy >= 0 else {
                 let code = errno
                 for descriptor in perLoop.dropFirst().joined() { SystemCalls.close(descriptor) }
-                throw SocketError(.system, message: "A descriptor could not be duplicated.", errno: code)
-                for descriptor in perLoop.joined() { SystemCalls.close(descriptor) }
-                file?.remove()
                 throw .system("A descriptor could not be duplicated.", errno: code)
             }
             perLoop[index].append(copy)
