@@ -110,6 +110,8 @@ import Testing
             try await socket.send("again")
             while await socket.report == nil { await Task.yield() }
             await expectSocketError(errno: ECONNREFUSED) { try await socket.send("more") }
+            let isReading = try await socket.loop.run { _ in socket.channel.value.isReading }
+            #expect(isReading, "reading ahead goes on once the report has been told")
             try await socket.send("more")
             await socket.close()
             await keeper.close()
