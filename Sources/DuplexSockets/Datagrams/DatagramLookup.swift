@@ -6,11 +6,10 @@ import Synchronization
 /// Finds the addresses of where datagrams are to go: looks a name up, within a time, and gives up when cancelled.
 final class DatagramLookup: Sendable {
     private struct State {
-        var continuation: CheckedContinuation<[SocketAddress], any Error>?
-        /// What came before anybody waited for it.
-        var early: Result<[SocketAddress], any Error>?
+        var continuation: CheckedContinuation<Void, Never>?
+        /// What came of it; handed over under the lock rather than by the continuation, so that sanitizers see the order.
+        var result: Result<[SocketAddress], any Error>?
         var timer: TimerID?
-        var isOver = false
     }
 
     /// Told what came of a look-up.
@@ -61,47 +60,52 @@ final class DatagramLookup: Sendable {
         on loop: EventLoop,
         _ start: () -> Void
     ) async throws -> [SocketAddress] {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let early = state.withLock { state in
-                    if state.early == nil { state.continuation = continuation }
-                    return state.early
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.result == nil { state.continuation = continuation }
+                    return state.result != nil
                 }
-                if let early { return continuation.resume(with: early) }
+                if isOver { return continuation.resume() }
                 loop.execute { core in self.startTimer(timeout, core) }
                 start()
             }
         } onCancel: {
             end(.failure(CancellationError()), on: loop)
         }
+        guard let result = state.withLock({ $0.result }) else {
+            preconditionFailure("A look-up ended without a result.")
+        }
+        return try result.get()
     }
 
     private func startTimer(_ timeout: Duration, _ core: LoopCore) {
         state.withLock { state in
-            if !state.isOver { state.timer = core.schedule(self, at: MonotonicInstant.now().advanced(by: timeout)) }
+            guard state.result == nil else { return }
+            state.timer = core.schedule(self, at: MonotonicInstant.now().advanced(by: timeout))
         }
     }
 
-    /// The first to come is what counts.
+    /// Ends the look-up; the first to come is what counts.
     private func end(_ result: Result<[SocketAddress], any Error>, on loop: EventLoop) {
+        if let timer = finish(result) { loop.execute { $0.cancel(timer) } }
+    }
+
+    /// - Returns: the timer, which isn't needed any more.
+    @discardableResult
+    private func finish(_ result: Result<[SocketAddress], any Error>) -> TimerID? {
         let (continuation, timer) = state.withLock { state in
-            if !state.isOver && state.continuation == nil { state.early = result }
-            state.isOver = true
+            if state.result == nil { state.result = result }
             defer { (state.continuation, state.timer) = (nil, nil) }
             return (state.continuation, state.timer)
         }
-        if let timer { loop.execute { $0.cancel(timer) } }
-        continuation?.resume(with: result)
+        continuation?.resume()
+        return timer
     }
 }
 
 extension DatagramLookup: TimerTarget {
     package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        let continuation = state.withLock { state in
-            state.isOver = true
-            defer { (state.continuation, state.timer) = (nil, nil) }
-            return state.continuation
-        }
-        continuation?.resume(throwing: SocketError(.timedOut, message: message))
+        finish(.failure(SocketError(.timedOut, message: message)))
     }
 }

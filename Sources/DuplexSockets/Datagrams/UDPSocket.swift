@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DequeModule
+import Synchronization
 
 /// A socket for datagrams over UDP, on the event loop that it lives on.
 ///
@@ -171,6 +172,7 @@ public actor UDPSocket {
         _ options: DatagramOptions = DatagramOptions(),
         on loop: EventLoop
     ) async -> UDPSocket {
+        let place = Handover()
         await withCheckedContinuation { continuation in
             loop.execute { core in
                 let channel = DatagramChannel(
@@ -181,9 +183,19 @@ public actor UDPSocket {
                 )
                 let socket = UDPSocket(loop, LoopBound(channel, on: loop.thread), local: local, remote: remote)
                 socket.onLoop(loop, options) { $0.take($1) }
-                continuation.resume(returning: socket)
+                place.socket.withLock { $0 = socket }
+                continuation.resume()
             }
         }
+        guard let socket = place.socket.withLock({ $0.take() }) else {
+            preconditionFailure("A datagram socket was made and not handed over.")
+        }
+        return socket
+    }
+
+    /// Where a new socket is handed over, under a lock rather than by the continuation, so that sanitizers see the order.
+    private final class Handover: Sendable {
+        let socket = Mutex<UDPSocket?>(nil)
     }
 
     // MARK: Options
@@ -283,7 +295,9 @@ public actor UDPSocket {
 
     /// Takes the report of the network, which is told once.
     func takeReport() throws(SocketError) {
-        if let report = report.take() { throw report }
+        guard let report = report.take() else { return }
+        updateReading()
+        throw report
     }
 }
 

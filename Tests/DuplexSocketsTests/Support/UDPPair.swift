@@ -67,4 +67,29 @@ extension UDPSocket {
     func text() async throws -> String? {
         try await receive(timeout: .seconds(10)).text
     }
+
+    /// Does something 400 times that sends a datagram, as fast as it can be done, on the socket's loop.
+    ///
+    /// - Returns: how many had been sent whenever another task of the loop came to run.
+    func countsSeen(_ body: @escaping @Sendable (isolated UDPSocket) async throws -> Void) async throws -> Set<UInt64> {
+        let observer = Task(executorPreference: loop) { try await self.observe(body) }
+        return try await observer.value
+    }
+
+    private func observe(
+        _ body: @escaping @Sendable (isolated UDPSocket) async throws -> Void
+    ) async throws -> Set<UInt64> {
+        let busy = Task(executorPreference: loop) { try await self.repeated(body) }
+        var counts: Set<UInt64> = []
+        while datagramsSent < 400 {
+            counts.insert(datagramsSent)
+            await Task.yield()
+        }
+        try await busy.value
+        return counts
+    }
+
+    private func repeated(_ body: @Sendable (isolated UDPSocket) async throws -> Void) async throws {
+        for _ in 0..<400 { try await body(self) }
+    }
 }
