@@ -12,6 +12,8 @@ import Testing
 ///
 /// Each test has a process of its own, in which nobody else opens descriptors.
 @Suite(.serialized) struct FaultInjectionTests {
+    typealias Transport = FaultScenario.Transport
+
     /// How a call is made to fail, and whether somebody has to be told.
     struct Failing {
         var fault: FaultPlan.Fault
@@ -82,17 +84,30 @@ import Testing
     /// The calls that happen before there are connections: loops being made.
     private static let ofLoops: [SystemCall] = [.makePoller, .makeTimer, .makeWakeup, .watch, .startThread]
 
+    /// The calls that a connection is sure to bring about.
+    private static func calls(over transport: Transport) -> [SystemCall] {
+        SystemCall.allCases.filter { call in
+            switch call {
+            case .makePoller, .makeTimer, .makeWakeup, .random: false
+            // poll(2) is told with each call what to watch.
+            case .watch: !SystemPoller.isPollWanted
+            case .startThread, .lookUp, .getOption: transport == .tcp
+            case .duplicate, .openFolder, .lockFolder, .fileStatus, .setPermissions, .unlink: transport == .unix
+            default: true
+            }
+        }
+    }
+
     /// The first occurrences of a call that are struck.
     private static let occurrences = 12
 
     @Test(
         "While connections are made, used and closed",
-        arguments: FaultScenario.Transport.allCases,
-        SystemCall.allCases.filter { !failings(of: $0).isEmpty }
+        arguments: Transport.allCases.flatMap { transport in calls(over: transport).map { (transport, $0) } }
     )
-    func connections(transport: FaultScenario.Transport, call: SystemCall) async {
+    func connections(transport: Transport, call: SystemCall) async {
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            [transport = transport as FaultScenario.Transport, name = call.rawValue as String] in
+            [transport = transport as Transport, name = call.rawValue as String] in
             do {
                 let call = try #require(SystemCall(rawValue: name))
                 try await Self.strike(call, FaultScenario(transport: transport, watchdog: try Watchdog()))
@@ -116,7 +131,8 @@ import Testing
         if !whole.errors.isEmpty || !whole.faults.isEmpty {
             FaultScenario.report("without any fault: \(whole.errors) \(whole.faults)")
         }
-        for number in 1...max(1, min(whole.counts[call] ?? 0, occurrences)) {
+        guard let count = whole.counts[call] else { return FaultScenario.report("\(call) is never made") }
+        for number in 1...min(count, occurrences) {
             for failing in failings(of: call) { try await strike(call, failing, number, scenario) }
         }
     }
@@ -140,6 +156,40 @@ import Testing
         }
         if !wrong.isEmpty {
             FaultScenario.report("\(scenario.transport) \(call) \(number), \(failing.fault): \(wrong), \(errors)")
+        }
+    }
+
+    @Test("While several calls fail in one run, at random, the same for the same seed", arguments: Transport.allCases)
+    func several(transport: Transport) async {
+        let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [transport = transport as Transport] in
+            do {
+                let scenario = FaultScenario(transport: transport, watchdog: try Watchdog())
+                _ = try await scenario.run([], "first")
+                for seed in 1...60 {
+                    let rules = Self.rules(seed: UInt64(seed))
+                    let outcome = try await scenario.run(rules, "seed \(seed)")
+                    if !outcome.faults.isEmpty {
+                        FaultScenario.report(
+                            "\(transport) seed \(seed), \(rules): \(outcome.faults), \(outcome.errors)"
+                        )
+                    }
+                }
+            } catch {
+                FaultScenario.report("\(transport): \(error)")
+            }
+        }
+        Self.expectNoReport(child)
+    }
+
+    private static func rules(seed: UInt64) -> [FaultPlan.Rule] {
+        var generator = SeededGenerator(seed: seed)
+        return (0..<4).compactMap { _ in
+            guard let call = SystemCall.allCases.randomElement(using: &generator),
+                let failing = failings(of: call).randomElement(using: &generator)
+            else { return nil }
+            let first = Int.random(in: 1...8, using: &generator)
+            return FaultPlan.Rule(call, failing.fault, first: first, count: failing.count)
         }
     }
 
