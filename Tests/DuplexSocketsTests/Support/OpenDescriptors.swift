@@ -24,6 +24,11 @@ enum OpenDescriptors {
         return descriptors
     }
 
+    /// What is open and wasn't then.
+    static func opened(since before: [Int32: String]) -> [Int32: String] {
+        open().filter { before[$0.key] != $0.value }
+    }
+
     /// The path of a file, whether or not it has been deleted since; of others the kind and the inode.
     private static func target(of descriptor: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 256)
