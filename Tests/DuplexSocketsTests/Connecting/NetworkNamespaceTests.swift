@@ -43,6 +43,7 @@ struct NetworkNamespaceTests {
             defer { SystemCalls.close(listener) }
             var options = options(network, [.ipv4, .ipv6])
             options.preference = isIPv6First ? .ipv6 : .ipv4
+            options.attemptDelay = .seconds(3_600)
             let timeline = try await connect(port, options)
             #expect(hosts(timeline) == [network.far(isIPv6First ? .ipv6 : .ipv4)])
             #expect(timeline.attempts.map(\.outcome) == [.connected])

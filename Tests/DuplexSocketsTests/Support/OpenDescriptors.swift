@@ -8,28 +8,33 @@ import Testing
 
 /// Counts what this process has open; for tests that have a process of their own.
 enum OpenDescriptors {
-    /// What is open, as /proc/self/fd tells it: the kinds, sorted; files by their paths.
-    static func open() -> [String] {
-        guard let directory = unsafe opendir("/proc/self/fd") else { return [] }
+    /// What is open, as /proc/self/fd tells it: the numbers, and behind each what it is.
+    static func open() -> [Int32: String] {
+        guard let directory = unsafe opendir("/proc/self/fd") else { return [:] }
         defer { unsafe closedir(directory) }
-        var kinds: [String] = []
+        var descriptors: [Int32: String] = [:]
         while let entry = unsafe readdir(directory) {
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             let own = unsafe dirfd(directory)
             guard let number = Int32(name), number != own else { continue }
-            kinds.append(kind(of: number))
+            descriptors[number] = target(of: number)
         }
-        return kinds.sorted()
+        return descriptors
     }
 
-    /// Without the inode of what isn't a file, and whether a file has been deleted since.
-    private static func kind(of descriptor: Int32) -> String {
+    /// What is open and wasn't then.
+    static func opened(since before: [Int32: String]) -> [Int32: String] {
+        open().filter { before[$0.key] != $0.value }
+    }
+
+    /// The path of a file, whether or not it has been deleted since; of others the kind and the inode.
+    private static func target(of descriptor: Int32) -> String {
         var buffer = [CChar](repeating: 0, count: 256)
         let length = unsafe readlink("/proc/self/fd/\(descriptor)", &buffer, buffer.count)
         let text = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return String(text.prefix { $0 != ":" }).replacing(" (deleted)", with: "")
+        return text.replacing(" (deleted)", with: "")
     }
 
     /// Whether the condition holds within ten seconds.

@@ -59,7 +59,9 @@ struct TestNetwork: Sendable {
     static func with(rules: String = "", _ body: (TestNetwork) async throws -> Void) async throws {
         let network = TestNetwork()
         defer { network.remove() }
-        try network.set(up: rules)
+        try network.set(up: "")
+        for host in Host.allCases { try network.waitForWay(to: host) }
+        try network.add(rules: rules)
         try await body(network)
     }
 
@@ -117,6 +119,19 @@ struct TestNetwork: Sendable {
             """
         )
         try add(rules: rules)
+    }
+
+    /// Waits until packets go to and fro: a link that was just made loses some, and then everything begins with a second's
+    /// wait for TCP's next try.
+    private func waitForWay(to host: Host) throws {
+        let address = try SocketAddress(far(host), port: 9)
+        let descriptor = try SystemCalls.streamSocket(address.family)
+        defer { SystemCalls.close(descriptor) }
+        var code = SystemCalls.connect(descriptor, to: address)
+        if code == EINPROGRESS && Descriptors.isReady(descriptor, for: POLLOUT) {
+            code = SystemCalls.pendingError(descriptor)
+        }
+        guard code == ECONNREFUSED else { throw Shell.Failure(description: "no way to \(address): errno \(code)") }
     }
 
     // MARK: Changing it
