@@ -27,7 +27,7 @@ public struct ProxyProtocol: Sendable, Hashable {
     ///   - timeout: how long a connection may take to send its header; 5 seconds unless told otherwise.
     ///   - maximumLength: the most bytes that may follow the 16 fixed ones of version 2, 65,535 at most; 4 KiB unless told
     ///     otherwise. A line of version 1 has 107 bytes at most.
-    /// - Returns: the value for ``SocketListener/bind(_:on:backlog:proxyProtocol:logger:)``.
+    /// - Returns: the value for ``SocketListener/bind(_:on:backlog:tls:options:proxyProtocol:logger:)``.
     public static func required(
         from trusted: [IPNetwork],
         timeout: Duration = .seconds(5),
