@@ -9,6 +9,11 @@ struct UncheckedTests {
     /// The files that may hold `@unchecked Sendable` or `nonisolated(unsafe)`.
     private static let unchecked: Set<String> = [
         "Sources/DuplexSockets/EventLoop/LoopBound.swift",
+        "Sources/DuplexSockets/TLS/PEMReader.swift",
+        "Sources/DuplexSockets/TLS/TLSContext.swift",
+        "Sources/DuplexSockets/TLS/TLSMemory.swift",
+        "Sources/DuplexSockets/TLS/TLSSessions.swift",
+        "Sources/DuplexSockets/TLS/X509Reference.swift",
         "Sources/DuplexWebSockets/WebSocket.swift",
         "Sources/DuplexWebSockets/WebSocketHandler.swift",
     ]
