@@ -11,7 +11,9 @@ struct ImportTests {
     private static let allowed: [String: Set<String>] = [
         "CDuplexSystem": [],
         "CDuplexOpenSSL": [],
-        "DuplexSockets": ["CDuplexSystem", "Glibc", "Darwin", "Synchronization", "Logging", "DequeModule"],
+        "DuplexSockets": [
+            "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Synchronization", "Logging", "DequeModule",
+        ],
         "DuplexWire": ["HTTPTypes"],
         "DuplexWebSockets": [
             "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "HTTPTypes", "Logging", "DequeModule",

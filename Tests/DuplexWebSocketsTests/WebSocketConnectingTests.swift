@@ -15,11 +15,34 @@ import Testing
         arguments: [
             ("", WebSocketError.Code.invalidURL), ("localhost", .invalidURL), ("ftp://localhost/", .invalidURL),
             ("ws://", .invalidURL), ("ws://localhost:99999/", .invalidURL), ("ws://localhost/#part", .invalidURL),
-            ("ws://local host/", .invalidURL), ("wss://localhost/", .invalidURL),
+            ("ws://local host/", .invalidURL),
         ]
     )
     func invalidURL(url: String, code: WebSocketError.Code) async {
         await expect(code) { try await WebSocket.connect(to: url) }
+    }
+
+    @Test("wss: is secured, and a server that isn't trusted can't be reached")
+    func secured() async throws {
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.tls = TLSServerOptions(identity)
+        server.webSocket("/") { socket in for try await message in socket.messages { try await socket.send(message) } }
+        try await server.withRunning { address in
+            let url = "wss://localhost:\(address.port)/"
+            var options = WebSocketOptions()
+            options.tls.trust = .roots(identity.certificates)
+            let socket = try await WebSocket.connect(to: url, options: options)
+            try await socket.send("hello")
+            #expect(try await socket.receive() == .text("hello"))
+            await socket.close()
+            await #expect {
+                try await WebSocket.connect(to: url)
+            } throws: {
+                let error = $0 as? WebSocketError
+                return error?.code == .cannotConnect && (error?.cause as? SocketError)?.code == .untrustedPeer
+            }
+        }
     }
 
     @Test("A request that may not be sent is an error before anything is connected")

@@ -122,7 +122,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         case .tcp(.any, let port):
             [try SocketAddress("0.0.0.0", port: port), try SocketAddress("::", port: port)]
         case .tcp(.address(let literal), let port): [try SocketAddress(literal, port: port)]
-        case .tcp(.interface(let name), let port): try InterfaceAddresses.of(name, port: port)
+        case .tcp(.interface(let name), let port): try NetworkInterface.addresses(of: name, port: port)
         case .unix(let path, _): [try .unix(path)]
         case .descriptor, .inherited: []
         }

@@ -27,23 +27,41 @@ package enum NetworkInterface {
         return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The addresses of an interface, those that reach farthest first; none when there is no such interface.
-    package static func addresses(of name: String) -> [SocketAddress] {
+    /// The IP addresses that an interface has at this moment: those of IPv4 first, those that are valid on its link only last.
+    ///
+    /// - Parameters:
+    ///   - name: of the interface, such as `eth0`.
+    ///   - port: what the addresses get, 0 to 65,535.
+    /// - Returns: one address at least.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidAddress`` when there is no such interface, or it has no
+    ///   address; with ``SocketError/Code/system``.
+    package static func addresses(of name: String, port: Int = 0) throws(SocketError) -> [SocketAddress] {
+        guard (0...65_535).contains(port) else {
+            throw SocketError(.invalidAddress, message: "\(port) is not a port: ports go from 0 to 65535.")
+        }
+        _ = try index(of: name)
         var list: UnsafeMutablePointer<ifaddrs>?
-        guard unsafe getifaddrs(&list) == 0 else { return [] }
+        guard unsafe getifaddrs(&list) == 0 else {
+            throw .system("The interfaces can't be listed.", errno: errno)
+        }
         defer { unsafe freeifaddrs(list) }
         var addresses: [SocketAddress] = []
         var next = unsafe list
         while let entry = unsafe next {
             if unsafe String(cString: entry.pointee.ifa_name) == name, let pointer = unsafe entry.pointee.ifa_addr,
-                let address = unsafe SocketAddress(pointer)
+                var address = unsafe SocketAddress(pointer)
             {
+                address.port = port
                 addresses.append(address)
             }
             unsafe next = entry.pointee.ifa_next
         }
+        if addresses.isEmpty {
+            throw SocketError(.invalidAddress, message: "The network interface “\(name)” has no IP address.")
+        }
         // One that is valid on its link only needs the interface with it, wherever it is written down.
-        return addresses.filter { $0.scope == 0 } + addresses.filter { $0.scope != 0 }
+        let (far, near) = (addresses.filter { $0.scope == 0 }, addresses.filter { $0.scope != 0 })
+        return far.filter { !$0.isIPv6 } + far.filter(\.isIPv6) + near
     }
 }
 

@@ -25,7 +25,7 @@ struct LocalBinding {
         case .address(let literal):
             addresses = [try SocketAddress(literal, port: options.localPort)]
         case .interface(let name):
-            addresses = try InterfaceAddresses.of(name, port: options.localPort)
+            addresses = try NetworkInterface.addresses(of: name, port: options.localPort)
         case nil:
             if port == 0 { return nil }
             addresses = nil

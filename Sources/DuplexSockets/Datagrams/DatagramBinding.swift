@@ -186,8 +186,7 @@ struct DatagramBinding {
         case .loopback: address = try SocketAddress(prefersIPv6 ? "::1" : "127.0.0.1", port: port)
         case .address(let literal): address = try SocketAddress(literal, port: port)
         case .interface(let name):
-            _ = try NetworkInterface.index(of: name)
-            let all = NetworkInterface.addresses(of: name).sorted { !$0.isIPv6 && $1.isIPv6 }
+            let all = try NetworkInterface.addresses(of: name)
             let first = all.first { needed == nil ? families.contains($0.family) : $0.family == needed }
             address = try first.map { first throws(SocketError) in try first.withPort(port) }
         }

@@ -81,8 +81,16 @@ final class RunningCommand: Sendable {
 
     /// The next line of standard output, without its end; what there is of it at the end of the output.
     func readLine() async throws -> String {
-        let handle = output.fileHandleForReading
-        return try await Self.offPool {
+        try await Self.readLine(output.fileHandleForReading)
+    }
+
+    /// The next line of standard error; see ``readLine()``.
+    func readError() async throws -> String {
+        try await Self.readLine(errors.fileHandleForReading)
+    }
+
+    private static func readLine(_ handle: FileHandle) async throws -> String {
+        try await offPool {
             var line = Data()
             while let byte = try handle.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
             return String(decoding: line, as: UTF8.self)

@@ -20,12 +20,12 @@ import Testing
         let error = socketError { _ = try NetworkInterface.index(of: name) }
         #expect(error?.code == .invalidAddress)
         #expect(error?.message == "There is no network interface “\(name)”.")
-        #expect(NetworkInterface.addresses(of: name) == [])
+        #expect(socketError { _ = try NetworkInterface.addresses(of: name) }?.message == error?.message)
     }
 
     @Test("The addresses of the loopback interface are those of loopback")
-    func addresses() {
-        let hosts = NetworkInterface.addresses(of: "lo").map(\.host)
+    func addresses() throws {
+        let hosts = try NetworkInterface.addresses(of: "lo").map(\.host)
         #expect(hosts.contains("127.0.0.1"))
         #expect(hosts.allSatisfy { $0 == "::1" || $0.hasPrefix("127.") }, "\(hosts)")
     }
@@ -37,7 +37,7 @@ import Testing
     func scopes() async throws {
         try await NamespacedLoop.with { namespace in
             let (addresses, index) = try await namespace.loop.run { _ in
-                (NetworkInterface.addresses(of: "near0"), try NetworkInterface.index(of: "near0"))
+                (try NetworkInterface.addresses(of: "near0"), try NetworkInterface.index(of: "near0"))
             }
             #expect(addresses.first?.host == "10.99.0.1")
             #expect(Set(addresses.dropFirst().prefix(2).map(\.host)) == ["fd99::1", "fd99::9"])

@@ -69,7 +69,7 @@ import Testing
             var iterator = asked.makeAsyncIterator()
             let completion = try #require(await iterator.next())
             lookup.cancel()
-            await #expect(throws: CancellationError.self) { try await lookup.value }
+            await expectCancelled(lookup)
             completion(.success([]))
             completion(.failure(SocketError(.unknownHost, message: "")))
         }

@@ -91,7 +91,7 @@ import Testing
             case .makePoller, .makeTimer, .makeWakeup, .random: false
             // poll(2) is told with each call what to watch.
             case .watch: !SystemPoller.isPollWanted
-            case .startThread, .lookUp, .getOption: transport == .tcp
+            case .startThread, .lookUp, .getOption, .setOption: transport == .tcp
             case .duplicate, .openFolder, .lockFolder, .fileStatus, .setPermissions, .unlink: transport == .unix
             default: true
             }
@@ -257,7 +257,7 @@ import Testing
 extension SocketError {
     /// Whether it is what one side is told when the other has failed.
     fileprivate var isByPeer: Bool {
-        [.endOfStream, .timedOut, .closed, .unknownHost].contains(code)
+        [.endOfStream, .timedOut, .closed, .unknownHost, .nameServiceFailed].contains(code)
     }
 }
 #endif

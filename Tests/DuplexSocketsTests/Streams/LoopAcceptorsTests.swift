@@ -77,9 +77,11 @@ import Testing
             let picky = try options { $0.trust = .systemRoots }
             await #expect(throws: SocketError.self) { try await Socket.connect(to: endpoint, options: picky) }
             try await echoes(endpoint, options())
-            // An alert (RFC 8446 section 5.1), and then the end.
-            #expect(try await rude.read()?.first == 21)
-            #expect(try await rude.read() == nil)
+            // An alert at most (RFC 8446 section 5.1), and then the end.
+            let answer = try await rude.read()
+            #expect(answer == nil || answer?.first == 21)
+            let end = try await rude.read()
+            #expect(end == nil)
             // Its time is over.
             while try await silent.read() != nil {}
             await silent.close()

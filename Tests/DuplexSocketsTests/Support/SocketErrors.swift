@@ -44,3 +44,12 @@ func expectSocketError(
     if let code { #expect(error?.code == code, sourceLocation: sourceLocation) }
     if let errno { #expect(error?.errno == errno, sourceLocation: sourceLocation) }
 }
+
+/// Expects that a task ends because it was cancelled; without a closure, for the reason named above.
+func expectCancelled(
+    _ task: Task<some Sendable, any Error>,
+    sourceLocation: SourceLocation = #_sourceLocation
+) async {
+    if case .failure(let error) = await task.result, error is CancellationError { return }
+    Issue.record("The task wasn't ended by its cancellation.", sourceLocation: sourceLocation)
+}

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct InterfaceAddressesTests {
+@Suite struct NetworkInterfaceListeningTests {
     #if os(Linux)
     static let interface = "lo"
     #else
@@ -14,7 +14,7 @@ import Testing
 
     @Test("The loopback interface has 127.0.0.1, before all of IPv6, with the port that was given")
     func loopback() throws {
-        let addresses = try InterfaceAddresses.of(Self.interface, port: 80)
+        let addresses = try NetworkInterface.addresses(of: Self.interface, port: 80)
         #expect(addresses.first?.description == "127.0.0.1:80")
         #expect(addresses.allSatisfy { $0.port == 80 })
         let families = addresses.map(\.isIPv6)
@@ -27,7 +27,7 @@ import Testing
     )
     func refusal(name: String, port: Int) {
         #expect {
-            try InterfaceAddresses.of(name, port: port)
+            try NetworkInterface.addresses(of: name, port: port)
         } throws: {
             ($0 as? SocketError)?.code == .invalidAddress
         }
@@ -37,7 +37,7 @@ import Testing
     func listening() async throws {
         let listener = try SocketListener.bind(.tcp(host: .interface(Self.interface), port: 0))
         let server = Task { try await listener.serve { socket in try await socket.write("hello\n") } }
-        for address in try InterfaceAddresses.of(Self.interface, port: listener.localAddress.port) {
+        for address in try NetworkInterface.addresses(of: Self.interface, port: listener.localAddress.port) {
             let socket = try await Socket.connect(to: .address(address))
             #expect(try await socket.readLine(timeout: .seconds(10)) == "hello", "\(address)")
             await socket.close()

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct PEMReaderTests {
+    @Test("All certificates of a text, in their order, and whatever stands between them is passed over")
+    func certificates() throws {
+        let chain = try TestCertificates.server.chain
+        let text = chain.map { "a comment\n" + $0.pem }.joined()
+        let read = try PEMReader.certificates(in: PEMReader.bytes(Array(text.utf8)), called: "it")
+        #expect(read.map(\.der) == chain.map(\.der))
+    }
+
+    @Test("Every cut of a key is none")
+    func keys() throws {
+        let text = Array(try TestCertificates.server.keyPEM.utf8)
+        _ = try PEMReader.key(in: PEMReader.bytes(text), called: "it", password: nil)
+        for count in stride(from: 0, to: text.count - 2, by: 3) {
+            #expect(throws: SocketError.self) {
+                try PEMReader.key(in: PEMReader.bytes(Array(text.prefix(count))), called: "it", password: nil)
+            }
+        }
+    }
+}
