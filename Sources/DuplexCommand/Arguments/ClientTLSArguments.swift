@@ -21,7 +21,9 @@ struct ClientTLSArguments: ParsableArguments {
     @Option(name: .customLong("cert"), help: ArgumentHelp("Show the certificates of this PEM file.", valueName: "file"))
     var certificate: String?
 
-    @Option(help: ArgumentHelp("The PEM file of the private key for --cert; the same file unless given.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The PEM file of the private key for --cert; the same file unless given.", valueName: "file")
+    )
     var key: String?
 
     func validate() throws {

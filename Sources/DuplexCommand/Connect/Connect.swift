@@ -42,7 +42,8 @@ struct Connect: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "ws://host[:port]/path?query, wss://…, tcp://host:port, tls://host:port or unix:path") var url: String
+    @Argument(help: "ws://host[:port]/path?query, wss://…, tcp://host:port, tls://host:port or unix:path") var url:
+        String
 
     @Option(
         name: .customShort("x"),

@@ -31,7 +31,10 @@ struct Serve: AsyncParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("tcp://host:port, tls://host:port or unix:path; a web server unless given.", valueName: "address")
+        help: ArgumentHelp(
+            "tcp://host:port, tls://host:port or unix:path; a web server unless given.",
+            valueName: "address"
+        )
     )
     var stream: StreamAddress?
 

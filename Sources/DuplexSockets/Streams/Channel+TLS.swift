@@ -19,6 +19,7 @@ extension Channel {
     ///   - loop: the channel's.
     ///   - completion: called once, on the loop, when the connection is secured or has failed and is closed; not when this
     ///     side closes before.
+    /// - Throws: ``SocketError`` when a client has no name to check, or there is no memory.
     package func prepareTLS(
         _ context: TLSContext,
         serverName: String?,

@@ -34,7 +34,8 @@ final class LoopAcceptors {
     /// Takes over listening sockets; to be closed in the end, whatever comes of it.
     func start(_ descriptors: [Int32]) throws(SocketError) {
         if !setup.proxyProtocol.isOff {
-            gate = ProxyGate(policy: setup.proxyProtocol, core: core, logger: setup.logger) { [self] connection, origin in
+            gate = ProxyGate(policy: setup.proxyProtocol, core: core, logger: setup.logger) {
+                [self] connection, origin in
                 admit(connection, origin.header.source ?? origin.address, origin)
             }
         }

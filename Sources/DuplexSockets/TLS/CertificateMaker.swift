@@ -38,6 +38,8 @@ package struct CertificateMaker {
     /// - Parameters:
     ///   - start: when it becomes valid, in seconds from now.
     ///   - end: when it ceases to be valid, in seconds from now.
+    /// - Returns: the identity, with the chain of its issuer.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidCertificate``.
     package func make(validFrom start: Int, until end: Int) throws(SocketError) -> TLSIdentity {
         let alternatives = try alternativeNames()
         guard let keyPointer = unsafe cduplex_generate_p256(), let certificate = unsafe X509_new() else {

@@ -22,6 +22,8 @@ final class KeyLog: Sendable {
     /// Opens a file to append to; makes one that only its owner can read.
     ///
     /// - Parameter path: of the file; `nil` for no log.
+    /// - Returns: the log, if there is to be one.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/system``.
     static func open(_ path: String?) throws(SocketError) -> KeyLog? {
         guard let path else { return nil }
         #if canImport(Glibc)

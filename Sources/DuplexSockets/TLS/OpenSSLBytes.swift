@@ -8,6 +8,7 @@ enum OpenSSLBytes {
     /// What an `i2d` function encodes.
     ///
     /// - Parameter encode: called with `nil` for the length, and then with the place to write to.
+    /// - Returns: the bytes; none when it fails.
     static func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
         let length = encode(nil)
         guard length > 0 else { return [] }

@@ -33,7 +33,8 @@ internal import CDuplexOpenSSL
     }
 
     /// All certificates, at least one.
-    static func certificates(in reader: consuming PEMReader, called name: String) throws(SocketError) -> [X509Reference] {
+    static func certificates(in reader: consuming PEMReader, called name: String) throws(SocketError) -> [X509Reference]
+    {
         var result: [X509Reference] = []
         while let certificate = unsafe PEM_read_bio_X509(reader.bio, nil, nil, nil) {
             unsafe result.append(X509Reference(taking: certificate))
@@ -47,7 +48,12 @@ internal import CDuplexOpenSSL
 
     /// The private key.
     ///
-    /// - Parameter password: for a key that is encrypted.
+    /// - Parameters:
+    ///   - reader: over the file.
+    ///   - name: what errors call it.
+    ///   - password: for a key that is encrypted.
+    /// - Returns: the key.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidCertificate``.
     static func key(
         in reader: consuming PEMReader,
         called name: String,
@@ -60,7 +66,8 @@ internal import CDuplexOpenSSL
         if let key = unsafe key { return unsafe KeyReference(taking: key) }
         let reason = OpenSSLErrors.take()
         if password.wasAsked {
-            let hint = password.text == nil ? "is encrypted and needs a password" : "can't be decrypted with this password"
+            let hint =
+                password.text == nil ? "is encrypted and needs a password" : "can't be decrypted with this password"
             throw SocketError(.invalidCertificate, message: "The private key in \(name) \(hint).")
         }
         throw SocketError(.invalidCertificate, message: "There is no private key in \(name): \(reason).")
@@ -115,7 +122,8 @@ internal import CDuplexOpenSSL
 
     /// The key as PEM, not encrypted (PKCS #8).
     var pem: String {
-        unsafe OpenSSLBytes.text { bio in _ = unsafe PEM_write_bio_PKCS8PrivateKey(bio, pointer, nil, nil, 0, nil, nil) }
+        unsafe OpenSSLBytes.text { bio in _ = unsafe PEM_write_bio_PKCS8PrivateKey(bio, pointer, nil, nil, 0, nil, nil)
+        }
     }
 }
 

@@ -98,7 +98,8 @@ import Darwin
         let mode = SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_ENABLE_PARTIAL_WRITE
         unsafe cduplex_ctx_set_mode(context, Int(mode))
         unsafe cduplex_ctx_set_safe_options(context)
-        let areCiphersSet = unsafe SSL_CTX_set_cipher_list(context, ciphers.tls12) == 1
+        let areCiphersSet =
+            unsafe SSL_CTX_set_cipher_list(context, ciphers.tls12) == 1
             && SSL_CTX_set_ciphersuites(context, ciphers.tls13) == 1
         guard areVersionsSet, areCiphersSet else {
             unsafe SSL_CTX_free(context)

@@ -184,7 +184,10 @@ internal import CDuplexOpenSSL
         if !isTrusted { verifyFailure = undecided?.failure ?? Self.refused }
     }
 
-    private static let refused = SocketError(.untrustedPeer, message: "The peer's certificate was refused by the decision of this side.")
+    private static let refused = SocketError(
+        .untrustedPeer,
+        message: "The peer's certificate was refused by the decision of this side."
+    )
 
     /// What was agreed upon; call it when the handshake is complete.
     package var connection: TLSConnection {

@@ -14,6 +14,7 @@ enum TLSFailure {
     ///   - certificate: the one that is at fault.
     ///   - own: the peer's own one.
     ///   - name: what was looked for in it.
+    /// - Returns: the error.
     static func untrusted(
         _ code: Int32,
         certificate: TLSCertificate?,
@@ -26,7 +27,8 @@ enum TLSFailure {
         case X509_V_ERR_CERT_HAS_EXPIRED:
             message = "\(who) expired on \(certificate?.notAfter.description ?? "a date that has passed")."
         case X509_V_ERR_CERT_NOT_YET_VALID:
-            message = "\(who) isn't valid before \(certificate?.notBefore.description ?? "a date to come"): "
+            message =
+                "\(who) isn't valid before \(certificate?.notBefore.description ?? "a date to come"): "
                 + "it is new, or the clock of this machine is wrong."
         case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
             message = wrongName(own, name)
@@ -36,7 +38,8 @@ enum TLSFailure {
             message = "\(who) is a root that isn't trusted here."
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
             X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-            message = "\(who) was issued by “\(certificate?.issuer ?? "?")”, which isn't known here: its root isn't "
+            message =
+                "\(who) was issued by “\(certificate?.issuer ?? "?")”, which isn't known here: its root isn't "
                 + "trusted, or the peer didn't send the certificates in between."
         case X509_V_ERR_INVALID_PURPOSE:
             message = "\(who) isn't meant for this purpose."
@@ -53,7 +56,9 @@ enum TLSFailure {
 
     private static func wrongName(_ own: TLSCertificate?, _ name: String?) -> String {
         let wanted = name.map { "“\($0)”" } ?? "the name that was asked for"
-        guard let own, !own.names.isEmpty else { return "The certificate is for no host at all, and so not for \(wanted)." }
+        guard let own, !own.names.isEmpty else {
+            return "The certificate is for no host at all, and so not for \(wanted)."
+        }
         // A certificate may be for hundreds.
         let shown = own.names.prefix(5).joined(separator: ", ")
         let more = own.names.count > 5 ? " and \(own.names.count - 5) more" : ""

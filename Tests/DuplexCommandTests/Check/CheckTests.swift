@@ -17,7 +17,8 @@ struct CheckTests {
                     "check", endpoint, "--ca", folder + "cert.pem", "--alpn", "http/1.1",
                 ])
                 #expect(result.status == 0)
-                for text in ["  names  ", "  connect  ", ": connected", "  TLS  ", "  TLS 1.3, TLS_", "ALPN http/1.1",
+                for text in [
+                    "  names  ", "  connect  ", ": connected", "  TLS  ", "  TLS 1.3, TLS_", "ALPN http/1.1",
                     "  certificate 1  CN=localhost", "    for  localhost, 127.0.0.1, ::1", " days left", "sha256/",
                 ] {
                     #expect(result.output.contains(text), "\(text)")

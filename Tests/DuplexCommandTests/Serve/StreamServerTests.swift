@@ -58,7 +58,9 @@ struct StreamServerTests {
             try await withServe(["--port", "0"] + files) { url, _ in
                 #expect(url.hasPrefix("https://localhost:"))
                 let socket = url.replacing("https", with: "wss") + "/echo"
-                let result = try await RunningCommand.run(["connect", socket, "-x", "hello", "--ca", folder + "cert.pem"])
+                let result = try await RunningCommand.run([
+                    "connect", socket, "-x", "hello", "--ca", folder + "cert.pem",
+                ])
                 #expect(result == CommandResult(status: 0, output: "hello\n", errors: ""))
             }
         }

@@ -27,7 +27,10 @@ func withCertificate<Result>(_ body: (String) async throws -> Result) async thro
 }
 
 /// Runs `body` while `duplex serve` runs with those arguments, and gives it the URL that the command has printed.
-func withServe<Result>(_ arguments: [String], _ body: (String, RunningCommand) async throws -> Result) async throws -> Result {
+func withServe<Result>(
+    _ arguments: [String],
+    _ body: (String, RunningCommand) async throws -> Result
+) async throws -> Result {
     let command = try RunningCommand(["serve"] + arguments)
     let line = try await command.readLine()
     guard let url = line.split(separator: " ").last else { throw CancellationError() }

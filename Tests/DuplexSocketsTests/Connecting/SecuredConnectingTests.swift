@@ -35,10 +35,10 @@ import Testing
     @Test("A secured endpoint gives a secured socket, and the timeline tells of the handshake")
     func secured() async throws {
         let server = try TestCertificates.serverOptions()
-        try await withServer({ socket in
+        try await withServer { socket in
             try await socket.startTLS(server)
             while let line = try await socket.readLine() { try await socket.write(line + "!\n") }
-        }) { port in
+        } _: { port in
             for endpoint in [Endpoint.tls("localhost", port: port), try Endpoint("tls://127.0.0.1:\(port)")] {
                 let socket = try await Socket.connect(to: endpoint, options: options())
                 #expect(await socket.tls?.version == .tls13)
@@ -56,7 +56,7 @@ import Testing
     @Test("A failed handshake says what was connected to, and how long each stage took")
     func untrusted() async throws {
         let server = TLSServerOptions(try .selfSigned(for: ["localhost"]))
-        try await withServer({ socket in try await socket.startTLS(server) }) { port in
+        try await withServer { socket in try await socket.startTLS(server) } _: { port in
             await #expect {
                 try await Socket.connect(to: .tls("localhost", port: port), options: options())
             } throws: {
@@ -90,12 +90,12 @@ import Testing
     func cancelled() async throws {
         let (arrivals, continuation) = AsyncStream<Void>.makeStream()
         let (ends, ended) = AsyncStream<Void>.makeStream()
-        try await withServer({ socket in
+        try await withServer { socket in
             _ = try await socket.peek(1)
             continuation.yield()
             while try await socket.read() != nil {}
             ended.yield()
-        }) { port in
+        } _: { port in
             let connecting = Task { try await Socket.connect(to: .tls("127.0.0.1", port: port), options: options()) }
             for await _ in arrivals { break }
             connecting.cancel()

@@ -13,7 +13,9 @@ import Testing
         _ server: TLSServerOptions? = nil,
         _ body: (Socket, Socket) async throws -> Void
     ) async throws {
-        let (client, server) = (try client ?? TestCertificates.clientOptions(), try server ?? TestCertificates.serverOptions())
+        let (client, server) = (
+            try client ?? TestCertificates.clientOptions(), try server ?? TestCertificates.serverOptions()
+        )
         try await withPair { near, far in
             async let secured: Void = far.startTLS(server)
             try await near.startTLS(client)
@@ -55,9 +57,12 @@ import Testing
         }
     }
 
-    @Test("Megabytes both ways at once, written in pieces of all sizes, arrive whole", arguments: [
-        100, 1_000, 16_384, 65_536, 1_000_000,
-    ])
+    @Test(
+        "Megabytes both ways at once, written in pieces of all sizes, arrive whole",
+        arguments: [
+            100, 1_000, 16_384, 65_536, 1_000_000,
+        ]
+    )
     func bulk(size: Int) async throws {
         let count = 3_000_000 / size
         let piece = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -227,7 +232,9 @@ import Testing
             await #expect { try await near.startTLS(TestCertificates.clientOptions()) } throws: {
                 ($0 as? SocketError)?.code == .untrustedPeer
             }
-            await #expect { try await secured.value } throws: { ($0 as? SocketError)?.message.contains("unknown_ca") == true }
+            await #expect { try await secured.value } throws: {
+                ($0 as? SocketError)?.message.contains("unknown_ca") == true
+            }
         }
     }
 

@@ -17,9 +17,13 @@ import Testing
         #expect(try TLSIdentity.selfSigned(for: ["a.test"]).certificates[0].pin != certificate.pin)
     }
 
-    @Test("What can't be a name is refused, and can't add anything to the certificate", arguments: [
-        "", "a b", "a,DNS:b", "a\nb", "URI:http://a", "email:a@b", "bücher.test", String(repeating: "a", count: 254),
-    ])
+    @Test(
+        "What can't be a name is refused, and can't add anything to the certificate",
+        arguments: [
+            "", "a b", "a,DNS:b", "a\nb", "URI:http://a", "email:a@b", "bücher.test",
+            String(repeating: "a", count: 254),
+        ]
+    )
     func badNames(name: String) {
         #expect(throws: SocketError.self) { try TLSIdentity.selfSigned(for: [name]) }
         #expect(throws: SocketError.self) { try TLSIdentity.selfSigned(for: []) }

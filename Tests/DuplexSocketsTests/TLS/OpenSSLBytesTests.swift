@@ -6,9 +6,12 @@ import Testing
 @testable import DuplexSockets
 
 @Suite struct OpenSSLBytesTests {
-    @Test("Base64 as in RFC 4648 section 10", arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
-    ])
+    @Test(
+        "Base64 as in RFC 4648 section 10",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
+        ]
+    )
     func base64(text: String, digits: String) {
         #expect(OpenSSLBytes.base64(Array(text.utf8)) == digits)
     }

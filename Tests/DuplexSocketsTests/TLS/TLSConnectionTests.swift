@@ -23,7 +23,12 @@ import Testing
     @Test("Bytes that are no certificates are left out")
     func unreadable() {
         let connection = TLSConnection(
-            version: .tls13, cipherSuite: "", applicationProtocol: nil, serverName: nil, isResumed: false, peer: [[1]]
+            version: .tls13,
+            cipherSuite: "",
+            applicationProtocol: nil,
+            serverName: nil,
+            isResumed: false,
+            peer: [[1]]
         )
         #expect(connection.peerCertificates.isEmpty)
     }

@@ -50,12 +50,15 @@ import Testing
         #expect(pair.server.engine.connection.peerCertificates.isEmpty)
     }
 
-    @Test("Ciphers of both versions", arguments: [
-        ("ECDHE-ECDSA-AES256-GCM-SHA384", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"),
-        ("ECDHE-ECDSA-CHACHA20-POLY1305", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"),
-        ("TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256"),
-        ("TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
-    ])
+    @Test(
+        "Ciphers of both versions",
+        arguments: [
+            ("ECDHE-ECDSA-AES256-GCM-SHA384", "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"),
+            ("ECDHE-ECDSA-CHACHA20-POLY1305", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"),
+            ("TLS_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256"),
+            ("TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+        ]
+    )
     func ciphers(wanted: String, name: String) throws {
         let pair = try EnginePair(
             TestCertificates.clientOptions {
@@ -84,7 +87,10 @@ import Testing
         #expect(pair.client.failure?.code == .tls)
     }
 
-    @Test("A peer that speaks something else is told apart", arguments: ["GET / HTTP/1.1\r\n\r\n", "EHLO me.example\r\n"])
+    @Test(
+        "A peer that speaks something else is told apart",
+        arguments: ["GET / HTTP/1.1\r\n\r\n", "EHLO me.example\r\n"]
+    )
     func otherProtocol(text: String) throws {
         let pair = try EnginePair(TestCertificates.clientOptions(), TestCertificates.serverOptions())
         pair.server.arriving = Array(text.utf8)
@@ -164,9 +170,12 @@ import Testing
         #expect(pair.server.failure?.message.contains("no protocol in common (ALPN)") == true)
     }
 
-    @Test("The name that is asked for chooses the certificate; another name gets the first", arguments: [
-        ("one.test", 0), ("two.test", 1), ("a.three.test", 2), ("ONE.test", 0),
-    ])
+    @Test(
+        "The name that is asked for chooses the certificate; another name gets the first",
+        arguments: [
+            ("one.test", 0), ("two.test", 1), ("a.three.test", 2), ("ONE.test", 0),
+        ]
+    )
     func identityByName(name: String, index: Int) throws {
         let identities = try [["one.test"], ["two.test"], ["*.three.test"]].map { try TestCertificates.issue($0) }
         let server = TLSServerOptions(TLSIdentities(identities))
@@ -198,7 +207,11 @@ import Testing
         pair.run()
         #expect(pair.client.failure == nil)
         #expect(pair.server.engine.connection.serverName == nil)
-        let other = try EnginePair(TestCertificates.clientOptions(), TestCertificates.serverOptions(), name: "127.0.0.2")
+        let other = try EnginePair(
+            TestCertificates.clientOptions(),
+            TestCertificates.serverOptions(),
+            name: "127.0.0.2"
+        )
         other.run()
         #expect(other.client.failure?.message.contains("and not for “127.0.0.2”") == true)
     }

@@ -26,7 +26,8 @@ import Testing
         try body(folder + "/")
     }
 
-    private static let request = "req -x509 -newkey %KEY% -nodes -keyout key.pem -out cert.pem -subj /O=Test/CN=it "
+    private static let request =
+        "req -x509 -newkey %KEY% -nodes -keyout key.pem -out cert.pem -subj /O=Test/CN=it "
         + "-addext subjectAltName=DNS:it.test,IP:192.0.2.1,IP:2001:db8::1 -days 10"
 
     private func request(_ key: String) -> String { Self.request.replacing("%KEY%", with: key) }
@@ -39,10 +40,13 @@ import Testing
         return pair.client.isComplete && pair.server.isComplete
     }
 
-    @Test("PEM files with keys of each kind", arguments: [
-        ("rsa:2048", "rsaEncryption", 2_048), ("ec -pkeyopt ec_paramgen_curve:P-256", "id-ecPublicKey", 256),
-        ("ec -pkeyopt ec_paramgen_curve:P-384", "id-ecPublicKey", 384), ("ed25519", "ED25519", 256),
-    ])
+    @Test(
+        "PEM files with keys of each kind",
+        arguments: [
+            ("rsa:2048", "rsaEncryption", 2_048), ("ec -pkeyopt ec_paramgen_curve:P-256", "id-ecPublicKey", 256),
+            ("ec -pkeyopt ec_paramgen_curve:P-384", "id-ecPublicKey", 384), ("ed25519", "ED25519", 256),
+        ]
+    )
     func pem(key: String, type: String, bits: Int) throws {
         try withFiles([request(key)]) { folder in
             let identity = try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "key.pem")

@@ -40,9 +40,14 @@ import Testing
         #expect(throws: SocketError.self) { try options.context() }
     }
 
-    @Test("Names that can't be those of a server are refused", arguments: ["bücher.example", "two words", "line\nbreak"])
+    @Test(
+        "Names that can't be those of a server are refused",
+        arguments: ["bücher.example", "two words", "line\nbreak"]
+    )
     func badNames(name: String) throws {
-        #expect { try EnginePair(TestCertificates.clientOptions(), TestCertificates.serverOptions(), name: name) } throws: {
+        #expect {
+            try EnginePair(TestCertificates.clientOptions(), TestCertificates.serverOptions(), name: name)
+        } throws: {
             ($0 as? SocketError)?.message.contains("can't be the name of a server") == true
         }
     }

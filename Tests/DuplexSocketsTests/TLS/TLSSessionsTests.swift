@@ -9,7 +9,8 @@ import Testing
     private static let versions: [TLSVersion] = [.tls12, .tls13]
 
     /// Connects once, reads the tickets that come behind the handshake, and tells whether a session was resumed.
-    private func isResumed(_ client: TLSOptions, _ server: TLSServerOptions, name: String = "localhost") throws -> Bool {
+    private func isResumed(_ client: TLSOptions, _ server: TLSServerOptions, name: String = "localhost") throws -> Bool
+    {
         let pair = try EnginePair(client, server, name: name)
         pair.run()
         try #require(pair.client.isComplete && pair.server.isComplete)

@@ -49,10 +49,13 @@ import Testing
         #expect(try refusal(of: identity, trust: TestCertificates.trust.withAnyName()) == nil)
     }
 
-    @Test("A wildcard is one whole label", arguments: [
-        ("*.example.test", "www.example.test", true), ("*.example.test", "example.test", false),
-        ("*.example.test", "a.b.example.test", false), ("w*.example.test", "www.example.test", false),
-    ])
+    @Test(
+        "A wildcard is one whole label",
+        arguments: [
+            ("*.example.test", "www.example.test", true), ("*.example.test", "example.test", false),
+            ("*.example.test", "a.b.example.test", false), ("w*.example.test", "www.example.test", false),
+        ]
+    )
     func wildcards(pattern: String, name: String, isRight: Bool) throws {
         let error = try refusal(of: TestCertificates.issue([pattern]), name: name)
         #expect((error == nil) == isRight)
@@ -136,10 +139,14 @@ import Testing
         #expect(told.first?.failure?.message.contains("among the pins") == true)
     }
 
-    @Test("What can't be a pin is refused before anything is sent", arguments: [
-        "", "sha256/", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-        "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-A=",
-    ])
+    @Test(
+        "What can't be a pin is refused before anything is sent",
+        arguments: [
+            "", "sha256/", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+            "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+            "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA-A=",
+        ]
+    )
     func noPins(text: String) throws {
         let options = try TestCertificates.clientOptions { $0.trust = $0.trust.pinned(to: [text]) }
         #expect { try options.context() } throws: { "\($0)".contains("is not a pin") }
@@ -149,7 +156,9 @@ import Testing
 
     @Test("A decision is told what is wrong, and has the last word", arguments: [true, false])
     func decision(isTrusted: Bool) throws {
-        for (identity, isInOrder) in [(try TestCertificates.server, true), (try .selfSigned(for: ["localhost"]), false)] {
+        for (identity, isInOrder) in [
+            (try TestCertificates.server, true), (try .selfSigned(for: ["localhost"]), false),
+        ] {
             let options = try TestCertificates.clientOptions { $0.trust = $0.trust.decided { _ in isTrusted } }
             let pair = try EnginePair(options, TLSServerOptions(identity))
             pair.client.answer = isTrusted
