@@ -56,7 +56,9 @@ import Testing
     @Test("A failed handshake says what was connected to, and how long each stage took")
     func untrusted() async throws {
         let server = TLSServerOptions(try .selfSigned(for: ["localhost"]))
-        try await withServer { socket in try await socket.startTLS(server) } _: { port in
+        try await withServer { socket in
+            try await socket.startTLS(server)
+        } _: { port in
             await #expect {
                 try await Socket.connect(to: .tls("localhost", port: port), options: options())
             } throws: {
