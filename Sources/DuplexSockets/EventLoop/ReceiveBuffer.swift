@@ -13,12 +13,25 @@
     private let storage: UnsafeMutableRawBufferPointer
 
     package init() {
+        Self.settleAllocator()
         unsafe storage = .allocate(byteCount: Self.size, alignment: 64)
         unsafe storage.initializeMemory(as: UInt8.self, repeating: 0)
     }
 
     deinit {
         unsafe storage.deallocate()
+    }
+
+    /// Has glibc keep as much free memory as reads need.
+    ///
+    /// It gives what is free above 128 KiB back to the system at once, and so took two arrays of 64 KiB to be returned and
+    /// faulted in again with each message: half of the time of an echo. What it holds to be much grows with the largest
+    /// block that is freed (mallopt(3), M_MMAP_THRESHOLD).
+    private static func settleAllocator() {
+        let large = UnsafeMutableRawPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        // Touched, since memory that is freed unused is never asked for.
+        unsafe large.storeBytes(of: 1, as: UInt8.self)
+        unsafe large.deallocate()
     }
 
     /// Receives from a stream socket and hands the bytes over for the length of the call.

@@ -52,6 +52,7 @@ extension Channel {
     func receive(_ tls: TLSLayer) -> TransferResult {
         let limit = max(Int(receiveLimit), Self.largestRecord)
         let result = core.receive(from: descriptor, limit: limit) { take($0.bytes, tls) }
+        lastReceiveFilled = result == .transferred(limit)
         switch result {
         case .transferred(0): endNetwork(tls)
         case .transferred, .wouldBlock: break

@@ -34,6 +34,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     var interest: Readiness = []
     var isWatched = false
     var isFlushPlanned = false
+    var lastReceiveFilled = false
     /// Whether this side has closed, and the channel ends by itself.
     var isLeaving = false
     var waitsForDrain = false
@@ -111,6 +112,12 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         }
     }
 
+    /// Whether a reader may find something without waiting for the poller: the last receive filled what it was given, or
+    /// nobody was watching.
+    package var mayHaveMore: Bool {
+        lastReceiveFilled || !interest.contains(.readable) || tls?.engine.hasInput == true
+    }
+
     /// Takes what has arrived already, for a reader that doesn't wait for the poller.
     ///
     /// - Returns: whether there was something: bytes, the end of the stream or an error.
@@ -126,6 +133,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         let result = core.receive(from: descriptor, limit: Int(receiveLimit)) { bytes in
             weakHandler?.received(&bytes)
         }
+        lastReceiveFilled = result == .transferred(Int(receiveLimit))
         switch result {
         case .transferred(0): endInput()
         case .transferred, .wouldBlock: break

@@ -145,12 +145,22 @@ extension Socket {
         _ timeout: Duration?,
         _ extend: TimeoutExtension?
     ) async throws -> [UInt8]? {
+        if let bytes = try takeWaiting(goal) { return bytes }
         let id = nextID()
         return try await waitOnLoop(id: id) { waiter in
             startRead(waiter, goal, timeout, extend)
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelRead(id) } }
         }
+    }
+
+    /// What the goal asks for, where that waits already and for nobody else; `nil` where it doesn't.
+    private func takeWaiting(_ goal: ReadGoal) throws -> [UInt8]? {
+        guard readers.isEmpty, !input.isEmpty, !isClosing else { return nil }
+        try Task.checkCancellation()
+        var searched = 0
+        guard case .bytes(let bytes) = input.take(goal, hasEnded: hasEnded, searched: &searched) else { return nil }
+        return bytes
     }
 
     private func startRead(
@@ -176,10 +186,11 @@ extension Socket {
         )
         readers.append(reader)
         if readers.count > 1 { return }
+        let mayHaveMore = channel.value.mayHaveMore
         serveReaders()
         // What has arrived already is taken without waiting for the poller, but not for ever: a peer that sends as fast as
         // a task reads would otherwise have the loop for itself.
-        if !readers.isEmpty && mayReceiveNow() { _ = channel.value.receiveNow() }
+        if !readers.isEmpty && mayHaveMore && mayReceiveNow() { _ = channel.value.receiveNow() }
     }
 
     /// Whether this socket hasn't had its share of the loop's turn.

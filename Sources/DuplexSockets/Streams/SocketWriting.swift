@@ -26,7 +26,15 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws {
-        try await write([bytes], timeout: timeout, extend: extend)
+        try checkWriting()
+        // Most find room: without an array around them, and without a wait.
+        if transfers.isEmpty {
+            let start = bytesWritten
+            put(bytes.span.raw)
+            if channel.value.isAboveHighWaterMark { try await waitForRoom(start..<bytesWritten, timeout, extend) }
+            return
+        }
+        _ = try await transfer(.bytes([bytes]), timeout, extend, nil)
     }
 
     /// Writes a text as UTF-8; see ``write(_:timeout:extend:)-([UInt8],_,_)``.
@@ -53,8 +61,14 @@ extension Socket {
         }
         let start = bytesWritten
         for piece in pieces { put(piece.span.raw) }
-        guard channel.value.isAboveHighWaterMark else { return }
-        let range = start..<bytesWritten
+        if channel.value.isAboveHighWaterMark { try await waitForRoom(start..<bytesWritten, timeout, extend) }
+    }
+
+    private func waitForRoom(
+        _ range: Range<UInt64>,
+        _ timeout: Duration?,
+        _ extend: TimeoutExtension?
+    ) async throws {
         let id = nextID()
         try await waitOnLoop(id: id) { waiter in
             waitForRoom(waiter, range, timeout, extend)
