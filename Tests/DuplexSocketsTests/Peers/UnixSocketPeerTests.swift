@@ -109,6 +109,7 @@ struct UnixSocketPeerTests {
     ///   - path: where it listens.
     ///   - count: how many bytes.
     ///   - finishesFirst: whether the connections end their side before they have got everything back.
+    /// - Throws: what the sockets throw.
     private func echo(at path: String, count: Int = 1_000_000, finishesFirst: Bool = true) async throws {
         let bytes = TestFile.pattern(count)
         let sockets = [try await Socket.connect(to: .unix(path)), try await Socket.connect(to: .unix(path))]

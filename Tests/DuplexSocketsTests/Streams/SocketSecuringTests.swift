@@ -313,7 +313,7 @@ import Testing
         }
     }
 
-    @Test("What a peer sends before it goes is read, though it hasn't waited for its tickets", arguments: [true, false])
+    @Test("What a peer sends before it goes is read, though it waits for no tickets", arguments: [true, false])
     func goneAtOnce(endsInOrder: Bool) async throws {
         let bytes = TestFile.pattern(20_000)
         let context = try TestCertificates.clientOptions().context()
@@ -342,7 +342,9 @@ import Testing
                 for _ in 0..<1_000 { try await far.write("nobody hears this") }
             }
         } else {
-            await expectSocketError(.truncated) { _ = try await far.read() }
+            let error = await asyncSocketError { _ = try await far.read() }
+            // A reset is what the system makes of it where something was left unread at the other end.
+            #expect(error?.code == .truncated || error?.code == .connectionReset, "\(error)")
         }
         await far.close()
         await listener.close()
