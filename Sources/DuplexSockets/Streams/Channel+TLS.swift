@@ -186,7 +186,12 @@ extension Channel {
 
     /// Sends what the engine has made by itself.
     private func sendRecords(_ tls: TLSLayer) {
+        let nothingWaits = sendFailure == 0 && tls.wireCount == 0
         tls.engine.memory.drain { bytes in put(bytes, tls) }
+        if nothingWaits && sendFailure != 0 {
+            tls.hasLostOwnRecords = true
+            tls.wire = nil
+        }
         if tls.wireCount > 0 { updateInterest() }
     }
 
@@ -205,6 +210,15 @@ extension Channel {
 
     private func keep(_ wire: consuming OutputBuffer, _ tls: TLSLayer) {
         if wire.count > 0 { tls.wire = consume wire } else { core.giveOutput(wire) }
+    }
+
+    /// Goes on reading after a send has failed, as long as nothing was lost that somebody wrote.
+    ///
+    /// - Returns: whether the failure can wait.
+    func outlivesSendFailure() -> Bool {
+        guard let tls, tls.stage == .open, tls.hasLostOwnRecords, queuedBytes == 0, ending == .none else { return false }
+        if isReading { _ = deliverRest(tls) }
+        return true
     }
 
     /// Sends what waits; secures as much as the socket takes.

@@ -251,7 +251,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         isFlushPlanned = false
         guard isOpen else { return }
         if sendFailure != 0 {
-            after(.failed(sendFailure))
+            if !outlivesSendFailure() { after(.failed(sendFailure)) }
             return
         }
         if let tls { return flush(tls) }

@@ -28,6 +28,9 @@ final class TLSLayer {
     var connection: TLSConnection?
     /// What has failed while something was written; told at the end of the turn.
     var failure: SocketError?
+    /// Whether what could not be sent is only what the engine has made by itself, such as tickets: the peer may have gone
+    /// without waiting for that, and what it sent before is still to be read.
+    var hasLostOwnRecords = false
     private var decision: Task<Void, Never>?
 
     init(

@@ -219,6 +219,22 @@ struct OpenSSLServerTests {
         }
     }
 
+    @Test("A server that wants to renegotiate is refused")
+    func renegotiation() async throws {
+        try await OpenSSLPeer.serve(["-tls1_2"]) { server, port in
+            try await OpenSSLPeer.connect(to: port, options()) { socket in
+                try server.write("before\n")
+                #expect(try await socket.readLine() == "before")
+                try server.write("r\n")
+                // The server gives up, and says so.
+                let error = await asyncSocketError { while try await socket.read() != nil {} }
+                #expect(error?.code == .tls)
+                #expect(error?.message.contains("handshake_failure") == true, "\(error)")
+                try await server.line(with: "no renegotiation")
+            }
+        }
+    }
+
     @Test("Both sides log the same keys", arguments: [TLSVersion.tls12, .tls13])
     func keyLog(version: TLSVersion) async throws {
         try await withFolder { folder in

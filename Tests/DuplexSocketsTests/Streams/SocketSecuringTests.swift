@@ -319,6 +319,44 @@ import Testing
             }
         }
     }
+
+    @Test("What a peer sends before it goes is read, though it waits for no tickets", arguments: [true, false])
+    func goneAtOnce(endsInOrder: Bool) async throws {
+        let bytes = TestFile.pattern(20_000)
+        let context = try TestCertificates.clientOptions().context()
+        // On one loop, so that the peer is gone before this side hears that the handshake is over.
+        let group = try EventLoopGroup(loops: 1)
+        let listener = try SocketListener.bind(.unix("/tmp/duplex-\(UInt64.random(in: 0 ... .max))"), on: group)
+        var iterator = listener.makeAsyncIterator()
+        let near = try await Socket.connect(to: .address(listener.localAddress), on: group)
+        let far = try #require(await iterator.next())
+        async let secured: Void = far.startTLS(TestCertificates.serverOptions())
+        try await near.loop.run { _ in
+            let channel = near.channel.value
+            try channel.prepareTLS(context, serverName: "localhost", timeout: .seconds(60), loop: near.loop) { _ in
+                channel.writeNow(bytes.span.raw)
+                if endsInOrder { channel.finishWriting() }
+                channel.close()
+            }
+            channel.startTLS()
+        }
+        try await secured
+        #expect(try await far.read(exactly: bytes.count) == bytes)
+        if endsInOrder {
+            #expect(try await far.read() == nil)
+            // A write is taken, and found to go nowhere at the end of the loop's turn.
+            await expectSocketError(.connectionReset) {
+                for _ in 0..<1_000 { try await far.write("nobody hears this") }
+            }
+        } else {
+            let error = await asyncSocketError { _ = try await far.read() }
+            // A reset is what the system makes of it where something was left unread at the other end.
+            #expect(error?.code == .truncated || error?.code == .connectionReset, "\(error)")
+        }
+        await far.close()
+        await listener.close()
+        await group.stop()
+    }
 }
 
 extension Socket {

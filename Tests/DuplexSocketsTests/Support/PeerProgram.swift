@@ -155,6 +155,9 @@ final class PeerProgram: Sendable {
     }
 
     private func end() async {
+        // With what it has started: Foundation makes each program the leader of a group.
+        let identifier = process.processIdentifier
+        if process.isRunning && getpgid(identifier) == identifier { kill(-identifier, SIGKILL) }
         // In this order, as one that reads to the end would otherwise take that for the end that it waits for.
         signal(SIGKILL)
         finishWriting()
