@@ -216,7 +216,9 @@ extension Channel {
     ///
     /// - Returns: whether the failure can wait.
     func outlivesSendFailure() -> Bool {
-        guard let tls, tls.stage == .open, tls.hasLostOwnRecords, queuedBytes == 0, ending == .none else { return false }
+        guard let tls, tls.stage == .open, tls.hasLostOwnRecords, queuedBytes == 0, ending == .none else {
+            return false
+        }
         if isReading { _ = deliverRest(tls) }
         return true
     }

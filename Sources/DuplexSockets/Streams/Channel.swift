@@ -35,6 +35,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     var isWatched = false
     var isFlushPlanned = false
     var lastReceiveFilled = false
+    /// Whether the handler is asked to receive by itself.
+    package var handlerReceives = false
     /// Whether this side has closed, and the channel ends by itself.
     var isLeaving = false
     var waitsForDrain = false
@@ -130,9 +132,9 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     @discardableResult
     private func receive() -> TransferResult {
         if let tls, tls.takesInput { return receive(tls) }
-        let result = core.receive(from: descriptor, limit: Int(receiveLimit)) { bytes in
-            weakHandler?.received(&bytes)
-        }
+        let result =
+            (handlerReceives ? weakHandler?.receive(from: descriptor, limit: Int(receiveLimit)) : nil)
+            ?? core.receive(from: descriptor, limit: Int(receiveLimit)) { weakHandler?.received(&$0) }
         lastReceiveFilled = result == .transferred(Int(receiveLimit))
         switch result {
         case .transferred(0): endInput()

@@ -6,6 +6,14 @@ package protocol ChannelHandler: AnyObject {
     /// Bytes have arrived. They lie in the loop's buffer and are valid during the call only; they may be changed in place.
     func received(_ bytes: inout MutableRawSpan)
 
+    /// Receives by itself, into memory of its own; asked while ``Channel/handlerReceives``.
+    ///
+    /// - Parameters:
+    ///   - descriptor: the socket.
+    ///   - limit: the most bytes to take.
+    /// - Returns: what the system call gave; `nil` to have ``received(_:)`` called instead.
+    func receive(from descriptor: Int32, limit: Int) -> TransferResult?
+
     /// The peer has finished writing; nothing more arrives.
     func inputEnded()
 
@@ -22,6 +30,9 @@ package protocol ChannelHandler: AnyObject {
 }
 
 extension ChannelHandler {
+    /// Most handlers look at what lies in the loop's buffer.
+    package func receive(from descriptor: Int32, limit: Int) -> TransferResult? { nil }
+
     /// Sends nothing: most handlers only write.
     package func sendMore() -> TransferResult { .wouldBlock }
 }

@@ -28,6 +28,8 @@ public actor Socket {
     nonisolated let channel: LoopBound<Channel>
     /// Bytes that have arrived and that no read has taken.
     var input = InputBuffer()
+    /// The task of the listener's handler, while it runs.
+    var handlerTask = TaskIdentity.none
     /// The reads that wait, the next one to be served first.
     var readers: Deque<Reader> = []
     /// The writes that wait for room.

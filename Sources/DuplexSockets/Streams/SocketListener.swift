@@ -206,7 +206,7 @@ public final class SocketListener: Sendable {
         _ logger: Logger
     ) async {
         do {
-            try await handler(socket)
+            try await socket.run(handler)
         } catch is CancellationError {
             logger.debug(
                 "a connection was cancelled",

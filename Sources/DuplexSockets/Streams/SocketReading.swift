@@ -140,12 +140,20 @@ extension Socket {
 
     // MARK: Waiting
 
+    /// Part of the functions that call it: a call costs a hop back to the caller's executor.
+    @inline(__always)
     private func read(
         _ goal: ReadGoal,
         _ timeout: Duration?,
         _ extend: TimeoutExtension?
     ) async throws -> [UInt8]? {
         if let bytes = try takeWaiting(goal) { return bytes }
+        if handlerTask.isCurrent {
+            // Resumed once, as every ``Waiter`` is.
+            return try unsafe await withUnsafeThrowingContinuation(isolation: self) { continuation in
+                startRead(unsafe Waiter(id: Self.handlerRead, continuation), goal, timeout, extend)
+            }
+        }
         let id = nextID()
         return try await waitOnLoop(id: id) { waiter in
             startRead(waiter, goal, timeout, extend)
@@ -210,6 +218,7 @@ extension Socket {
         if case .available = readers.first?.goal, input.isEmpty {
             // The whole of it, which was limited to what was asked for: it needs no place in between.
             endFirstRead(.success([UInt8](copying: bytes)))
+            channel.value.handlerReceives = bytes.byteCount >= Self.ownReceiveSize && !channel.value.isSecured
         } else {
             input.append(bytes)
         }
