@@ -65,7 +65,7 @@ extension UDPSocket {
 
     /// What comes next, as text; not for ever.
     func text() async throws -> String? {
-        try await receive(timeout: .seconds(10)).text
+        try await receive(timeout: .seconds(60)).text
     }
 
     /// Does something 400 times that sends a datagram, as fast as it can be done, on the socket's loop.
