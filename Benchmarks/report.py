@@ -23,6 +23,14 @@ CPU_TARGETS = {
     ("1024", "1"): {"sync": 0.93, "async": 0.85},
     ("65536", "1"): {"sync": 0.80, "async": 0.60},
 }
+# What streams are to reach: what is compared, the title, and the least ratio to the limit in C.
+STREAM_TARGETS = {
+    "tcp-32B": ("srv_us_per_msg", "TCP echo through Socket, 32 B, depth 1", 0.85),
+    "tcp-64KiB": ("srv_us_per_msg", "TCP echo through Socket, 64 KiB, depth 1", 0.90),
+    "tls-64KiB": ("srv_us_per_msg", "TLS 1.3 echo, 64 KiB, depth 1", 0.85),
+    "tls-handshakes": ("rate", "TLS 1.3 handshakes each second", 0.90),
+    "tcp-accepts": ("rate", "connections accepted each second", 0.80),
+}
 # KiB for each idle connection.
 MEMORY_TARGETS = {"sync": 1.0, "async": 2.5}
 # KiB between the early and the late cycle.
@@ -46,6 +54,7 @@ class Results:
     def __init__(self, lines):
         self.machine = []
         self.echoes = {}  # (size, depth, connections) -> round -> who -> fields
+        self.streams = {}  # name -> round -> who -> fields
         self.memory = {}
         self.growth = {}
         self.calls = {}
@@ -57,6 +66,9 @@ class Results:
                 number, size, depth, connections, who, *words = rest.split()
                 rounds = self.echoes.setdefault((size, depth, connections), {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
+            elif kind == "stream":
+                name, number, who, *words = rest.split()
+                self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
             else:
                 handler, *words = rest.split()
                 getattr(self, kind)[handler] = fields(words)
@@ -118,6 +130,25 @@ def echo_table(results):
     return table(header, rows)
 
 
+def stream_ratio(key, pair):
+    limit, ours = float(pair["c"][key]), float(pair["duplex"][key])
+    # Of time less is better, of rates more.
+    return ours / limit if key == "rate" else limit / ours
+
+
+def stream_row(name, rounds):
+    key, title, target = STREAM_TARGETS[name]
+    ratios = [stream_ratio(key, pair) for pair in rounds.values()]
+    what = "rate: Duplex / C" if key == "rate" else "CPU: C / Duplex"
+    reached = verdict(round(statistics.median(ratios), 2) >= target)
+    return (title, what, ratio_text(ratios), f"{target:.2f} {reached}")
+
+
+def stream_table(results):
+    rows = [stream_row(name, rounds) for name, rounds in results.streams.items()]
+    return table(("stream", "what", "ratio", "target"), rows)
+
+
 def memory_row(handler, run):
     count = int(run["connections"])
     each = (int(run["rss_kb"]) - int(run["before_kb"])) / count
@@ -170,6 +201,8 @@ def report(results):
         "echo in C.",
         "",
         *echo_table(results),
+        "",
+        *(stream_table(results) if results.streams else ()),
         "",
         *other_table(results),
     ]
