@@ -40,10 +40,11 @@ extension Channel {
     package func closeInOrder(within timeout: Duration) {
         guard isOpen else { return }
         handler = nil
+        isReading = true
+        guard isOpen else { return }
         isLeaving = true
         closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
         if ending == .none { ending = .finishWriting }
-        isReading = true
         if queuedBytes == 0 && tls == nil { allSent() } else { flush() }
     }
 

@@ -86,10 +86,11 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Off, it stays in the system's buffer, which fills and slows the peer down.
     ///
     /// Turning it off costs nothing: the poller is told when something arrives that isn't wanted, so a reader that
-    /// pauses between messages makes no system calls for it.
+    /// pauses between messages makes no system calls for it. Once the channel leaves by itself, nobody else decides it.
     package var isReading: Bool {
         get { takesInput }
         set {
+            guard !isLeaving else { return }
             takesInput = newValue
             guard newValue else { return }
             if !interest.contains(.readable) { updateInterest() }
@@ -158,6 +159,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     private func failedWhileNotReading() {
         if queuedBytes > 0 || handlerSends { flush() }
         guard isOpen, isWatched else { return }
+        // Nobody is left to read, or to be told that the loop stops.
+        if ending == .close { return close() }
         let code = hasInputEnded ? SystemCalls.pendingError(descriptor) : 0
         if code != 0 {
             fail("The connection was lost.", errno: code)

@@ -186,4 +186,41 @@ import Testing
             while try await loop.run({ _ in channel.value.isOpen }) { await Task.yield() }
         }
     }
+
+    @Test("A channel that leaves by itself is kept from it by nobody, and ends with its loop at the latest")
+    func leaving() async throws {
+        let pair = try Descriptors.pair()
+        try await withLoop { loop in
+            let channel = try await loop.run { core in
+                let channel = Channel(descriptor: pair.near, core: core)
+                channel.closeInOrder(within: .seconds(10))
+                channel.isReading = false
+                #expect(channel.isReading)
+                return LoopBound(channel, on: loop.thread)
+            }
+            SystemCalls.close(pair.far)
+            while try await loop.run({ _ in channel.value.isOpen && !channel.value.hasInputEnded }) {
+                await Task.yield()
+            }
+            await loop.stop()
+            #expect(try await loop.run { _ in channel.value.isOpen } == false)
+        }
+    }
+
+    @Test("A channel that closes once all is sent, and whose peer is gone, doesn't outlive its loop")
+    func closingWithoutPeer() async throws {
+        let pair = try Descriptors.pair()
+        try await withLoop { loop in
+            let channel = try await loop.run { core in
+                let channel = Channel(descriptor: pair.near, core: core)
+                channel.isReading = true
+                channel.writeNow([UInt8](repeating: 7, count: 16 << 20).span.raw)
+                channel.closeWhenSent(within: .seconds(10))
+                return LoopBound(channel, on: loop.thread)
+            }
+            SystemCalls.close(pair.far)
+            await loop.stop()
+            #expect(try await loop.run { _ in channel.value.isOpen } == false)
+        }
+    }
 }
