@@ -89,7 +89,7 @@ let package = Package(
         // One test target for each room; what crosses rooms has targets of its own.
         .testTarget(
             name: "DuplexSocketsTests",
-            dependencies: ["DuplexSockets", "CDuplexSystem", logging],
+            dependencies: ["DuplexTestProcesses", "DuplexSockets", "CDuplexSystem", logging],
             swiftSettings: strict
         ),
         .testTarget(
@@ -133,10 +133,13 @@ let package = Package(
             path: "Tests/DuplexTestPeers",
             swiftSettings: strict
         ),
+        // Programs that others wrote, run by tests.
+        .target(name: "DuplexTestProcesses", path: "Tests/DuplexTestProcesses", swiftSettings: strict),
         .testTarget(
             name: "DuplexCommandTests",
             dependencies: [
-                "DuplexCommand", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                "DuplexTestProcesses", "DuplexCommand", "DuplexSockets", "DuplexWire", "DuplexWebSockets",
+                "DuplexServer", httpTypes, logging,
                 arguments, histogram,
             ],
             swiftSettings: strict
@@ -145,7 +148,9 @@ let package = Package(
         .testTarget(
             name: "PeerTests",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexTesting", "DuplexCommand",
+                "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
+                "DuplexTesting",
+                "DuplexCommand",
             ],
             exclude: ["Peers"],
             swiftSettings: strict

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestProcesses
 import Foundation
 import Testing
 
@@ -20,7 +21,7 @@ struct CommandResult: Sendable, Equatable {
 
 /// The built command in a process of its own, with pipes to talk to it.
 final class RunningCommand: Sendable {
-    private let process: Process
+    private let process: SpawnedProcess
     private let input = Pipe()
     private let output = Pipe()
     private let errors = Pipe()
@@ -35,7 +36,7 @@ final class RunningCommand: Sendable {
     init(_ arguments: [String], descriptors: Int? = nil) throws {
         let (ended, continuation) = AsyncStream<Int32>.makeStream()
         self.ended = ended
-        process = Process()
+        process = SpawnedProcess()
         if let descriptors {
             let script = "ulimit -S -n \(descriptors) && exec \"$0\" \"$@\""
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -44,9 +45,9 @@ final class RunningCommand: Sendable {
             process.executableURL = try Self.executable
             process.arguments = arguments
         }
-        process.standardInput = input
-        process.standardOutput = output
-        process.standardError = errors
+        process.standardInput = .pipe(input)
+        process.standardOutput = .pipe(output)
+        process.standardError = .pipe(errors)
         process.terminationHandler = { process in
             continuation.yield(process.terminationStatus)
             continuation.finish()
@@ -76,7 +77,7 @@ final class RunningCommand: Sendable {
     }
 
     func signal(_ number: Int32) {
-        _ = kill(process.processIdentifier, number)
+        process.signal(number)
     }
 
     /// The next line of standard output, without its end; what there is of it at the end of the output.
@@ -156,7 +157,7 @@ func withServeCommand(
 
 /// The built command with a pseudo-terminal for its input and output.
 final class TerminalCommand: Sendable {
-    private let process = Process()
+    private let process = SpawnedProcess()
     private let terminal: FileHandle
     private let ended: AsyncStream<Int32>
 
@@ -169,9 +170,9 @@ final class TerminalCommand: Sendable {
         let program = FileHandle(fileDescriptor: dup(ends.program), closeOnDealloc: true)
         process.executableURL = try RunningCommand.executable
         process.arguments = arguments
-        process.standardInput = program
-        process.standardOutput = program
-        process.standardError = program
+        process.standardInput = .handle(program)
+        process.standardOutput = .handle(program)
+        process.standardError = .handle(program)
         process.terminationHandler = { process in
             continuation.yield(process.terminationStatus)
             continuation.finish()
@@ -180,7 +181,7 @@ final class TerminalCommand: Sendable {
     }
 
     func signal(_ number: Int32) {
-        _ = kill(process.processIdentifier, number)
+        process.signal(number)
     }
 
     /// Types as a person does.

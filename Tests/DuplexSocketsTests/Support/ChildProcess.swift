@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Foundation
 import Glibc
 
@@ -24,12 +25,12 @@ enum ChildProcess {
         defer { try? FileManager.default.removeItem(at: file) }
         let output = try FileHandle(forWritingTo: file)
         _ = fcntl(output.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        let process = Process()
+        let process = SpawnedProcess()
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
-        process.standardInput = FileHandle(fileDescriptor: input)
-        process.standardOutput = output
-        process.standardError = output
+        process.standardInput = .handle(FileHandle(fileDescriptor: input))
+        process.standardOutput = .handle(output)
+        process.standardError = .handle(output)
         let (exits, continuation) = AsyncStream<Int32>.makeStream()
         process.terminationHandler = { process in
             continuation.yield(process.terminationStatus)
@@ -39,7 +40,7 @@ enum ChildProcess {
         do {
             try await body()
         } catch {
-            kill(process.processIdentifier, SIGKILL)
+            process.signal(SIGKILL)
             for await _ in exits {}
             throw error
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Foundation
 import Testing
 
@@ -77,7 +78,7 @@ struct Dnsmasq {
 
     /// The process, and what it prints.
     private final class Running: Sendable {
-        private let process = Process()
+        private let process = SpawnedProcess()
         private let lines: AsyncStream<String>
         private let exits: AsyncStream<Void>
 
@@ -88,21 +89,10 @@ struct Dnsmasq {
             lines = try Self.lines(of: output.fileHandleForReading)
             process.executableURL = URL(fileURLWithPath: program)
             process.arguments = arguments
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = output
-            process.standardError = output
+            process.standardOutput = .pipe(output)
+            process.standardError = .pipe(output)
             process.terminationHandler = { _ in exit.finish() }
-            try Self.withAllSignals { [process] in try process.run() }
-        }
-
-        /// Unblocks all signals meanwhile: the threads of tasks block them, and a program inherits that and can't be ended.
-        private static func withAllSignals(_ body: () throws -> Void) rethrows {
-            var none = sigset_t()
-            var before = sigset_t()
-            unsafe sigemptyset(&none)
-            unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-            defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-            try body()
+            try process.run()
         }
 
         /// The lines of a pipe, read to its end by a thread of its own, because reading blocks.
@@ -134,7 +124,7 @@ struct Dnsmasq {
 
         /// Ends the server and waits for that.
         func end() async {
-            if process.isRunning { kill(process.processIdentifier, SIGTERM) }
+            process.signal(SIGTERM)
             for await _ in lines {}
             for await _ in exits {}
         }

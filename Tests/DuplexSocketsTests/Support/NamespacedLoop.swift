@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Foundation
 import Glibc
 import Testing
@@ -13,8 +14,9 @@ import Testing
 /// What is to happen in the namespace has to happen on the loop.
 struct NamespacedLoop {
     let loop: EventLoop
-    private let holder: Process
+    private let holder: SpawnedProcess
     private let leash: Pipe
+    private let exits: AsyncStream<Void>
 
     /// Whether this machine lets the tests have one; said where tests depend on it.
     static var isAllowed: Bool {
@@ -41,14 +43,16 @@ struct NamespacedLoop {
 
     private init() async throws {
         // Lives as long as its input is open, and the namespace as long as it lives.
-        let (holder, leash, ready) = (Process(), Pipe(), Pipe())
+        let (holder, leash, ready) = (SpawnedProcess(), Pipe(), Pipe())
         holder.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         holder.arguments = ["unshare", "--net", "sh", "-c", "echo ready; exec cat"]
-        holder.standardInput = leash
-        holder.standardOutput = ready
+        holder.standardInput = .pipe(leash)
+        holder.standardOutput = .pipe(ready)
+        let (exits, exit) = AsyncStream<Void>.makeStream()
+        holder.terminationHandler = { _ in exit.finish() }
         try holder.run()
         _ = ready.fileHandleForReading.availableData
-        (self.holder, self.leash) = (holder, leash)
+        (self.holder, self.leash, self.exits) = (holder, leash, exits)
         loop = try EventLoop(name: "namespaced")
         for command in [
             "link set lo up", "link add near0 type veth peer name far0", "addr add 10.99.0.1/24 dev near0",
@@ -93,18 +97,14 @@ struct NamespacedLoop {
 
     private func end() async {
         await loop.stop()
-        await withCheckedContinuation { continuation in
-            holder.terminationHandler = { _ in continuation.resume() }
-            try? leash.fileHandleForWriting.close()
-        }
+        try? leash.fileHandleForWriting.close()
+        for await _ in exits {}
     }
 
     private static func run(_ tool: String, _ arguments: [String]) async throws -> Int32 {
-        let process = Process()
+        let process = SpawnedProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [tool] + arguments
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
         return try await withCheckedThrowingContinuation { continuation in
             process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
             do {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Foundation
 import Glibc
 import Synchronization
@@ -32,7 +33,7 @@ final class PeerProgram: Sendable {
     private static let queue = DispatchQueue(label: "duplex.tests.deadlines")
 
     private let name: String
-    private let process = Process()
+    private let process = SpawnedProcess()
     private let lines: AsyncStream<String>
     private let exits: AsyncStream<Int32>
     private let input: Pipe?
@@ -46,25 +47,24 @@ final class PeerProgram: Sendable {
         switch input {
         case .nothing:
             self.input = nil
-            process.standardInput = FileHandle.nullDevice
         case .pipe:
             let pipe = Pipe()
             self.input = pipe
-            process.standardInput = pipe
+            process.standardInput = .pipe(pipe)
         case .file(let path):
             self.input = nil
-            process.standardInput = FileHandle(forReadingAtPath: path)
+            process.standardInput = FileHandle(forReadingAtPath: path).map { .handle($0) } ?? .none
         }
         process.executableURL = URL(fileURLWithPath: try Self.path(of: command[0]))
         process.arguments = Array(command.dropFirst())
         let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
+        process.standardOutput = .pipe(output)
+        process.standardError = .pipe(output)
         process.terminationHandler = { process in
             exit.yield(process.terminationStatus)
             exit.finish()
         }
-        try Self.withAllSignals { [process] in try process.run() }
+        try process.run()
         try Self.read(output.fileHandleForReading, to: line)
         Self.queue.asyncAfter(deadline: .now() + Self.deadline) { [weak self] in self?.signal(SIGKILL) }
     }
@@ -78,16 +78,6 @@ final class PeerProgram: Sendable {
         let paths = name.contains("/") ? [name] : folders.map { "\($0)/\(name)" }
         if let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) { return path }
         throw Failed(description: "\(name) isn't there: run scripts/setup --tests")
-    }
-
-    /// Unblocks all signals meanwhile: the threads of tasks block them, and a program inherits that and can't be ended.
-    private static func withAllSignals(_ body: () throws -> Void) rethrows {
-        var none = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try body()
     }
 
     /// Reads a pipe to its end, by a thread of its own because reading blocks.
@@ -141,7 +131,7 @@ final class PeerProgram: Sendable {
 
     /// Sends a signal, if it still runs.
     func signal(_ number: Int32) {
-        if process.isRunning { kill(process.processIdentifier, number) }
+        process.signal(number)
     }
 
     /// Waits for its end.
@@ -155,9 +145,8 @@ final class PeerProgram: Sendable {
     }
 
     private func end() async {
-        // With what it has started: Foundation makes each program the leader of a group.
-        let identifier = process.processIdentifier
-        if process.isRunning && getpgid(identifier) == identifier { kill(-identifier, SIGKILL) }
+        // With what it has started.
+        process.signalGroup(SIGKILL)
         // In this order, as one that reads to the end would otherwise take that for the end that it waits for.
         signal(SIGKILL)
         finishWriting()

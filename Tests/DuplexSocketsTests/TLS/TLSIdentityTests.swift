@@ -9,21 +9,14 @@ import Testing
 /// Identities in the files that others have made: the program openssl.
 @Suite struct TLSIdentityTests {
     /// A folder with files that openssl has made from its arguments, one call after the other.
-    private func withFiles(_ calls: [String], _ body: (String) throws -> Void) throws {
-        let folder = NSTemporaryDirectory() + "duplex-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        for call in calls {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["openssl"] + call.split(separator: " ").map(String.init)
-            process.currentDirectoryURL = URL(fileURLWithPath: folder)
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            process.waitUntilExit()
-            try #require(process.terminationStatus == 0, "openssl \(call)")
+    private func withFiles(_ calls: [String], _ body: (String) throws -> Void) async throws {
+        try await withFolder { folder in
+            for call in calls {
+                let words = call.split(separator: " ").map(String.init)
+                try await PeerProgram.succeed(["/bin/sh", "-c", "cd \"$0\" && exec openssl \"$@\"", folder] + words)
+            }
+            try body(folder + "/")
         }
-        try body(folder + "/")
     }
 
     private static let request =
@@ -47,8 +40,8 @@ import Testing
             ("ec -pkeyopt ec_paramgen_curve:P-384", "id-ecPublicKey", 384), ("ed25519", "ED25519", 256),
         ]
     )
-    func pem(key: String, type: String, bits: Int) throws {
-        try withFiles([request(key)]) { folder in
+    func pem(key: String, type: String, bits: Int) async throws {
+        try await withFiles([request(key)]) { folder in
             let identity = try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "key.pem")
             let certificate = identity.certificates[0]
             #expect(certificate.subject == "CN=it,O=Test")
@@ -65,8 +58,8 @@ import Testing
     }
 
     @Test("Encrypted keys need their password")
-    func encrypted() throws {
-        try withFiles([request("rsa:2048"), "rsa -aes256 -in key.pem -passout pass:secret -out locked.pem"]) { folder in
+    func encrypted() async throws {
+        try await withFiles([request("rsa:2048"), "rsa -aes256 -in key.pem -passout pass:secret -out locked.pem"]) { folder in
             func load(_ password: String?) throws -> TLSIdentity {
                 try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "locked.pem", password: password)
             }
@@ -78,9 +71,9 @@ import Testing
     }
 
     @Test("PKCS #12")
-    func pkcs12() throws {
+    func pkcs12() async throws {
         let export = "pkcs12 -export -inkey key.pem -in cert.pem -out it.p12 -passout pass:secret"
-        try withFiles([request("rsa:2048"), export]) { folder in
+        try await withFiles([request("rsa:2048"), export]) { folder in
             let identity = try TLSIdentity.pkcs12(at: folder + "it.p12", password: "secret")
             #expect(try works(identity))
             let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder + "it.p12")))

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestProcesses
 import Foundation
 
 #if canImport(Glibc)
@@ -16,7 +17,7 @@ final class PeerProcess: Sendable {
     }
 
     private let command: [String]
-    private let process: Process
+    private let process: SpawnedProcess
     private let lines: AsyncStream<String>
     private let exits: AsyncStream<Int32>
 
@@ -27,14 +28,14 @@ final class PeerProcess: Sendable {
             throw Failed(description: "\(command.first ?? "") isn't there: run scripts/setup --tests")
         }
         self.command = command
-        process = Process()
+        process = SpawnedProcess()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = Array(command.dropFirst())
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-        process.standardInput = input.map { FileHandle(fileDescriptor: $0) } ?? FileHandle.nullDevice
+        process.standardInput = input.map { .handle(FileHandle(fileDescriptor: $0)) } ?? .none
         let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
+        process.standardOutput = .pipe(output)
+        process.standardError = .pipe(output)
         lines = Self.lines(of: output.fileHandleForReading)
         let (exits, continuation) = AsyncStream<Int32>.makeStream()
         self.exits = exits
@@ -42,17 +43,7 @@ final class PeerProcess: Sendable {
             continuation.yield(process.terminationStatus)
             continuation.finish()
         }
-        try Self.withAllSignals { [process] in try process.run() }
-    }
-
-    /// Unblocks all signals meanwhile: the threads of tasks block them, and a program inherits that and can't be ended.
-    private static func withAllSignals(_ body: () throws -> Void) rethrows {
-        var none = sigset_t()
-        var before = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try body()
+        try process.run()
     }
 
     /// The lines of a pipe, read by a thread of its own, because reading blocks.
@@ -125,8 +116,7 @@ final class PeerProcess: Sendable {
 
     /// Asks the program to end, and insists when the test has run out of time.
     private func terminate() {
-        guard process.isRunning else { return }
-        kill(process.processIdentifier, Task.isCancelled ? SIGKILL : SIGTERM)
+        process.signal(Task.isCancelled ? SIGKILL : SIGTERM)
     }
 
     /// Ends the program and waits for that.
