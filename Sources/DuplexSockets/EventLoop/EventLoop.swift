@@ -133,7 +133,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         let core = confined.value
         var isRunning = true
         while isRunning {
-            if core.poll() {
+            if core.poll(run: { job in run(job) }) {
                 wakeup.clear()
                 isRunning = takeRemoteWork(core)
             }

@@ -47,6 +47,9 @@ package final class LoopCore {
     private var flushing: [any Flushable] = []
     private var events: [PollEvent] = []
     private var dueTimers: [DueTimer] = []
+    /// Whether what was just received is so much that its reader should have it before the next one's displaces it from
+    /// the processor's cache.
+    var hasLargeInput = false
     private var isStopped = false
     private var stopObservers: [ObjectIdentifier: any StopObserver] = [:]
 
@@ -146,13 +149,18 @@ package final class LoopCore {
 
     /// The first half of a turn: waits, then handles everything that is readable or due.
     ///
+    /// - Parameter run: runs the jobs of those who received much; the others wait for ``finishTurn(run:)``.
     /// - Returns: whether another thread has woken the loop.
-    package func poll() -> Bool {
+    package func poll(run: (UnownedJob) -> Void) -> Bool {
         poller.wait(pollLimit, into: &events)
         turnBegan = .now()
         var isWoken = false
         for event in events {
             if event.token == Self.wakeupToken { isWoken = true } else { dispatch(event) }
+            if hasLargeInput {
+                hasLargeInput = false
+                runReadyJobs(run)
+            }
         }
         fireTimers()
         return isWoken

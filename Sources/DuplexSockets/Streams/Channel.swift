@@ -36,7 +36,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     var isFlushPlanned = false
     var lastReceiveFilled = false
     /// Whether the handler is asked to receive by itself.
-    package var handlerReceives = false
+    var handlerReceives = false
     /// Whether this side has closed, and the channel ends by itself.
     var isLeaving = false
     var waitsForDrain = false
@@ -47,11 +47,14 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     var closeTimer: TimerID?
 
     /// Output waits above this many bytes: whoever writes should stop.
-    package var highWaterMark = 64 * 1_024
+    var highWaterMark = 64 * 1_024
     /// Output that waited has fallen to this many bytes: whoever writes may go on.
-    package var lowWaterMark = 16 * 1_024
+    var lowWaterMark = 16 * 1_024
     /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
-    package var handlerSends = false { didSet { updateInterest() } }
+    var handlerSends = false { didSet { updateInterest() } }
+
+    /// From how many bytes on what was received is handed on at once; see ``LoopCore/hasLargeInput``.
+    private static let largeInput = 16 * 1_024
 
     /// How long a peer may go on sending to a side that has closed.
     static let lingerTime = Duration.seconds(2)
@@ -139,7 +142,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         lastReceiveFilled = result == .transferred(Int(receiveLimit))
         switch result {
         case .transferred(0): endInput()
-        case .transferred, .wouldBlock: break
+        case .transferred(let count): if count >= Self.largeInput { core.hasLargeInput = true }
+        case .wouldBlock: break
         case .failed(let code): fail("The connection was lost while receiving.", errno: code)
         }
         return result

@@ -46,13 +46,18 @@ public actor Socket {
     /// Why nothing goes any more.
     var failure: SocketError?
     /// The bytes that have arrived so far, read or not.
-    public internal(set) var bytesReceived: UInt64 = 0
+    public var bytesReceived: UInt64 { receivedCount }
     /// The bytes that were written so far, sent or not.
-    public internal(set) var bytesWritten: UInt64 = 0
+    public var bytesWritten: UInt64 { writtenCount }
+    // What only this module sees costs no check of its access on the path of every message.
+    var receivedCount: UInt64 = 0
+    var writtenCount: UInt64 = 0
 
     /// The turn of the loop in which something was last received without the poller, and how often in it.
     var lastTurn = MonotonicInstant(nanoseconds: 0)
     var receivesInTurn = 0
+    /// How many small pieces may still come until receiving changes; see ``tookPiece(of:)``.
+    var smallPiecesLeft = 0
     static let receivesPerTurn = 16
 
     /// How long ``close()`` lets what was written go out before it resets the connection: 10 seconds.

@@ -27,7 +27,7 @@ extension Socket {
     /// - Returns: 1 to `count` bytes, or `nil` once the peer has finished writing.
     /// - Throws: ``SocketError`` with ``SocketError/Code/timedOut``, ``SocketError/Code/connectionReset`` or
     ///   ``SocketError/Code/closed``; `CancellationError`.
-    public func read(
+    public nonisolated func read(
         upTo count: Int = 65_536,
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
@@ -45,7 +45,7 @@ extension Socket {
     /// - Returns: `count` bytes.
     /// - Throws: ``SocketError`` with ``SocketError/Code/endOfStream`` when the peer finishes before, and what it sent
     ///   stays for the next read; otherwise as ``read(upTo:timeout:extend:)``.
-    public func read(
+    public nonisolated func read(
         exactly count: Int,
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
@@ -66,7 +66,7 @@ extension Socket {
     /// - Throws: ``SocketError`` with ``SocketError/Code/limitExceeded``, or ``SocketError/Code/endOfStream`` when the peer
     ///   finishes without a delimiter, and what it sent stays for the next read; otherwise as
     ///   ``read(upTo:timeout:extend:)``.
-    public func read(
+    public nonisolated func read(
         until delimiter: [UInt8],
         limit: Int = 65_536,
         timeout: Duration? = nil,
@@ -77,7 +77,7 @@ extension Socket {
     }
 
     /// Reads up to a delimiter; see ``read(until:limit:timeout:extend:)-([UInt8],_,_,_)``.
-    public func read(
+    public nonisolated func read(
         until delimiter: String,
         limit: Int = 65_536,
         timeout: Duration? = nil,
@@ -95,7 +95,7 @@ extension Socket {
     /// - Returns: the line without its end, or `nil` once the peer has finished writing and nothing is left.
     /// - Throws: ``SocketError`` with ``SocketError/Code/limitExceeded``, and what came stays for the next read; with
     ///   ``SocketError/Code/invalidUTF8``, and the line is gone; otherwise as ``read(upTo:timeout:extend:)``.
-    public func readLine(
+    public nonisolated func readLine(
         limit: Int = 65_536,
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
@@ -115,7 +115,7 @@ extension Socket {
     ///   - timeout: as of ``read(upTo:timeout:extend:)``.
     /// - Returns: `count` bytes, fewer only where the stream ends; `nil` at its end.
     /// - Throws: as ``read(upTo:timeout:extend:)``.
-    public func peek(_ count: Int, timeout: Duration? = nil) async throws -> [UInt8]? {
+    public nonisolated func peek(_ count: Int, timeout: Duration? = nil) async throws -> [UInt8]? {
         precondition(count > 0, "There is nothing to look at.")
         return try await read(.peek(count), timeout, nil)
     }
@@ -140,35 +140,57 @@ extension Socket {
 
     // MARK: Waiting
 
-    /// Part of the functions that call it: a call costs a hop back to the caller's executor.
+    /// Part of the functions that call it, and isolated as their caller is: a task on the loop comes here without a hop and
+    /// goes back without one, each of which takes a lock of the runtime.
     @inline(__always)
-    private func read(
+    private nonisolated func read(
         _ goal: ReadGoal,
         _ timeout: Duration?,
         _ extend: TimeoutExtension?
     ) async throws -> [UInt8]? {
-        if let bytes = try takeWaiting(goal) { return bytes }
-        if handlerTask.isCurrent {
+        guard loop.isCurrent else { return try await readFromElsewhere(goal, timeout, extend) }
+        let wait: UInt64
+        switch try onLoop(loop, goal, { try $0.begin($1) }) {
+        case .taken(let bytes): return bytes
+        case .waits(Self.handlerRead):
             // Resumed once, as every ``Waiter`` is.
-            return try unsafe await withUnsafeThrowingContinuation(isolation: self) { continuation in
-                startRead(unsafe Waiter(id: Self.handlerRead, continuation), goal, timeout, extend)
+            return try unsafe await withUnsafeThrowingContinuation(isolation: #isolation) { continuation in
+                let waiter = unsafe Waiter<[UInt8]?>(id: Self.handlerRead, continuation)
+                onLoop(loop, (waiter, goal, timeout, extend)) { $0.startRead($1.0, $1.1, $1.2, $1.3) }
             }
+        case .waits(let id): wait = id
         }
-        let id = nextID()
-        return try await waitOnLoop(id: id) { waiter in
-            startRead(waiter, goal, timeout, extend)
+        return try await waitOnLoop(id: wait) { waiter in
+            onLoop(loop, (waiter, goal, timeout, extend)) { $0.startRead($1.0, $1.1, $1.2, $1.3) }
         } onCancel: {
-            loop.execute { _ in self.assumeIsolated { $0.cancelRead(id) } }
+            loop.execute { _ in self.assumeIsolated { $0.cancelRead(wait) } }
         }
     }
 
-    /// What the goal asks for, where that waits already and for nobody else; `nil` where it doesn't.
-    private func takeWaiting(_ goal: ReadGoal) throws -> [UInt8]? {
-        guard readers.isEmpty, !input.isEmpty, !isClosing else { return nil }
-        try Task.checkCancellation()
-        var searched = 0
-        guard case .bytes(let bytes) = input.take(goal, hasEnded: hasEnded, searched: &searched) else { return nil }
-        return bytes
+    private func readFromElsewhere(
+        _ goal: ReadGoal,
+        _ timeout: Duration?,
+        _ extend: TimeoutExtension?
+    ) async throws -> [UInt8]? {
+        try await read(goal, timeout, extend)
+    }
+
+    /// What a read has come to before it waits.
+    private enum Beginning {
+        case taken([UInt8])
+        /// The identity of the wait.
+        case waits(UInt64)
+    }
+
+    /// Takes what the goal asks for, where that waits already and for nobody else.
+    private func begin(_ goal: ReadGoal) throws -> Beginning {
+        if readers.isEmpty, !input.isEmpty, !isClosing {
+            try Task.checkCancellation()
+            var searched = 0
+            let outcome = input.take(goal, hasEnded: hasEnded, searched: &searched)
+            if case .bytes(let bytes) = outcome { return .taken(bytes) }
+        }
+        return .waits(handlerTask.isCurrent ? Self.handlerRead : nextID())
     }
 
     private func startRead(
@@ -192,10 +214,12 @@ extension Socket {
             timer: timeout.map(startTimer),
             extend: extend
         )
+        let isFirst = readers.isEmpty
         readers.append(reader)
-        if readers.count > 1 { return }
+        guard isFirst else { return }
         let mayHaveMore = channel.value.mayHaveMore
-        serveReaders()
+        // Most find nothing, and nothing but bytes to wait for.
+        if input.isEmpty && !hasEnded && failure == nil { receive(for: goal) } else { serveReaders() }
         // What has arrived already is taken without waiting for the poller, but not for ever: a peer that sends as fast as
         // a task reads would otherwise have the loop for itself.
         if !readers.isEmpty && mayHaveMore && mayReceiveNow() { _ = channel.value.receiveNow() }
@@ -214,11 +238,11 @@ extension Socket {
 
     /// Takes what has arrived.
     func take(_ bytes: RawSpan) {
-        bytesReceived += UInt64(bytes.byteCount)
+        receivedCount += UInt64(bytes.byteCount)
         if case .available = readers.first?.goal, input.isEmpty {
             // The whole of it, which was limited to what was asked for: it needs no place in between.
             endFirstRead(.success([UInt8](copying: bytes)))
-            channel.value.handlerReceives = bytes.byteCount >= Self.ownReceiveSize && !channel.value.isSecured
+            tookPiece(of: bytes.byteCount)
         } else {
             input.append(bytes)
         }
@@ -238,11 +262,7 @@ extension Socket {
             case .end: endFirstRead(.success(nil))
             case .failed(let code, let message): endFirstRead(.failure(SocketError(code, message: message)))
             case nil:
-                guard let failure else {
-                    channel.value.limitReceive(to: input.missing(for: readers[0].goal))
-                    channel.value.isReading = true
-                    return
-                }
+                guard let failure else { return receive(for: readers[0].goal) }
                 endFirstRead(.failure(failure))
             }
         }
@@ -250,12 +270,20 @@ extension Socket {
         closeIfDone()
     }
 
+    private func receive(for goal: ReadGoal) {
+        channel.value.limitReceive(to: input.missing(for: goal))
+        channel.value.isReading = true
+    }
+
     func endFirstRead(_ result: sending Result<[UInt8]?, any Error>) {
-        endRead(at: 0, result)
+        end(readers.removeFirst(), result)
     }
 
     func endRead(at index: Int, _ result: sending Result<[UInt8]?, any Error>) {
-        let reader = readers.remove(at: index)
+        end(readers.remove(at: index), result)
+    }
+
+    private func end(_ reader: Reader, _ result: sending Result<[UInt8]?, any Error>) {
         if let timer = reader.timer { channel.value.core.cancel(timer) }
         reader.waiter.resume(with: result)
     }

@@ -10,6 +10,21 @@ extension Socket {
     ///
     /// Smaller ones go through the loop's buffer: an array has to be as large as what might come.
     static let ownReceiveSize = 32 * 1_024
+    /// How many small pieces may come behind a large one before receiving changes: those that large ones are cut into don't
+    /// change it.
+    private static let patience = 16
+
+    /// Chooses where the next piece is received, by those that came.
+    func tookPiece(of count: Int) {
+        if count >= Self.ownReceiveSize {
+            smallPiecesLeft = Self.patience
+        } else if smallPiecesLeft > 0 {
+            smallPiecesLeft -= 1
+        } else {
+            return
+        }
+        channel.value.handlerReceives = smallPiecesLeft > 0 && !channel.value.isSecured
+    }
 
     package nonisolated func receive(from descriptor: Int32, limit: Int) -> TransferResult? {
         onLoop(loop, (descriptor, limit)) { socket, call in socket.receiveForReader(from: call.0, limit: call.1) }
@@ -23,9 +38,9 @@ extension Socket {
             result = unsafe SystemCalls.receive(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
             if case .transferred(let received) = result { count = received }
         }
-        channel.value.handlerReceives = bytes.count >= Self.ownReceiveSize
         guard !bytes.isEmpty else { return result }
-        bytesReceived += UInt64(bytes.count)
+        receivedCount += UInt64(bytes.count)
+        tookPiece(of: bytes.count)
         // What is much smaller than its array isn't given away in it.
         endFirstRead(.success(bytes.count >= limit / 4 ? bytes : Array(bytes[...])))
         serveReaders()

@@ -167,7 +167,7 @@ extension Socket {
         for transfer in transfers {
             let before = transfer.taken
             transfer.queueRest(to: channel.value)
-            bytesWritten += transfer.taken - before
+            writtenCount += transfer.taken - before
         }
     }
 
@@ -201,7 +201,7 @@ extension Socket {
             do throws(SocketError) {
                 let mayBeDirect = sendsFilesDirectly && !channel.value.isSecured
                 let step = try transfer.move(to: channel.value, mayBeDirect: mayBeDirect)
-                bytesWritten += transfer.taken - before
+                writtenCount += transfer.taken - before
                 switch step {
                 case .sent where transfer.isTaken: continue
                 case .sent: tellProgress(of: transfer)

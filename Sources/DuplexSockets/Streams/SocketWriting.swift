@@ -21,24 +21,40 @@ extension Socket {
     ///   - extend: asked when the time is over, and may give more.
     /// - Throws: ``SocketError`` with ``SocketError/Code/timedOut``, ``SocketError/Code/connectionReset`` or
     ///   ``SocketError/Code/closed``; `CancellationError`.
-    public func write(
+    public nonisolated func write(
         _ bytes: [UInt8],
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws {
-        try checkWriting()
-        // Most find room: without an array around them, and without a wait.
-        if transfers.isEmpty {
-            let start = bytesWritten
-            put(bytes.span.raw)
-            if channel.value.isAboveHighWaterMark { try await waitForRoom(start..<bytesWritten, timeout, extend) }
-            return
+        // A task on the loop comes and goes without a hop, each of which takes a lock of the runtime.
+        let placed = loop.isCurrent ? try onLoop(loop, bytes, { try $0.place($1) }) : try await place(bytes)
+        switch placed {
+        case .done: return
+        case .waits(let range): try await waitForRoom(range, timeout, extend)
+        case .hasToQueue: _ = try await transfer(.bytes([bytes]), timeout, extend, nil)
         }
-        _ = try await transfer(.bytes([bytes]), timeout, extend, nil)
+    }
+
+    /// What has become of bytes that were to be written at once.
+    private enum Placement {
+        case done
+        /// They wait above the high-water mark, and are these of the stream.
+        case waits(Range<UInt64>)
+        /// Nothing was written yet: transfers are under way.
+        case hasToQueue
+    }
+
+    /// Most find room: without an array around them, and without a wait.
+    private func place(_ bytes: [UInt8]) throws -> Placement {
+        try checkWriting()
+        guard transfers.isEmpty else { return .hasToQueue }
+        let start = writtenCount
+        put(bytes.span.raw)
+        return channel.value.isAboveHighWaterMark ? .waits(start..<writtenCount) : .done
     }
 
     /// Writes a text as UTF-8; see ``write(_:timeout:extend:)-([UInt8],_,_)``.
-    public func write(
+    public nonisolated func write(
         _ text: String,
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
@@ -59,9 +75,9 @@ extension Socket {
             _ = try await transfer(.bytes(pieces), timeout, extend, nil)
             return
         }
-        let start = bytesWritten
+        let start = writtenCount
         for piece in pieces { put(piece.span.raw) }
-        if channel.value.isAboveHighWaterMark { try await waitForRoom(start..<bytesWritten, timeout, extend) }
+        if channel.value.isAboveHighWaterMark { try await waitForRoom(start..<writtenCount, timeout, extend) }
     }
 
     private func waitForRoom(
@@ -93,7 +109,7 @@ extension Socket {
     }
 
     private func put(_ bytes: RawSpan) {
-        bytesWritten += UInt64(bytes.byteCount)
+        writtenCount += UInt64(bytes.byteCount)
         if bytes.byteCount >= Self.directSize {
             channel.value.writeNow(bytes)
         } else {
@@ -133,7 +149,7 @@ extension Socket {
     func timeOutWrite(_ timer: TimerID, _ error: SocketError) {
         guard let writer = writers.first(where: { $0.timer == timer }) else { return }
         let elapsed = writer.began.duration(to: channel.value.core.now)
-        let sent = bytesWritten - UInt64(channel.value.queuedBytes)
+        let sent = writtenCount - UInt64(channel.value.queuedBytes)
         let ofIt = min(max(sent, writer.range.lowerBound), writer.range.upperBound) - writer.range.lowerBound
         let more = writer.extend?(elapsed, Int(clamping: ofIt))
         // Looked for anew, as the closure may have closed the socket.
