@@ -59,7 +59,8 @@ import Testing
 
     @Test("Encrypted keys need their password")
     func encrypted() async throws {
-        try await withFiles([request("rsa:2048"), "rsa -aes256 -in key.pem -passout pass:secret -out locked.pem"]) { folder in
+        try await withFiles([request("rsa:2048"), "rsa -aes256 -in key.pem -passout pass:secret -out locked.pem"]) {
+            folder in
             func load(_ password: String?) throws -> TLSIdentity {
                 try TLSIdentity.pem(certificates: folder + "cert.pem", key: folder + "locked.pem", password: password)
             }
