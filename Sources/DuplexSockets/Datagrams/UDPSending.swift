@@ -36,6 +36,7 @@ extension UDPSocket {
     /// - Parameters:
     ///   - bytes: what to send.
     ///   - endpoint: a host and a port, or an address.
+    ///   - resolver: looks the name up; the system unless told otherwise.
     ///   - timeout: how long looking the name up, and then waiting for room, may take each; 10 seconds unless told otherwise.
     /// - Throws: as ``send(_:timeout:)-(Datagram,_)``; ``SocketError`` with ``SocketError/Code/unknownHost``.
     /// - Returns: the address that it was sent to, for the next ones.
@@ -43,10 +44,11 @@ extension UDPSocket {
     public func send(
         _ bytes: [UInt8],
         to endpoint: Endpoint,
+        resolver: any Resolver = SystemResolver(),
         timeout: Duration = .seconds(10)
     ) async throws -> SocketAddress {
         var failures: [SocketError] = []
-        for address in try await DatagramLookup.addresses(of: endpoint, within: timeout, on: loop) {
+        for address in try await DatagramLookup.addresses(of: endpoint, by: resolver, within: timeout, on: loop) {
             do {
                 try await send(Datagram(bytes, to: address), timeout: timeout)
                 return address

@@ -123,7 +123,8 @@ public actor UDPSocket {
     ///   - families: which families the peer may be of; both unless told otherwise.
     ///   - sharing: whether others may bind the same; not unless told otherwise.
     ///   - options: how to send and receive.
-    ///   - timeout: how long looking the name up may take; 10 seconds unless told otherwise.
+    ///   - resolver: looks the name up; the system unless told otherwise.
+    ///   - timeout: how long that may take; 10 seconds unless told otherwise.
     ///   - group: the loops of which one becomes the socket's.
     /// - Throws: ``SocketError``, with one cause for each address that was tried, or `CancellationError`.
     /// - Returns: the socket.
@@ -134,13 +135,14 @@ public actor UDPSocket {
         families: Families = .both,
         sharing: Sharing = .none,
         options: DatagramOptions = DatagramOptions(),
+        resolver: any Resolver = SystemResolver(),
         timeout: Duration = .seconds(10),
         on group: EventLoopGroup = .shared
     ) async throws -> UDPSocket {
         let loop = group.next()
         let binding = DatagramBinding(host: host, port: port, families: families, sharing: sharing, options: options)
         var failures: [SocketError] = []
-        for address in try await DatagramLookup.addresses(of: endpoint, within: timeout, on: loop) {
+        for address in try await DatagramLookup.addresses(of: endpoint, by: resolver, within: timeout, on: loop) {
             do {
                 return try await make(try binding.connect(to: address), remote: address, options, on: loop)
             } catch {

@@ -52,25 +52,6 @@ public struct SystemResolver: Resolver {
         }
     }
 
-    /// All addresses of a host, in the system's order of preference.
-    ///
-    /// - Parameters:
-    ///   - host: a name or a literal address.
-    ///   - port: the port that the addresses get.
-    ///   - completion: called once, on a thread of the resolver's.
-    package static func resolve(
-        _ host: String,
-        port: Int,
-        completion: @escaping @Sendable (Result<[SocketAddress], SocketError>) -> Void
-    ) {
-        _ = sharedThreads.submit {
-            let result = ask(host)
-            completion(result.map { resolution in resolution.addresses.map { $0.with(port: port) } })
-        } onFailure: { error in
-            completion(.failure(error))
-        }
-    }
-
     // MARK: Asking the system
 
     private static func ask(_ host: String) -> Result<Resolution, SocketError> {
@@ -114,14 +95,5 @@ public struct SystemResolver: Resolver {
         if unknownCodes.contains(code) { return HostNames.unknown(host, reason) }
         let message = "“\(host)” could not be looked up: \(reason)."
         return SocketError(.nameServiceFailed, message: message, errno: code == EAI_SYSTEM ? errno : nil)
-    }
-}
-
-extension SocketAddress {
-    /// The same address with another port.
-    fileprivate func with(port: Int) -> SocketAddress {
-        var address = self
-        address.port = port
-        return address
     }
 }

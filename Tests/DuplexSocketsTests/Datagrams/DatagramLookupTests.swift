@@ -12,7 +12,12 @@ import Testing
             let address = try SocketAddress(host, port: 53)
             for endpoint in [Endpoint.host(host, port: 53), .address(address)] {
                 // No time at all is enough.
-                let found = try await DatagramLookup.addresses(of: endpoint, within: .zero, on: loop)
+                let found = try await DatagramLookup.addresses(
+                    of: endpoint,
+                    by: SystemResolver(),
+                    within: .zero,
+                    on: loop
+                )
                 #expect(found == [address])
             }
         }
@@ -23,6 +28,7 @@ import Testing
         try await withLoop { loop in
             let found = try await DatagramLookup.addresses(
                 of: .host("localhost", port: 53),
+                by: SystemResolver(),
                 within: .seconds(10),
                 on: loop
             )
@@ -36,59 +42,65 @@ import Testing
         try await withLoop { loop in
             for endpoint in [Endpoint.host("127.0.0.1", port: 0), .host("localhost", port: 70_000), .unix("/tmp/x")] {
                 await expectSocketError(.invalidAddress) {
-                    _ = try await DatagramLookup.addresses(of: endpoint, within: .seconds(1), on: loop)
+                    _ = try await DatagramLookup.addresses(
+                        of: endpoint,
+                        by: SystemResolver(),
+                        within: .seconds(1),
+                        on: loop
+                    )
                 }
             }
         }
     }
 
-    @Test("A look-up that takes longer than it is given is given up")
+    @Test("A look-up that takes longer than it is given is given up, and the resolver is told")
     func timesOut() async throws {
         try await withLoop { loop in
+            let resolver = ScriptedResolver(heedsCancelling: false)
             await expectSocketError(.timedOut) {
                 _ = try await DatagramLookup.addresses(
                     of: .host("slow.invalid", port: 53),
+                    by: resolver,
                     within: .milliseconds(10),
                     on: loop
-                ) { _, _, _ in }
+                )
             }
+            await resolver.wasCancelled(1)
         }
     }
 
     @Test("Cancelling gives up at once, and an answer that comes late is dropped")
     func cancelled() async throws {
         try await withLoop { loop in
-            let (asked, answer) = AsyncStream.makeStream(of: DatagramLookup.Completion.self)
+            let resolver = ScriptedResolver(heedsCancelling: false)
             let lookup = Task {
                 try await DatagramLookup.addresses(
                     of: .host("slow.invalid", port: 53),
+                    by: resolver,
                     within: .seconds(10),
                     on: loop
-                ) { _, _, completion in answer.yield(completion) }
+                )
             }
-            var iterator = asked.makeAsyncIterator()
-            let completion = try #require(await iterator.next())
+            await resolver.wasAsked(1)
             lookup.cancel()
             await expectCancelled(lookup)
-            completion(.success([]))
-            completion(.failure(SocketError(.unknownHost, message: "")))
+            resolver.answer(.success(try Resolution(literals: ["192.0.2.1"])))
         }
     }
 
-    @Test("The first answer counts")
-    func firstAnswer() async throws {
+    @Test("The resolver that was given is asked, and nobody else")
+    func ownResolver() async throws {
         try await withLoop { loop in
-            let address = try SocketAddress("192.0.2.1", port: 53)
+            let resolution = try Resolution(literals: ["192.0.2.1", "2001:db8::1"])
+            let resolver = ScriptedResolver { _ in .success(resolution) }
             let found = try await DatagramLookup.addresses(
                 of: .host("quick.invalid", port: 53),
+                by: resolver,
                 within: .seconds(10),
                 on: loop
-            ) { host, port, completion in
-                #expect(host == "quick.invalid" && port == 53)
-                completion(.success([address]))
-                completion(.success([]))
-            }
-            #expect(found == [address])
+            )
+            #expect(resolver.asked == ["quick.invalid"])
+            #expect(found.map(\.description) == ["192.0.2.1:53", "[2001:db8::1]:53"])
         }
     }
 }
