@@ -92,17 +92,11 @@ struct Connect: AsyncParsableCommand {
 
     private func talk() async throws {
         let socket = try await WebSocket.connect(to: url, options: try connection.webSocketOptions)
-        let end: Conversation.End
-        do {
-            end = try await exchange(on: socket)
-        } catch is CancellationError {
-            // Interrupted: that is a person's way to close.
-            end = .done
-        } catch {
+        let end = try await interruptible {
+            try await exchange(on: socket)
+        } onFailure: {
             await socket.close()
-            throw error
         }
-        Console.shared.setPrompt("")
         let report = await socket.close()
         if case .failed(let failure) = end { throw failure }
         try tell(report)
@@ -118,6 +112,22 @@ struct Connect: AsyncParsableCommand {
         return try await makeConversation(WebSocketPartner(socket: socket), isInteractive: isInteractive).run()
     }
 
+    /// Talks until the end, or until it is interrupted: that is a person's way to close.
+    private func interruptible(
+        _ exchange: () async throws -> Conversation.End,
+        onFailure: () async -> Void
+    ) async throws -> Conversation.End {
+        defer { Console.shared.setPrompt("") }
+        do {
+            return try await exchange()
+        } catch is CancellationError {
+            return .done
+        } catch {
+            await onFailure()
+            throw error
+        }
+    }
+
     // MARK: Streams
 
     private var isStream: Bool {
@@ -127,16 +137,11 @@ struct Connect: AsyncParsableCommand {
 
     private func talkOverStream() async throws {
         let socket = try await Socket.connect(to: Endpoint(url), options: try connection.connectOptions)
-        let end: Conversation.End
-        do {
-            end = try await exchange(on: socket)
-        } catch is CancellationError {
-            end = .done
-        } catch {
+        let end = try await interruptible {
+            try await exchange(on: socket)
+        } onFailure: {
             await socket.reset()
-            throw error
         }
-        Console.shared.setPrompt("")
         await socket.close()
         if case .failed(let failure) = end { throw failure }
     }

@@ -28,16 +28,7 @@ package enum DatagramCalls {
 
     /// A new non-blocking datagram socket that child processes don't inherit.
     package static func socket(_ family: AddressFamily) throws(SocketError) -> Int32 {
-        #if os(Linux)
-        let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = Glibc.socket(family.rawValue, kind, 0)
-        #else
-        let descriptor = Darwin.socket(family.rawValue, SOCK_DGRAM, 0)
-        if descriptor >= 0 {
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        }
-        #endif
+        let descriptor = NewSocket.make(family, .datagram)
         guard descriptor >= 0 else {
             throw SocketError(.system, message: "A datagram socket could not be made.", errno: errno)
         }

@@ -19,19 +19,10 @@ enum NameServerSocket {
     /// - Returns: the descriptor.
     /// - Throws: ``SocketError`` when there is no descriptor, or no way to the server.
     static func datagram(to server: SocketAddress) throws(SocketError) -> Int32 {
-        #if os(Linux)
-        let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(server.family.rawValue, kind, 0)
-        #else
-        let descriptor = socket(server.family.rawValue, SOCK_DGRAM, 0)
-        #endif
+        let descriptor = NewSocket.make(server.family, .datagram)
         guard descriptor >= 0 else {
             throw SocketError(.system, message: "A socket could not be made.", errno: errno)
         }
-        #if !os(Linux)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        #endif
         let code = SystemCalls.connect(descriptor, to: server)
         guard code == 0 else {
             SystemCalls.close(descriptor)

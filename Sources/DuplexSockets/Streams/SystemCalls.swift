@@ -96,12 +96,7 @@ package enum SystemCalls {
 
     /// A new non-blocking stream socket that child processes don't inherit.
     package static func streamSocket(_ family: AddressFamily) throws(SocketError) -> Int32 {
-        #if os(Linux)
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = SystemCall.socket.make { socket(family.rawValue, kind, 0) }
-        #else
-        let descriptor = SystemCall.socket.make { socket(family.rawValue, SOCK_STREAM, 0) }
-        #endif
+        let descriptor = SystemCall.socket.make { NewSocket.make(family, .stream) }
         guard descriptor >= 0 else {
             throw .system("A socket could not be made.", errno: errno)
         }
@@ -141,12 +136,7 @@ package enum SystemCalls {
         let accepted = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 SystemCall.accept.make(on: descriptor) {
-                    unsafe cduplex_accept4(
-                        descriptor,
-                        address,
-                        &length,
-                        Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-                    )
+                    unsafe NewSocket.accept(descriptor, address, &length)
                 }
             }
         }
