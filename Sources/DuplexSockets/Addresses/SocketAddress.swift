@@ -260,6 +260,9 @@ extension SocketAddress {
         if let path { return unsafe write(path, into: raw) }
         if isIPv6 {
             var value = sockaddr_in6()
+            #if canImport(Darwin)
+            value.sin6_len = UInt8(MemoryLayout<sockaddr_in6>.size)
+            #endif
             value.sin6_family = sa_family_t(AF_INET6)
             value.sin6_port = in_port_t(port).bigEndian
             value.sin6_scope_id = scope
@@ -268,6 +271,9 @@ extension SocketAddress {
             return MemoryLayout<sockaddr_in6>.size
         }
         var value = sockaddr_in()
+        #if canImport(Darwin)
+        value.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
+        #endif
         value.sin_family = sa_family_t(AF_INET)
         value.sin_port = in_port_t(port).bigEndian
         unsafe withUnsafeMutableBytes(of: &value.sin_addr) { unsafe $0.copyBytes(from: bytes) }
@@ -280,7 +286,12 @@ extension SocketAddress {
         var name = Array(path.utf8)
         let isFile = name.first != UInt8(ascii: "@")
         if isFile { name.append(0) } else { name[0] = 0 }
+        #if canImport(Darwin)
+        unsafe raw.storeBytes(of: UInt8(clamping: start + name.count), toByteOffset: 0, as: UInt8.self)
+        unsafe raw.storeBytes(of: sa_family_t(AF_UNIX), toByteOffset: 1, as: sa_family_t.self)
+        #else
         unsafe raw.storeBytes(of: sa_family_t(AF_UNIX), toByteOffset: 0, as: sa_family_t.self)
+        #endif
         unsafe UnsafeMutableRawBufferPointer(rebasing: raw[start...]).copyBytes(from: name)
         return start + name.count
     }

@@ -22,23 +22,24 @@ enum PollerContract {
 
     /// With its token, as long as it is ready, and no longer than it is watched.
     private static func reportsWhatIsWatched(_ poller: any Poller) throws {
-        let wakeup = try Wakeup()
-        defer { wakeup.close() }
-        try poller.add(wakeup.descriptor, token: 7, interest: .readable)
+        let (near, far) = try Descriptors.pair()
+        defer { for descriptor in [near, far] { SystemCalls.close(descriptor) } }
+        try poller.add(near, token: 7, interest: .readable)
         #expect(events(of: poller).isEmpty)
-        wakeup.signal()
+        #expect(Descriptors.send(far, [1]) == .transferred(1))
+        #expect(Descriptors.isReady(near))
         for _ in 0..<2 {
             #expect(events(of: poller).map(\.token) == [7])
             #expect(events(of: poller).first?.readiness == .readable)
         }
-        wakeup.clear()
+        #expect(Descriptors.read(near) == [1])
         #expect(events(of: poller).isEmpty)
-        poller.modify(wakeup.descriptor, token: 8, interest: .writable)
+        poller.modify(near, token: 8, interest: .writable)
         #expect(events(of: poller).map(\.token) == [8])
         #expect(events(of: poller).first?.readiness == .writable)
-        poller.modify(wakeup.descriptor, token: 9, interest: [])
+        poller.modify(near, token: 9, interest: [])
         #expect(events(of: poller).isEmpty)
-        poller.remove(wakeup.descriptor)
+        poller.remove(near)
         #expect(events(of: poller).isEmpty)
     }
 
