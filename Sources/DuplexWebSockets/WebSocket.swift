@@ -58,6 +58,8 @@ public actor WebSocket {
     var senders: Deque<Waiter<Void>> = []
     var pings: [PingWaiter] = []
     var closers: [Waiter<Void>] = []
+    /// Those who are told of each round trip.
+    var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
     var nextWaiterID: UInt64 = 0
     /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
     var handlerTask = TaskIdentity.none

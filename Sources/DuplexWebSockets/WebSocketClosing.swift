@@ -143,6 +143,7 @@ extension WebSocket {
         carry = []
         failWaiters()
         while let closer = closers.popLast() { closer.resume(with: .success(())) }
+        forgetWatchers()
         handler?.closed(self, session.report)
         let ended = ended
         self.ended = nil

@@ -116,7 +116,9 @@ extension WebSocket {
     private func perform(_ event: Session.Event, _ now: Instant) {
         switch event {
         case .message, .ping: break
-        case .pong(let id, _): answerPings(upTo: id, now: now)
+        case .pong(let id, let roundTrip):
+            answerPings(upTo: id, now: now)
+            tellWatchers(roundTrip)
         case .peerClose: end(.peerClosed)
         case .violation(let error): end(.violation(error))
         }

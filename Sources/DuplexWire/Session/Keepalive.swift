@@ -3,13 +3,16 @@
 
 /// When to ask an idle peer for a sign of life (RFC 6455 section 5.5.2).
 public struct Keepalive: Sendable, Hashable {
-    /// The time from one ping to the next; `nil` when there are none.
+    /// The time from one ping to the next, at first; `nil` when there are none.
     public let interval: Duration?
+    /// What the time from one ping to the next may grow to; the same where it doesn't.
+    public let longestInterval: Duration?
     /// How long the peer may stay silent after a ping before the connection is failed with 1011.
     public let timeout: Duration
 
-    private init(interval: Duration?, timeout: Duration) {
+    private init(interval: Duration?, longestInterval: Duration? = nil, timeout: Duration) {
         self.interval = interval
+        self.longestInterval = longestInterval ?? interval
         self.timeout = timeout
     }
 
@@ -21,6 +24,25 @@ public struct Keepalive: Sendable, Hashable {
     /// - Returns: when to ping.
     public static func every(_ interval: Duration, timeout: Duration) -> Keepalive {
         Keepalive(interval: max(interval, .milliseconds(1)), timeout: max(timeout, .milliseconds(1)))
+    }
+
+    /// Pings that become rarer as long as the peer answers them: each time by half, up to a longest interval.
+    ///
+    /// One that isn't answered before the next is due brings the first interval back. A peer that vanishes is noticed
+    /// within the longest interval and the timeout.
+    ///
+    /// - Parameters:
+    ///   - first: the time to the first ping, and from one to the next when the line is bad; at least a millisecond.
+    ///   - longest: at least `first`.
+    ///   - timeout: as of ``every(_:timeout:)``.
+    /// - Returns: when to ping.
+    public static func adaptive(from first: Duration, to longest: Duration, timeout: Duration) -> Keepalive {
+        let first = max(first, .milliseconds(1))
+        return Keepalive(
+            interval: first,
+            longestInterval: max(longest, first),
+            timeout: max(timeout, .milliseconds(1))
+        )
     }
 
     /// No pings: a peer that vanishes is noticed when something is sent to it.

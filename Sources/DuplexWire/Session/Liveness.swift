@@ -7,7 +7,9 @@
 /// is a sign of life.
 struct Liveness: Sendable {
     // Nanoseconds rather than durations, and one instant rather than two: every idle connection holds these.
-    private let interval: Int64
+    private var interval: Int64
+    private let shortest: Int64
+    private let longest: Int64
     private let timeout: Int64
     private var nextPing: Instant?
     /// Since when the peer hasn't been heard of, while a sign of life is waited for.
@@ -20,7 +22,9 @@ struct Liveness: Sendable {
     private static let maximumOutstanding = 32
 
     init(_ keepalive: Keepalive, now: Instant) {
-        interval = keepalive.interval?.wholeNanoseconds ?? 0
+        shortest = keepalive.interval?.wholeNanoseconds ?? 0
+        longest = keepalive.longestInterval?.wholeNanoseconds ?? 0
+        interval = shortest
         timeout = keepalive.timeout.wholeNanoseconds
         nextPing = keepalive.interval.map { now.advanced(by: $0) }
     }
@@ -54,10 +58,17 @@ struct Liveness: Sendable {
             self.silentSince = nil
         }
         guard let due = nextPing, now >= due else { return .fine }
+        adapt()
         nextPing = now.advanced(by: .nanoseconds(interval))
         // Silence counts from the first ping that nothing has followed, so a sign of life since then makes it this one.
         if silentSince.map({ lastHeard > $0 }) ?? true { silentSince = now }
         return .ping
+    }
+
+    /// Chooses the interval behind a ping that is due: longer, if those before it were answered.
+    private mutating func adapt() {
+        guard longest > shortest, lastID > 0 else { return }
+        interval = outstanding.isEmpty ? min(longest, interval + interval / 2) : shortest
     }
 
     /// No more pings, and no more waiting for the peer.

@@ -188,7 +188,9 @@ extension Session {
             if canSend { control.pong(frame.control) }
             return .ping
         case .pong:
-            return liveness.pong(frame.control, now: now).map { .pong($0.id, roundTrip: $0.roundTrip) }
+            guard let (id, roundTrip) = liveness.pong(frame.control, now: now) else { return nil }
+            record(roundTrip)
+            return .pong(id, roundTrip: roundTrip)
         case .close:
             return try peerClose(frame.control)
         default:

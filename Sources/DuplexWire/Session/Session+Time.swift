@@ -38,6 +38,15 @@ extension Session {
         }
     }
 
+    /// What the round trips of the pings have shown so far, the app's among them.
+    public var latency: Latency { roundTrips?.latency ?? Latency() }
+
+    func record(_ roundTrip: Duration) {
+        let roundTrips = roundTrips ?? RoundTrips()
+        roundTrips.latency.record(roundTrip)
+        self.roundTrips = roundTrips
+    }
+
     /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.
     public func peerIsAlive(now: Instant) {
         lastHeard = now

@@ -92,6 +92,8 @@ public final class Session {
     // What is to be sent, and when.
     var control = ControlOutput()
     var liveness: Liveness
+    /// There is one once a pong has come: a connection that is never pinged has no room for it.
+    var roundTrips: RoundTrips?
 
     /// A frame whose payload hasn't arrived whole.
     struct IncomingFrame: Sendable {

@@ -47,4 +47,35 @@ struct LivenessTests {
         #expect(liveness.pong(Liveness.payload(68), now: Self.instant(1)) == nil)
         #expect(liveness.pong(Liveness.payload(69), now: Self.instant(1))?.id == 69)
     }
+
+    /// Pings when they are due, answered or not, and tells the intervals between them.
+    private func intervals(_ keepalive: Keepalive, answers: [Bool]) -> [Int] {
+        var liveness = Liveness(keepalive, now: Self.instant(0))
+        var (last, intervals): (Instant, [Int]) = (Self.instant(0), [])
+        for isAnswered in answers {
+            guard let due = liveness.deadline else { break }
+            guard case .ping = liveness.deadlinePassed(now: due, lastHeard: due) else { break }
+            intervals.append(Int(last.duration(to: due).components.seconds))
+            last = due
+            let id = liveness.nextPing(now: due)
+            if isAnswered { _ = liveness.pong(Liveness.payload(id), now: due) }
+        }
+        return intervals
+    }
+
+    @Test("Adaptive pings become rarer while they are answered, and frequent again when one isn't")
+    func adaptive() {
+        let keepalive = Keepalive.adaptive(from: .seconds(16), to: .seconds(60), timeout: .seconds(1_000))
+        let all = intervals(keepalive, answers: Array(repeating: true, count: 6))
+        #expect(all == [16, 16, 24, 36, 54, 60])
+        let some = intervals(keepalive, answers: [true, true, true, false, true, true])
+        #expect(some == [16, 16, 24, 36, 54, 16])
+    }
+
+    @Test("Others stay as they are, whatever is answered")
+    func constant() {
+        let keepalive = Keepalive.every(.seconds(20), timeout: .seconds(1_000))
+        let all = intervals(keepalive, answers: [true, false, true, true])
+        #expect(all == [20, 20, 20, 20])
+    }
 }
