@@ -103,6 +103,42 @@ public struct WebServer: Sendable {
         routes.addWebSocket(path, .taskWithRequest(handler))
     }
 
+    /// Opens WebSockets where the app agrees, once it has looked at the request: who asks, with which fields.
+    ///
+    /// ```swift
+    /// server.webSocket("/rooms/:id") { request in
+    ///     await accounts.know(request.fields[.cookie]) ? .accepted : .refused(.unauthorized, "Please log in.")
+    /// } handler: { socket, request in
+    ///     for try await message in socket.messages { try await socket.send(message) }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - path: as in ``get(_:_:)``.
+    ///   - admit: decides on each request that is a WebSocket's by the rules and from an origin that may connect.
+    ///   - handler: as in ``webSocket(_:_:)-(_,(WebSocket,Request)->_)``.
+    public mutating func webSocket(
+        _ path: String,
+        admit: @escaping Admission.Decision,
+        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
+    ) {
+        routes.addWebSocket(path, .taskWithRequest(handler), admit: admit)
+    }
+
+    /// Opens WebSockets where the app agrees, handled synchronously on their loops.
+    ///
+    /// - Parameters:
+    ///   - path: as in ``get(_:_:)``.
+    ///   - admit: decides on each request, as in ``webSocket(_:admit:handler:)-(_,_,(WebSocket,Request)->_)``.
+    ///   - handler: serves all connections of the path.
+    public mutating func webSocket(
+        _ path: String,
+        admit: @escaping Admission.Decision,
+        handler: some WebSocketHandler
+    ) {
+        routes.addWebSocket(path, .handler(HandlerBox.make(handler)), admit: admit)
+    }
+
     /// Opens WebSockets, handled synchronously on their loops, without a task and without copies.
     ///
     /// - Parameters:
@@ -138,7 +174,8 @@ public struct WebServer: Sendable {
             proxyProtocol: proxyProtocol,
             logger: logger
         )
-        let loops = group.loops.map { ServerLoop(server: self, loop: $0) }
+        let addresses = AddressCounter(limit: limits.connectionsPerAddress)
+        let loops = group.loops.map { ServerLoop(server: self, loop: $0, addresses: addresses) }
         try await withThrowingTaskGroup { tasks in
             for loop in loops { tasks.addTask(executorPreference: loop.loop) { await loop.run() } }
             do {

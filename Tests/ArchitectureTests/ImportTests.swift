@@ -19,8 +19,8 @@ struct ImportTests {
             "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "HTTPTypes", "Logging", "DequeModule",
         ],
         "DuplexServer": [
-            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "HTTPTypes", "Logging",
-            "DequeModule", "ServiceLifecycle",
+            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
+            "Logging", "DequeModule", "ServiceLifecycle",
         ],
         "DuplexTesting": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization", "HTTPTypes",

@@ -14,15 +14,15 @@ import Logging
 final class HTTPConnection {
     let channel: Channel
     let remoteAddress: SocketAddress?
-    private let server: ServerLoop
-    private var stage = Stage.head
+    let server: ServerLoop
+    var stage = Stage.head
     private var parser: RequestHeadParser
     /// The request whose head has come and that isn't answered yet.
     private var exchange: Exchange?
     /// Bytes that came while a request was being answered: the next ones, pipelined.
-    private var pending: [UInt8] = []
+    var pending: [UInt8] = []
     private var timer: TimerID?
-    private var hasInputEnded = false
+    private(set) var hasInputEnded = false
     private var mustClose = false
     private var isParsing = false
 
@@ -40,7 +40,7 @@ final class HTTPConnection {
         }
     }
 
-    private enum Stage {
+    enum Stage {
         /// Waiting for a request, or in the middle of its head.
         case head
         case body
@@ -171,9 +171,9 @@ final class HTTPConnection {
         case .upgrade where server.isStopping:
             stage = .answering
             respond(.problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets."))
-        case .upgrade(let route, let parameters):
+        case .upgrade(let endpoint, let parameters):
             let request = Request(head: head, parameters: parameters, body: [], remoteAddress: remoteAddress)
-            upgrade(request, route, bytes, &position)
+            upgrade(request, endpoint, bytes, &position)
         case .respond(let handler, let parameters):
             answer(exchange, parameters, handler)
         }
@@ -210,7 +210,7 @@ final class HTTPConnection {
     // MARK: Responses
 
     /// Sends the response to the request that is being answered, and goes on to the next one.
-    private func respond(_ response: Response) {
+    func respond(_ response: Response) {
         guard stage == .answering, let head = exchange?.head else { return }
         let isLast = mustClose || !head.keepsAlive || server.isStopping
         var response = response
@@ -263,29 +263,6 @@ final class HTTPConnection {
         channel.write(bytes.span.raw)
     }
 
-    // MARK: WebSockets
-
-    private func upgrade(
-        _ request: Request,
-        _ route: Routes.WebSocketRoute,
-        _ bytes: Span<UInt8>,
-        _ position: inout Int
-    ) {
-        stage = .answering
-        switch ServerHandshake.evaluate(request.head, options: server.handshakeOptions, digest: SHA1.digest) {
-        case .refuse(let refusal):
-            respond(.problem(refusal.status, refusal.message, fields: refusal.fields))
-        case .accept(let acceptance):
-            var output: [UInt8] = []
-            acceptance.responseHead.write(to: &output, date: HTTPDate.now())
-            channel.write(output.span.raw)
-            stage = .over
-            let leftover = [UInt8](copying: bytes.raw.extracting(position..<bytes.count))
-            position = bytes.count
-            server.upgrade(self, request, route, subprotocol: acceptance.subprotocol, leftover: leftover)
-        }
-    }
-
     // MARK: Time and the end
 
     private func arm(_ duration: Duration) {
@@ -316,7 +293,7 @@ final class HTTPConnection {
         arm(Self.lingerTime)
     }
 
-    private func finish() {
+    func finish() {
         guard stage != .over else { return }
         stage = .over
         disarm()

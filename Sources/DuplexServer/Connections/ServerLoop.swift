@@ -10,6 +10,7 @@ import DuplexWire
 final class ServerLoop: Sendable {
     let server: WebServer
     let loop: EventLoop
+    private let addresses: AddressCounter
     private let state: LoopBound<State>
 
     /// A handler at work, run on the loop.
@@ -49,9 +50,10 @@ final class ServerLoop: Sendable {
         }
     }
 
-    init(server: WebServer, loop: EventLoop) {
+    init(server: WebServer, loop: EventLoop, addresses: AddressCounter) {
         self.server = server
         self.loop = loop
+        self.addresses = addresses
         state = LoopBound(State(), on: loop.thread)
     }
 
@@ -60,7 +62,8 @@ final class ServerLoop: Sendable {
     /// Takes over an accepted connection.
     func accept(_ channel: LoopBound<Channel>, _ address: SocketAddress?) {
         let state = state.value
-        if state.isStopping {
+        let address = address ?? SocketAddress.remote(of: channel.value.descriptor)
+        guard !state.isStopping, addresses.enter(address) else {
             channel.value.close()
             return
         }
@@ -80,7 +83,13 @@ final class ServerLoop: Sendable {
     /// Whether the server has begun to end.
     var isStopping: Bool { state.value.isStopping }
 
+    /// Forgets a connection that has ended.
     func remove(_ connection: HTTPConnection) {
+        addresses.leave(connection.remoteAddress)
+        forget(connection)
+    }
+
+    private func forget(_ connection: HTTPConnection) {
         state.value.connections[ObjectIdentifier(connection)] = nil
         connectionEnded()
     }
@@ -96,7 +105,7 @@ final class ServerLoop: Sendable {
         let channel = LoopBound(connection.channel, on: loop.thread)
         let socket = WebSocket(loop: loop, channel: channel, setup: setup(route, subprotocol, connection.remoteAddress))
         state.value.webSockets[ObjectIdentifier(socket)] = socket
-        remove(connection)
+        forget(connection)
         socket.assumeIsolated { socket in
             // Strong, as it is dropped when the connection ends; a weak one would be a box for each connection.
             socket.onEnd(remove)
@@ -127,6 +136,7 @@ final class ServerLoop: Sendable {
     }
 
     private func remove(_ socket: WebSocket) {
+        addresses.leave(socket.remoteAddress)
         state.value.webSockets[ObjectIdentifier(socket)] = nil
         connectionEnded()
     }

@@ -22,6 +22,8 @@ struct Routes: Sendable {
     /// A route, and what it calls the parameters of its path.
     struct WebSocketEndpoint: Sendable {
         var route: WebSocketRoute
+        /// Decides on each request, where the app wants to.
+        var admit: Admission.Decision?
         var parameters: [String]
     }
 
@@ -46,7 +48,7 @@ struct Routes: Sendable {
     /// What a request leads to.
     enum Decision {
         case respond(Handler, parameters: [String: String])
-        case upgrade(WebSocketRoute, parameters: [String: String])
+        case upgrade(WebSocketEndpoint, parameters: [String: String])
         case refuse(Response)
     }
 
@@ -67,8 +69,9 @@ struct Routes: Sendable {
         }
     }
 
-    mutating func addWebSocket(_ path: String, _ route: WebSocketRoute) {
-        let endpoint = WebSocketEndpoint(route: route, parameters: Router<WebSocketEndpoint>.parameters(of: path))
+    mutating func addWebSocket(_ path: String, _ route: WebSocketRoute, admit: Admission.Decision? = nil) {
+        let parameters = Router<WebSocketEndpoint>.parameters(of: path)
+        let endpoint = WebSocketEndpoint(route: route, admit: admit, parameters: parameters)
         webSockets.update(path) { $0 = endpoint }
     }
 
@@ -80,7 +83,7 @@ struct Routes: Sendable {
             return .refuse(.problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
         }
         if isUpgrade, let match = webSockets.match(head.path) {
-            return .upgrade(match.value.route, parameters: Self.named(match.value.parameters, match.arguments))
+            return .upgrade(match.value, parameters: Self.named(match.value.parameters, match.arguments))
         }
         if let match = router.match(head.path) {
             return decide(head, match)

@@ -171,6 +171,12 @@ extension SocketAddress: CustomStringConvertible {
 // MARK: Kinds of addresses
 
 extension SocketAddress {
+    /// Whether it is this machine's own (127.0.0.0/8, ::1; RFC 6890); a Unix socket's address isn't one.
+    public var isLoopback: Bool {
+        if unixPath != nil { return false }
+        return isIPv6 ? high == 0 && low == 1 : low >> 24 == 127
+    }
+
     /// Whether it is the address of a multicast group (RFC 5771, RFC 4291 section 2.7).
     public var isMulticast: Bool {
         if path != nil { return false }

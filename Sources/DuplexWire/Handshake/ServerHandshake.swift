@@ -18,9 +18,22 @@ public enum ServerHandshake {
         /// The 101 to send; the caller may add fields of its own, such as cookies.
         public var responseHead: ResponseHead
         /// The subprotocol agreed on; nil for none.
-        public let subprotocol: String?
+        public private(set) var subprotocol: String?
         /// The extensions agreed on, as they are answered.
         public let extensions: [ExtensionOffer]
+
+        /// Agrees on another subprotocol than the first that the server prefers.
+        ///
+        /// - Parameters:
+        ///   - subprotocol: one of those that the client asks for (RFC 6455 section 4.2.2).
+        ///   - head: the head of the request.
+        /// - Returns: whether the client asks for it; nothing changes when it doesn't.
+        public mutating func choose(subprotocol: String, askedForIn head: RequestHead) -> Bool {
+            guard SubprotocolHeader.parse(head.fields)?.contains(subprotocol) == true else { return false }
+            self.subprotocol = subprotocol
+            responseHead.fields[.secWebSocketProtocol] = subprotocol
+            return true
+        }
     }
 
     /// A refusal.

@@ -29,11 +29,17 @@ public struct Limits: Sendable, Hashable {
     ///
     /// 0 allows a client to hold a connection for ever by sending a byte now and then. See ``BodyPace``.
     public var bodyRate: ByteCount
+    /// The most connections that a server keeps at once from one IPv4 address, or from the 64 bits of an IPv6 address that a
+    /// provider gives out; one more is closed at once.
+    ///
+    /// Those from this machine aren't counted: a proxy has the connections of many. Where it says for whom, by the PROXY
+    /// protocol, those are counted.
+    public var connectionsPerAddress: Int
 
     /// For peers that nobody vouches for; the default everywhere.
     ///
     /// Messages and frames of 1 MiB, 4,096 fragments, an inbox of 16 messages or 1 MiB, heads of 16 KiB with 100 fields
-    /// in 10 seconds, bodies of 1 MiB, at 512 bytes a second at least.
+    /// in 10 seconds, bodies of 1 MiB, at 512 bytes a second at least, 1,024 connections from an address.
     public static let internet = Limits(
         messageSize: .mebibytes(1),
         frameSize: .mebibytes(1),
@@ -44,7 +50,8 @@ public struct Limits: Sendable, Hashable {
         headFields: 100,
         headTime: .seconds(10),
         bodySize: .mebibytes(1),
-        bodyRate: 512
+        bodyRate: 512,
+        connectionsPerAddress: 1_024
     )
 
     /// For peers on one's own network: messages and frames of 64 MiB, 65,536 fragments, an inbox of 64 messages or
@@ -59,7 +66,8 @@ public struct Limits: Sendable, Hashable {
         headFields: 200,
         headTime: .seconds(30),
         bodySize: .mebibytes(64),
-        bodyRate: 512
+        bodyRate: 512,
+        connectionsPerAddress: .max
     )
 
     /// For peers that are trusted with this process's memory: messages, frames, fragments and bodies have no bound.
@@ -76,7 +84,8 @@ public struct Limits: Sendable, Hashable {
         headFields: 200,
         headTime: .seconds(30),
         bodySize: .unlimited,
-        bodyRate: 512
+        bodyRate: 512,
+        connectionsPerAddress: .max
     )
 
     /// The same limits with another message size, and the frame size raised or lowered with it.
@@ -98,6 +107,13 @@ public struct Limits: Sendable, Hashable {
     public func with(headTime: Duration) -> Limits {
         var copy = self
         copy.headTime = headTime
+        return copy
+    }
+
+    /// The same limits with another number of connections from one address.
+    public func with(connectionsPerAddress: Int) -> Limits {
+        var copy = self
+        copy.connectionsPerAddress = connectionsPerAddress
         return copy
     }
 }

@@ -98,4 +98,20 @@ import Testing
         #expect(SocketAddress.ip([192, 0, 2, 1], port: 7) == ipv4)
         #expect(SocketAddress.ip([UInt8](repeating: 0, count: 15) + [1], port: 7) == ipv6)
     }
+
+    @Test(
+        "Loopback is 127.0.0.0/8 and ::1",
+        arguments: [
+            ("127.0.0.1", true), ("127.255.255.254", true), ("::1", true), ("128.0.0.1", false), ("126.0.0.1", false),
+            ("::2", false), ("1::1", false), ("::127.0.0.1", false),
+        ]
+    )
+    func loopback(literal: String, isLoopback: Bool) throws {
+        #expect(try SocketAddress(literal, port: 80).isLoopback == isLoopback)
+    }
+
+    @Test("The address of a Unix socket is no loopback address")
+    func unixIsNoLoopback() throws {
+        #expect(try !SocketAddress.unix("/tmp/a").isLoopback)
+    }
 }

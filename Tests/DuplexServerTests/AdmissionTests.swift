@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+/// What the app decides on requests for WebSockets.
+@Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
+    /// Echoes what a request was admitted for.
+    private static func echo(_ socket: isolated WebSocket, _ request: Request) async throws {
+        for try await message in socket.messages { try await socket.send(message) }
+    }
+
+    @Test("A request is looked at before the WebSocket opens, and may take its time; what comes meanwhile isn't lost")
+    func accepting() async throws {
+        let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
+        let (asked, ask) = AsyncStream<String>.makeStream()
+        try await withServer { server in
+            server.webSocket("/rooms/:id") { request in
+                ask.yield(request.parameters["id"] ?? "")
+                for await _ in gate {}
+                return .accepted(fields: [.setCookie: "a=1", .upgrade: "other", .server: "duplex"])
+            } handler: { socket, request in
+                try await Self.echo(socket, request)
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            try await peer.send(RawPeer.upgradeRequest("/rooms/7"))
+            var iterator = asked.makeAsyncIterator()
+            let id = await iterator.next()
+            #expect(id == "7")
+            // A frame that is sent before the answer has come.
+            try await peer.send(.text("early"))
+            gateKeeper.finish()
+            let response = try await peer.readResponse()
+            #expect(response.status == 101)
+            #expect(response["Set-Cookie"] == "a=1" && response["Server"] == "duplex")
+            #expect(response["Upgrade"] == "websocket" && !response.head.contains("other"))
+            let echo = try await peer.readFrame()
+            #expect(echo.payload == Array("early".utf8))
+            await peer.close()
+        }
+    }
+
+    @Test("A refusal has any status, fields and body, and the connection stays with HTTP")
+    func refusing() async throws {
+        try await withServer { server in
+            server.get("/") { _ in "still here" }
+            server.webSocket("/private") { request in
+                if request.fields[.cookie] == "user=1" { return .accepted }
+                return .refused(
+                    Response(status: .unauthorized, fields: [.wwwAuthenticate: "Bearer"], body: Array("who?".utf8))
+                )
+            } handler: { socket, request in
+                try await Self.echo(socket, request)
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let refused = try await peer.response(to: RawPeer.upgradeRequest("/private"))
+            #expect(refused.status == 401 && refused["WWW-Authenticate"] == "Bearer" && refused.text == "who?")
+            let page = try await peer.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(page.text == "still here")
+            let opened = try await peer.response(to: RawPeer.upgradeRequest("/private", "Cookie: user=1"))
+            #expect(opened.status == 101)
+            await peer.close()
+        }
+    }
+
+    @Test("What a decision throws is answered with 500, and so is a subprotocol that nobody asked for")
+    func failing() async throws {
+        struct Broken: Error {}
+        try await withServer { server in
+            server.webSocket("/broken") { _ in
+                throw Broken()
+            } handler: { socket, request in
+                try await Self.echo(socket, request)
+            }
+            server.webSocket("/chosen") { _ in
+                .accepted(subprotocol: "b")
+            } handler: { socket, request in
+                try await socket.send(socket.subprotocol ?? "none")
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let broken = try await peer.response(to: RawPeer.upgradeRequest("/broken"))
+            #expect(broken.status == 500)
+            let unasked = try await peer.response(to: RawPeer.upgradeRequest("/chosen", "Sec-WebSocket-Protocol: a"))
+            #expect(unasked.status == 500)
+            let chosen = try await peer.response(to: RawPeer.upgradeRequest("/chosen", "Sec-WebSocket-Protocol: a, b"))
+            #expect(chosen.status == 101 && chosen["Sec-WebSocket-Protocol"] == "b")
+            let told = try await peer.readFrame()
+            #expect(told.payload == Array("b".utf8))
+            await peer.close()
+        }
+    }
+
+    @Test("A request that breaks the rules is refused without the app")
+    func rules() async throws {
+        try await withServer { server in
+            server.webSocket("/") { _ in
+                Issue.record("The app was asked.")
+                return .accepted
+            } handler: { socket, request in
+                try await Self.echo(socket, request)
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let foreign = try await peer.response(to: RawPeer.upgradeRequest("/", "Origin: http://elsewhere.test"))
+            #expect(foreign.status == 403)
+            await peer.close()
+        }
+    }
+
+    @Test("A client that goes away while the app decides disturbs nobody")
+    func leaving() async throws {
+        let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
+        let (asked, ask) = AsyncStream<Void>.makeStream()
+        try await withServer { server in
+            server.get("/") { _ in "still here" }
+            server.webSocket("/slow") { _ in
+                ask.yield()
+                for await _ in gate {}
+                return .accepted
+            } handler: { socket, request in
+                try await Self.echo(socket, request)
+            }
+        } _: { address in
+            for isReset in [true, false] {
+                let peer = try await RawPeer.connect(to: address)
+                try await peer.send(RawPeer.upgradeRequest("/slow"))
+                var iterator = asked.makeAsyncIterator()
+                await iterator.next()
+                if isReset { await peer.reset() } else { await peer.finishWriting() }
+            }
+            gateKeeper.finish()
+            let other = try await RawPeer.connect(to: address)
+            let page = try await other.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(page.text == "still here")
+            await other.close()
+        }
+    }
+}
+
+/// How many connections one address may have.
+@Suite(.timeLimit(.minutes(1))) struct ConnectionsPerAddressTests {
+    @Test("One connection too many from an address is closed at once, others aren't, and one that ends makes room")
+    func limit() async throws {
+        try await withServer { server in
+            server.limits = .internet.with(connectionsPerAddress: 2)
+            server.proxyProtocol = .required(from: IPNetwork.loopback)
+            server.get("/") { _ in "here" }
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        } _: { address in
+            func connect(from host: String) async throws -> RawPeer {
+                let peer = try await RawPeer.connect(to: address)
+                try await peer.send("PROXY TCP4 \(host) 192.0.2.200 4000 80\r\n")
+                return peer
+            }
+            let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+            let first = try await connect(from: "192.0.2.1")
+            #expect(try await first.response(to: get).status == 200)
+            // A connection that has become a WebSocket counts as before.
+            let second = try await connect(from: "192.0.2.1")
+            #expect(try await second.response(to: RawPeer.upgradeRequest()).status == 101)
+            let third = try await connect(from: "192.0.2.1")
+            #expect(try await third.isAtEnd())
+            let other = try await connect(from: "192.0.2.2")
+            #expect(try await other.response(to: get).status == 200)
+            await second.close()
+            await first.close()
+            var isIn = false
+            while !isIn {
+                let next = try await connect(from: "192.0.2.1")
+                try await next.send(get)
+                isIn = (try? await next.readResponse().status) == 200
+                await next.close()
+            }
+            for peer in [third, other] { await peer.close() }
+        }
+    }
+}
