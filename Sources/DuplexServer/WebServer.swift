@@ -26,6 +26,8 @@ public struct WebServer: Sendable {
     public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
     /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections; 10 seconds.
     public var closeTimeout = Duration.seconds(10)
+    /// How the end of ``run()`` takes leave of WebSockets; all at once, with 1001, unless told otherwise.
+    public var drain = Drain()
     /// How long a connection may stay without a request; 60 seconds.
     public var idleTimeout = Duration.seconds(60)
     /// The subprotocols that WebSocket routes speak, the preferred one first.
@@ -152,8 +154,8 @@ public struct WebServer: Sendable {
 
     /// Serves until the task is cancelled, and then ends in order.
     ///
-    /// On cancellation no further connection is accepted, WebSockets are closed with 1001, requests that were begun are
-    /// answered, and after ``closeTimeout`` at most everything is closed.
+    /// On cancellation no further connection is accepted, WebSockets are closed as ``drain`` says, requests that were begun
+    /// are answered, and ``closeTimeout`` after the last WebSocket was told at most everything is closed.
     ///
     /// - Throws: `SocketError` when the port can't be had. Being cancelled is the normal end and throws nothing.
     public func run() async throws {
@@ -176,24 +178,24 @@ public struct WebServer: Sendable {
         )
         let addresses = AddressCounter(limit: limits.connectionsPerAddress)
         let loops = group.loops.map { ServerLoop(server: self, loop: $0, addresses: addresses) }
-        try await withThrowingTaskGroup { tasks in
-            for loop in loops { tasks.addTask(executorPreference: loop.loop) { await loop.run() } }
-            do {
-                try await onListening(listener.localAddress)
-                let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.loop), $0) })
-                try await listener.start { loop, channel, address in
-                    byLoop[ObjectIdentifier(loop)]?.accept(channel, address)
-                }
-                try await Self.untilCancelled()
-            } catch is CancellationError {
-            } catch {
-                tasks.cancelAll()
-                await listener.close()
-                throw error
+        // Not children, which would be cancelled with this task: handlers go on until it is their connection's turn to end.
+        let running = loops.map { loop in Task(executorPreference: loop.loop) { await loop.run() } }
+        var failure: (any Error)?
+        do {
+            try await onListening(listener.localAddress)
+            let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.loop), $0) })
+            try await listener.start { loop, channel, address in
+                byLoop[ObjectIdentifier(loop)]?.accept(channel, address)
             }
-            await listener.close()
-            tasks.cancelAll()
+            try await Self.untilCancelled()
+        } catch is CancellationError {
+        } catch {
+            failure = error
         }
+        await listener.close()
+        for loop in loops { loop.beginToEnd() }
+        for task in running { await task.value }
+        if let failure { throw failure }
     }
 
     /// Runs `body` beside the server and stops the server when it returns.

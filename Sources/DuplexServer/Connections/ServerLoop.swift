@@ -31,11 +31,23 @@ final class ServerLoop: Sendable {
         /// The task that starts them, while it has nothing to do.
         var starter: Waiter<Void>?
         var isStopping = false
+        /// The WebSockets that are still to be told of the end, and how many in each of the waves that are left.
+        var leaving: [WebSocket] = []
+        var waves: ArraySlice<Int> = []
+        /// The time from one wave to the next.
+        var gap = Duration.zero
+        /// For the next wave, and behind the last for the end of all that is left.
+        var timer: TimerID?
+        /// Kept as long as there are waves: nobody else does.
+        var waveTimer: WaveTimer?
+        /// Whether all were told, and the handlers that still run are to be cancelled.
+        var hasToldAll = false
 
         var isEmpty: Bool { connections.isEmpty && webSockets.isEmpty }
 
-        /// Whether the task that starts handlers has something to do: a handler, or to end behind the last connection.
-        var hasWork: Bool { !jobs.isEmpty || (isStopping && isEmpty) }
+        /// Whether the task that starts handlers has something to do: a handler, to cancel them, or to end behind the last
+        /// connection.
+        var hasWork: Bool { !jobs.isEmpty || hasToldAll || (isStopping && isEmpty) }
 
         func wakeStarter() {
             starter?.resume(returning: ())
@@ -47,6 +59,19 @@ final class ServerLoop: Sendable {
         /// WebSockets have a deadline of their own for their closing handshakes.
         func timerFired(_ timer: TimerID, now: MonotonicInstant) {
             for connection in connections.values { connection.abort() }
+        }
+    }
+
+    /// Comes back for the next wave.
+    private final class WaveTimer: TimerTarget {
+        let server: ServerLoop
+
+        init(_ server: ServerLoop) {
+            self.server = server
+        }
+
+        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+            server.tellNextWave()
         }
     }
 
@@ -157,21 +182,21 @@ final class ServerLoop: Sendable {
         state.value.wakeStarter()
     }
 
-    /// Runs the handlers of this loop's connections until the task is cancelled; returns when all connections are closed.
+    /// Runs the handlers of this loop's connections; returns when all connections are closed behind ``beginToEnd()``.
     func run() async {
         await withDiscardingTaskGroup { group in
-            while !Task.isCancelled {
+            while !(isStopping && state.value.isEmpty) {
+                // Also behind the end: requests that had been begun may come whole only then.
                 startJobs(in: &group)
-                await waitForJobs()
+                if state.value.hasToldAll {
+                    state.value.hasToldAll = false
+                    group.cancelAll()
+                }
+                await waitForWork()
             }
-            let timer = stop()
-            while !state.value.isEmpty {
-                // Requests that had been begun may come whole only now.
-                startJobs(in: &group)
-                await waitForTheEnd()
-            }
-            loop.core.cancel(timer)
         }
+        if let timer = state.value.timer { loop.core.cancel(timer) }
+        state.value.waveTimer = nil
     }
 
     private func startJobs(in group: inout DiscardingTaskGroup) {
@@ -185,21 +210,8 @@ final class ServerLoop: Sendable {
         }
     }
 
-    private func waitForJobs() async {
-        let state = state
-        try? await waitOnLoop { (waiter: Waiter<Void>) in
-            if state.value.hasWork || Task.isCancelled {
-                waiter.resume(returning: ())
-            } else {
-                state.value.starter = waiter
-            }
-        } onCancel: {
-            loop.execute { _ in state.value.wakeStarter() }
-        }
-    }
-
-    /// Waits for jobs, or for the end of the last connection; the task is cancelled already, so that doesn't end the wait.
-    private func waitForTheEnd() async {
+    /// Not cancellable: what ends the wait is the end of the last connection.
+    private func waitForWork() async {
         let state = state
         try? await waitOnLoop { (waiter: Waiter<Void>) in
             if state.value.hasWork { waiter.resume(returning: ()) } else { state.value.starter = waiter }
@@ -207,20 +219,43 @@ final class ServerLoop: Sendable {
         }
     }
 
+    // MARK: The end
+
     /// Begins to end everything: idle connections at once, requests once they are answered, WebSockets by a closing
-    /// handshake.
-    ///
-    /// - Returns: the timer that ends what hasn't ended by itself.
-    private func stop() -> TimerID {
+    /// handshake, in the waves of ``WebServer/drain``.
+    func beginToEnd() {
+        loop.execute { [self] _ in
+            let state = state.value
+            state.isStopping = true
+            for connection in state.connections.values { connection.stop() }
+            state.leaving = Array(state.webSockets.values)
+            state.waves = server.drain.sizes(of: state.leaving.count)[...]
+            if state.waves.count > 1 { state.gap = server.drain.spread / (state.waves.count - 1) }
+            tellNextWave()
+        }
+    }
+
+    /// Tells the WebSockets of one wave, and comes back for the next, or ends all that is left.
+    private func tellNextWave() {
         let state = state.value
-        state.isStopping = true
-        for connection in state.connections.values { connection.stop() }
-        for socket in state.webSockets.values {
+        for _ in 0..<(state.waves.popFirst() ?? 0) {
+            guard let socket = state.leaving.popLast() else { break }
+            let drain = server.drain
             socket.assumeIsolated { socket in
                 socket.cancelHandler()
-                socket.beginClose(.goingAway)
+                socket.beginClose(drain.code, reason: drain.reason)
             }
         }
-        return loop.core.schedule(state, at: loop.core.now.advanced(by: server.closeTimeout))
+        let now = loop.core.now
+        if state.waves.isEmpty {
+            state.waveTimer = nil
+            state.hasToldAll = true
+            state.timer = loop.core.schedule(state, at: now.advanced(by: server.closeTimeout))
+            state.wakeStarter()
+        } else {
+            let waveTimer = state.waveTimer ?? WaveTimer(self)
+            state.waveTimer = waveTimer
+            state.timer = loop.core.schedule(waveTimer, at: now.advanced(by: state.gap))
+        }
     }
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Logging
+import Testing
+
+@testable import DuplexServer
+
+@Suite(.timeLimit(.minutes(1))) struct DrainTests {
+    @Test(
+        "All are told, in waves that differ by one at most",
+        arguments: [(0, 1), (1, 1), (7, 7), (20, 20), (21, 20), (1_000, 20), (1_007, 20)]
+    )
+    func waves(count: Int, waves: Int) {
+        let sizes = Drain(over: .seconds(10)).sizes(of: count)
+        #expect(sizes.count == waves)
+        #expect(sizes.reduce(0, +) == count)
+        #expect((sizes.max() ?? 0) - (sizes.min() ?? 0) <= 1)
+        #expect(Drain().sizes(of: count) == [count])
+    }
+
+    @Test("WebSockets are told in waves, with the code and the reason; who waits for a wave is still served")
+    func inWaves() async throws {
+        let group = try EventLoopGroup(loops: 1)
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.group = group
+        server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        server.drain = Drain(code: .serviceRestart, reason: "back soon", over: .milliseconds(400))
+        server.webSocket("/") { socket in for try await message in socket.messages { try await socket.send(message) } }
+        let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
+        let task = Task { [server] in try await server.run { tell.yield($0) } }
+        var iterator = addresses.makeAsyncIterator()
+        let address = try #require(await iterator.next())
+        var clients: [WebSocket] = []
+        for _ in 0..<8 { clients.append(try await WebSocket.connect(to: "ws://\(address)/")) }
+        task.cancel()
+        // Each is echoed to until it is told; the first are told while the last still get their echoes.
+        let counts = try await withThrowingTaskGroup(of: Int.self) { tasks in
+            for client in clients { tasks.addTask { try await Self.echoes(until: client) } }
+            var counts: [Int] = []
+            for try await count in tasks { counts.append(count) }
+            return counts
+        }
+        #expect(counts.count == 8)
+        #expect((counts.max() ?? 0) > (counts.min() ?? 0))
+        try await task.value
+        await group.stop()
+    }
+
+    /// How many echoes come until the server closes with what it was told to.
+    private static func echoes(until client: WebSocket) async throws -> Int {
+        var count = 0
+        do {
+            while true {
+                try await client.send("still here?")
+                _ = try await client.receive()
+                count += 1
+            }
+        } catch {
+            let report = await client.close()
+            #expect(report.received?.code == .serviceRestart && report.received?.reason == "back soon", "\(error)")
+            #expect(report.isClean && report.initiator == .remote)
+        }
+        return count
+    }
+}
