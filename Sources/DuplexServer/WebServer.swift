@@ -118,7 +118,7 @@ public struct WebServer: Sendable {
     /// - Parameters:
     ///   - path: as in ``get(_:_:)``.
     ///   - admit: decides on each request that is a WebSocket's by the rules and from an origin that may connect.
-    ///   - handler: as in ``webSocket(_:_:)-(_,(WebSocket,Request)->_)``.
+    ///   - handler: as in ``webSocket(_:_:)-(_,(WebSocket,Request)->Void)``.
     public mutating func webSocket(
         _ path: String,
         admit: @escaping Admission.Decision,
@@ -131,7 +131,7 @@ public struct WebServer: Sendable {
     ///
     /// - Parameters:
     ///   - path: as in ``get(_:_:)``.
-    ///   - admit: decides on each request, as in ``webSocket(_:admit:handler:)-(_,_,(WebSocket,Request)->_)``.
+    ///   - admit: decides on each request, as in ``webSocket(_:admit:handler:)-(_,_,(WebSocket,Request)->Void)``.
     ///   - handler: serves all connections of the path.
     public mutating func webSocket(
         _ path: String,

@@ -32,6 +32,8 @@ public struct WebSocketError: Error, Sendable {
         public static let protocolViolation = Code("protocolViolation")
         /// A second task receives while one is receiving already.
         public static let alreadyReceiving = Code("alreadyReceiving")
+        /// Too much waits to be sent; see ``DelegatedWebSocket/queueLimit``.
+        public static let queueFull = Code("queueFull")
     }
 
     /// The kind of error, for programs.

@@ -16,7 +16,8 @@ struct ImportTests {
         ],
         "DuplexWire": ["HTTPTypes"],
         "DuplexWebSockets": [
-            "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "HTTPTypes", "Logging", "DequeModule",
+            "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "Dispatch", "Synchronization", "HTTPTypes", "Logging",
+            "DequeModule",
         ],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import Dispatch
+public import DuplexSockets
+public import DuplexWire
+import Synchronization
+
+/// A WebSocket client that tells a delegate what happens, for code that isn't `async`.
+///
+/// One object is one connection: it is opened once, keeps itself alive until it has ended, and keeps its delegate weakly.
+/// Its methods may be called on any thread and return at once.
+public final class DelegatedWebSocket: Sendable {
+    /// How far the connection is.
+    public enum State: Sendable, Hashable {
+        /// Not opened yet.
+        case idle
+        /// The name is being looked up, or the handshakes are under way.
+        case connecting
+        /// Messages go both ways.
+        case open
+        /// This side has begun to close.
+        case closing
+        /// It is over, and the delegate was told or is about to be.
+        case closed
+    }
+
+    /// Where it connects to.
+    public let url: String
+    /// The most bytes of messages that wait to be sent; one that doesn't fit is refused by ``send(_:)-(Message)``.
+    public let queueLimit: ByteCount
+    private let options: WebSocketOptions
+    private let queue: DispatchQueue
+    private let group: EventLoopGroup
+    private let shared: Mutex<Shared>
+    private let outbox: AsyncStream<Command>
+    private let commands: AsyncStream<Command>.Continuation
+
+    private enum Command: Sendable {
+        case message(Message)
+        case ping
+    }
+
+    private struct Shared {
+        weak var delegate: (any WebSocketDelegate)?
+        var state = State.idle
+        var queuedBytes = 0
+        var closing: (code: CloseCode, reason: String) = (.normalClosure, "")
+        var socket: WebSocket?
+        var task: Task<Void, Never>?
+        /// Ends the connection when what is queued keeps it from closing for too long.
+        var closer: Task<Void, Never>?
+        /// Whether the delegate was told of the end.
+        var hasEnded = false
+    }
+
+    /// Makes a connection, which ``open()`` opens.
+    ///
+    /// - Parameters:
+    ///   - url: as of `WebSocket.connect(to:options:on:)`.
+    ///   - options: headers, subprotocols, limits and times.
+    ///   - delegate: is told what happens; kept weakly.
+    ///   - queue: where it is told, in order, one call at a time; the main queue unless told otherwise. A concurrent one is
+    ///     as good.
+    ///   - queueLimit: the most bytes of messages that wait to be sent; 16 MiB unless told otherwise.
+    ///   - group: the loops of which one becomes the connection's.
+    public init(
+        url: String,
+        options: WebSocketOptions = WebSocketOptions(),
+        delegate: any WebSocketDelegate,
+        queue: DispatchQueue = .main,
+        queueLimit: ByteCount = .mebibytes(16),
+        on group: EventLoopGroup = .shared
+    ) {
+        self.url = url
+        self.options = options
+        // Of its own, so that calls come one at a time also where the other isn't serial.
+        self.queue = DispatchQueue(label: "duplex.delegate", target: queue)
+        self.queueLimit = queueLimit
+        self.group = group
+        shared = Mutex(Shared(delegate: delegate))
+        (outbox, commands) = AsyncStream.makeStream()
+    }
+
+    /// How far the connection is.
+    public var state: State { shared.withLock { $0.state } }
+
+    /// The bytes of messages that wait to be sent; those that the connection has taken over don't count.
+    public var queuedBytes: Int { shared.withLock { $0.queuedBytes } }
+
+    /// Connects; a second call does nothing, and neither does one behind ``close(code:reason:)``.
+    public func open() {
+        shared.withLock { shared in
+            guard shared.state == .idle else { return }
+            shared.state = .connecting
+            shared.task = Task { await self.run() }
+        }
+    }
+
+    /// Queues a message to be sent, behind those of earlier calls.
+    ///
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` unless the connection is open, and with
+    ///   ``WebSocketError/Code/queueFull``; the message isn't sent then.
+    public func send(_ message: Message) throws {
+        try shared.withLock { shared in
+            guard shared.state == .open else {
+                throw WebSocketError(.closed, message: "The connection isn't open: it is \(shared.state).")
+            }
+            guard shared.queuedBytes + message.byteCount <= queueLimit.bytes else {
+                let message = "\(shared.queuedBytes) bytes wait to be sent, and \(message.byteCount) more are too many."
+                throw WebSocketError(.queueFull, message: message)
+            }
+            shared.queuedBytes += message.byteCount
+            // With the lock held, so that messages go in the order in which they were counted.
+            commands.yield(.message(message))
+        }
+    }
+
+    /// Queues a text; see ``send(_:)-(Message)``.
+    public func send(_ text: String) throws {
+        try send(.text(text))
+    }
+
+    /// Queues bytes; see ``send(_:)-(Message)``.
+    public func send(_ bytes: [UInt8]) throws {
+        try send(.binary(bytes))
+    }
+
+    /// Queues a ping, whose pong the delegate is told of; does nothing unless the connection is open.
+    public func ping() {
+        shared.withLock { shared in
+            if shared.state == .open { commands.yield(.ping) }
+        }
+    }
+
+    /// Closes the connection in order, behind the messages that were queued; gives up if it isn't open yet.
+    ///
+    /// Messages that can't be sent within `WebSocketOptions.closeTimeout` are dropped, and then the peer has that long again.
+    ///
+    /// - Parameters:
+    ///   - code: the reason for programs; as of `WebSocket.close(code:reason:)`.
+    ///   - reason: the reason for people.
+    public func close(code: CloseCode = .normalClosure, reason: String = "") {
+        let (task, isOver) = shared.withLock { shared -> (Task<Void, Never>?, Bool) in
+            switch shared.state {
+            case .closing, .closed: return (nil, false)
+            case .idle:
+                shared.state = .closed
+                return (nil, true)
+            case .connecting:
+                shared.state = .closing
+                return (shared.task, false)
+            case .open:
+                shared.state = .closing
+                shared.closing = (code, reason)
+                commands.finish()
+                shared.closer = closer(shared.socket, code, reason)
+                return (nil, false)
+            }
+        }
+        task?.cancel()
+        if isOver { Task { await end(.failure(Self.closedEarly)) } }
+    }
+
+    private func closer(_ socket: WebSocket?, _ code: CloseCode, _ reason: String) -> Task<Void, Never> {
+        Task { [timeout = options.closeTimeout] in
+            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            await socket?.close(code: code, reason: reason)
+        }
+    }
+
+    private static let closedEarly = WebSocketError(.closed, message: "The connection was closed before it was open.")
+
+    // MARK: The connection
+
+    private func run() async {
+        do {
+            let socket = try await WebSocket.connect(to: url, options: options, on: group)
+            let isWanted = shared.withLock { shared in
+                guard shared.state == .connecting else { return false }
+                (shared.state, shared.socket) = (.open, socket)
+                return true
+            }
+            guard isWanted else {
+                await socket.close()
+                throw Self.closedEarly
+            }
+            await tell { $0.webSocketDidOpen(self) }
+            await converse(on: socket)
+        } catch is CancellationError {
+            await end(.failure(Self.closedEarly))
+        } catch {
+            await end(.failure(Self.error(error)))
+        }
+    }
+
+    private func converse(on socket: WebSocket) async {
+        async let sent: Void = sendQueued(on: socket)
+        var failure: WebSocketError?
+        do {
+            for try await message in socket.messages { await tell { $0.webSocket(self, didReceive: message) } }
+        } catch {
+            failure = Self.error(error)
+        }
+        commands.finish()
+        await sent
+        let report = await socket.close()
+        if let failure, !report.isClean { return await end(.failure(failure)) }
+        await end(.success(report))
+    }
+
+    /// Sends what is queued until this side closes or the connection ends.
+    private func sendQueued(on socket: WebSocket) async {
+        for await command in outbox {
+            switch command {
+            case .message(let message):
+                // What fails is told by the end of the messages.
+                try? await socket.send(message)
+                shared.withLock { $0.queuedBytes -= message.byteCount }
+            case .ping:
+                // Beside the messages, which don't wait for the pong.
+                Task {
+                    guard let roundTrip = try? await socket.ping() else { return }
+                    await tell { $0.webSocket(self, didReceivePong: roundTrip) }
+                }
+            }
+        }
+        let (code, reason) = shared.withLock { $0.closing }
+        await socket.close(code: code, reason: reason)
+    }
+
+    private static func error(_ error: any Error) -> WebSocketError {
+        error as? WebSocketError ?? WebSocketError(.connectionLost, message: "The connection failed.", cause: error)
+    }
+
+    private func end(_ result: Result<CloseReport, WebSocketError>) async {
+        shared.withLock { shared in
+            shared.state = .closed
+            shared.closer?.cancel()
+            (shared.closer, shared.task, shared.socket) = (nil, nil, nil)
+        }
+        commands.finish()
+        await tell(isEnd: true) { delegate in
+            switch result {
+            case .success(let report): delegate.webSocket(self, didCloseWith: report)
+            case .failure(let error): delegate.webSocket(self, didFailWith: error)
+            }
+        }
+    }
+
+    /// Calls the delegate on its queue, unless it was told of the end, and waits until it has returned.
+    private func tell(isEnd: Bool = false, _ call: @escaping @Sendable (any WebSocketDelegate) -> Void) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                let delegate = self.shared.withLock { shared -> (any WebSocketDelegate)? in
+                    defer { if isEnd { shared.hasEnded = true } }
+                    return shared.hasEnded ? nil : shared.delegate
+                }
+                if let delegate { call(delegate) }
+                continuation.resume()
+            }
+        }
+    }
+}

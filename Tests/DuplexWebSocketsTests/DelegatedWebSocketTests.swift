@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Dispatch
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct DelegatedWebSocketTests {
+    /// What a delegate was told, in order.
+    private enum Event: Sendable, Equatable {
+        case opened
+        case message(Message)
+        case pong
+        case closed(CloseCode?)
+        case failed(String)
+    }
+
+    /// Tells what it is told, and sees that it is on its queue and alone there.
+    private final class Recorder: WebSocketDelegate {
+        static let key = DispatchSpecificKey<Bool>()
+        let queue: DispatchQueue
+        let events: AsyncStream<Event>
+        private let event: AsyncStream<Event>.Continuation
+        private let isBusy = Mutex(false)
+
+        init(isConcurrent: Bool = false) {
+            queue = DispatchQueue(label: "duplex.tests", attributes: isConcurrent ? .concurrent : [])
+            queue.setSpecific(key: Self.key, value: true)
+            (events, event) = AsyncStream.makeStream()
+        }
+
+        private func record(_ what: Event) {
+            #expect(DispatchQueue.getSpecific(key: Self.key) == true)
+            let wasBusy = isBusy.withLock { isBusy in
+                defer { isBusy = true }
+                return isBusy
+            }
+            #expect(!wasBusy)
+            event.yield(what)
+            isBusy.withLock { $0 = false }
+        }
+
+        func webSocketDidOpen(_ socket: DelegatedWebSocket) { record(.opened) }
+
+        func webSocket(_ socket: DelegatedWebSocket, didReceive message: Message) { record(.message(message)) }
+
+        func webSocket(_ socket: DelegatedWebSocket, didReceivePong roundTrip: Duration) {
+            #expect(roundTrip > .zero)
+            record(.pong)
+        }
+
+        func webSocket(_ socket: DelegatedWebSocket, didCloseWith report: CloseReport) {
+            record(.closed(report.received?.code))
+            event.finish()
+        }
+
+        func webSocket(_ socket: DelegatedWebSocket, didFailWith error: WebSocketError) {
+            record(.failed(error.code.description))
+            event.finish()
+        }
+    }
+
+    /// Runs a server with an echo, and one that closes with a code of its own.
+    private func withEcho(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+            server.webSocket("/private") { socket in await socket.close(code: CloseCode(rawValue: 4_001), reason: "no")
+            }
+        } _: { address in
+            try await body("ws://\(address)")
+        }
+    }
+
+    @Test("It is told what happens, in order, on its queue and one call at a time", arguments: [false, true])
+    func conversation(isConcurrent: Bool) async throws {
+        try await withEcho { base in
+            let recorder = Recorder(isConcurrent: isConcurrent)
+            let socket = DelegatedWebSocket(url: base + "/", delegate: recorder, queue: recorder.queue)
+            #expect(socket.state == .idle)
+            socket.open()
+            socket.open()
+            var events = recorder.events.makeAsyncIterator()
+            let opened = await events.next()
+            #expect(opened == .opened && socket.state == .open)
+            for number in 0..<100 { try socket.send("message \(number)") }
+            try socket.send([1, 2, 3])
+            for number in 0..<100 {
+                let event = await events.next()
+                #expect(event == .message(.text("message \(number)")))
+            }
+            let bytes = await events.next()
+            #expect(bytes == .message(.binary([1, 2, 3])))
+            socket.ping()
+            let pong = await events.next()
+            #expect(pong == .pong)
+            // What was queued before goes out before.
+            try socket.send("last")
+            socket.close(code: .goingAway, reason: "enough")
+            let last = await events.next()
+            #expect(last == .message("last"))
+            let closed = await events.next()
+            #expect(closed == .closed(.goingAway))
+            let nothing = await events.next()
+            #expect(nothing == nil && socket.state == .closed && socket.queuedBytes == 0)
+        }
+    }
+
+    @Test("A close with any code is a close; a refusal, a loss and an unreachable server are failures, told once each")
+    func endings() async throws {
+        try await withEcho { base in
+            let cases: [(String, [Event])] = [
+                (base + "/private", [.opened, .closed(CloseCode(rawValue: 4_001))]),
+                (base + "/nothing", [.failed("handshakeRefused")]),
+                ("nonsense", [.failed("invalidURL")]),
+            ]
+            for (url, expected) in cases {
+                let recorder = Recorder()
+                let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+                socket.open()
+                var seen: [Event] = []
+                for await event in recorder.events { seen.append(event) }
+                #expect(seen == expected, "\(url)")
+                #expect(socket.state == .closed)
+            }
+        }
+    }
+
+    @Test("A connection that is lost has failed")
+    func losing() async throws {
+        let lost = Recorder()
+        try await withListener { url, accept in
+            let socket = DelegatedWebSocket(url: url, delegate: lost, queue: lost.queue)
+            socket.open()
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            var events = lost.events.makeAsyncIterator()
+            let opened = await events.next()
+            #expect(opened == .opened)
+            await peer.reset()
+            let event = await events.next()
+            #expect(event == .failed("connectionLost"))
+        }
+    }
+
+    @Test("Closing before it is open is a failure that is told once, whether it was opened or not")
+    func closedEarly() async throws {
+        try await withListener { url, accept in
+            for isOpened in [false, true] {
+                let recorder = Recorder()
+                let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+                if isOpened {
+                    socket.open()
+                    _ = try await accept()
+                }
+                socket.close()
+                socket.close()
+                socket.open()
+                var seen: [Event] = []
+                for await event in recorder.events { seen.append(event) }
+                #expect(seen == [.failed("closed")])
+                #expect(socket.state == .closed)
+            }
+        }
+    }
+
+    @Test("What can't be sent is refused, and so is what is too much")
+    func refusing() async throws {
+        try await withEcho { base in
+            let recorder = Recorder()
+            let socket = DelegatedWebSocket(
+                url: base + "/",
+                delegate: recorder,
+                queue: recorder.queue,
+                queueLimit: .kibibytes(1)
+            )
+            func code(_ body: () throws -> Void) -> WebSocketError.Code? {
+                do { try body() } catch { return (error as? WebSocketError)?.code }
+                return nil
+            }
+            #expect(code { try socket.send("too early") } == .closed)
+            socket.open()
+            var events = recorder.events.makeAsyncIterator()
+            _ = await events.next()
+            let tooMuch = [UInt8](repeating: 0, count: 1_025)
+            #expect(code { try socket.send(tooMuch) } == .queueFull)
+            try socket.send([UInt8](repeating: 7, count: 1_024))
+            let echo = await events.next()
+            #expect(echo == .message(.binary([UInt8](repeating: 7, count: 1_024))))
+            socket.close()
+            #expect(code { try socket.send("too late") } == .closed)
+            let closed = await events.next()
+            #expect(closed == .closed(.normalClosure))
+        }
+    }
+
+    @Test("The delegate is kept weakly, and the connection lives until it ends")
+    func ownership() async throws {
+        try await withEcho { base in
+            let (socket, recorder) = await Self.opened(base + "/")
+            while recorder.isThere { await Task.yield() }
+            try socket.send("nobody is told of the echo")
+            socket.close()
+            while socket.state != .closed { await Task.yield() }
+        }
+    }
+
+    /// Keeps a recorder weakly.
+    private struct WeakRecorder: Sendable {
+        weak let recorder: Recorder?
+        var isThere: Bool { recorder != nil }
+    }
+
+    /// A connection whose delegate nobody keeps.
+    private static func opened(_ url: String) async -> (DelegatedWebSocket, WeakRecorder) {
+        let recorder = Recorder()
+        let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+        socket.open()
+        for await event in recorder.events {
+            #expect(event == .opened)
+            break
+        }
+        return (socket, WeakRecorder(recorder: recorder))
+    }
+}
