@@ -91,7 +91,7 @@ public final class FaultProxy: Sendable {
     ///   - target: where the server is; connected to once for each client.
     ///   - faults: what goes wrong from the beginning; nothing unless told otherwise.
     ///   - group: the loops that the proxy's sockets live on.
-    /// - Throws: ``SocketError`` when no port can be had.
+    /// - Throws: `SocketError` when no port can be had.
     /// - Returns: the proxy, to be stopped with ``stop()``.
     public static func start(
         to target: Endpoint,
@@ -117,7 +117,7 @@ public final class FaultProxy: Sendable {
     ///   - faults: what goes wrong from the beginning; nothing unless told otherwise.
     ///   - group: the loops that the proxy's sockets live on.
     ///   - body: is given the proxy.
-    /// - Throws: ``SocketError`` when no port can be had, and what `body` throws.
+    /// - Throws: `SocketError` when no port can be had, and what `body` throws.
     /// - Returns: what `body` returns.
     public static func withProxy<Result>(
         to target: Endpoint,
@@ -218,7 +218,7 @@ public final class FaultProxy: Sendable {
 
     /// Takes connections again, at the same address.
     ///
-    /// - Throws: ``SocketError`` when the port can't be listened on.
+    /// - Throws: `SocketError` when the port can't be listened on.
     public func acceptConnections() async throws {
         guard bulletin.value.listening == nil else { return }
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: address.port), on: group)
