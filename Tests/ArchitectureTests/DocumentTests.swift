@@ -7,7 +7,7 @@ import Testing
 @Suite("The documents say what the sources say")
 struct DocumentTests {
     /// What shows programs.
-    private static let guides = ["README.md", "docs/FromCocoaAsyncSocket.md"]
+    private static let guides = ["README.md", "docs/FromCocoaAsyncSocket.md", "docs/FromSocketRocket.md"]
     private static let documents = guides + ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 
     // MARK: Snippets
@@ -24,7 +24,7 @@ struct DocumentTests {
         try documents.flatMap { Markdown(try Repository.text(of: $0)).codeBlocks("swift") }.map(\.trimmedOfLineEnds)
     }
 
-    @Test("Every snippet is in README.md or the guide as it is")
+    @Test("Every snippet is in README.md or a guide as it is")
     func documentsShowSnippets() throws {
         let blocks = try Self.programs(in: Self.guides)
         #expect(snippets.count >= 9)
@@ -64,6 +64,10 @@ struct DocumentTests {
         (
             "time to send an HTTP request body",
             { "\($0.headTime.components.seconds) s + 1 s per \($0.bodyRate)" }
+        ),
+        (
+            "connections from one address",
+            { $0.connectionsPerAddress == .max ? "unlimited" : grouped($0.connectionsPerAddress) }
         ),
     ]
 

@@ -155,9 +155,11 @@ import Testing
             for isOpened in [false, true] {
                 let recorder = Recorder()
                 let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+                // Kept to the end, as one that is dropped is reset.
+                var peer: RawPeer?
                 if isOpened {
                     socket.open()
-                    _ = try await accept()
+                    peer = try await accept()
                 }
                 socket.close()
                 socket.close()
@@ -166,6 +168,7 @@ import Testing
                 for await event in recorder.events { seen.append(event) }
                 #expect(seen == [.failed("closed")])
                 #expect(socket.state == .closed)
+                await peer?.close()
             }
         }
     }

@@ -66,6 +66,8 @@ import Testing
                 )
             }
             await resolver.wasCancelled(1)
+            // What it was left behind with ends, too.
+            resolver.answer(.success(try Resolution(literals: ["192.0.2.1"])))
         }
     }
 

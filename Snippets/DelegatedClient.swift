@@ -1,0 +1,28 @@
+// A WebSocket client for code that isn't async: a delegate is told what happens, on a queue.
+import Dispatch
+import DuplexWebSockets
+import DuplexWire
+
+final class Printer: WebSocketDelegate {
+    let hasEnded = DispatchSemaphore(value: 0)
+
+    func webSocketDidOpen(_ socket: DelegatedWebSocket) { try? socket.send("hello") }
+
+    func webSocket(_ socket: DelegatedWebSocket, didReceive message: Message) {
+        print(message)
+        socket.close()
+    }
+
+    func webSocket(_ socket: DelegatedWebSocket, didCloseWith report: CloseReport) { end(report) }
+
+    func webSocket(_ socket: DelegatedWebSocket, didFailWith error: WebSocketError) { end(error) }
+
+    private func end(_ why: some CustomStringConvertible) {
+        print(why)
+        hasEnded.signal()
+    }
+}
+
+let printer = Printer()
+DelegatedWebSocket(url: "ws://localhost:8080/echo", delegate: printer, queue: .global()).open()
+printer.hasEnded.wait()
