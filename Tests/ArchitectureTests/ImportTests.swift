@@ -11,12 +11,14 @@ struct ImportTests {
     private static let allowed: [String: Set<String>] = [
         "CDuplexSystem": [],
         "CDuplexOpenSSL": [],
+        "CDuplexZlib": [],
         "DuplexSockets": [
             "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Synchronization", "Logging", "DequeModule",
         ],
         "DuplexWire": ["HTTPTypes"],
+        "DuplexDeflate": ["DuplexWire", "CDuplexZlib"],
         "DuplexWebSockets": [
-            "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "HTTPTypes", "Logging", "DequeModule",
+            "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "HTTPTypes", "Logging", "DequeModule",
         ],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "HTTPTypes", "Logging",
