@@ -275,6 +275,8 @@ final class HTTPConnection {
         switch ServerHandshake.evaluate(request.head, options: server.handshakeOptions, digest: SHA1.digest) {
         case .refuse(let refusal):
             respond(.problem(refusal.status, refusal.message, fields: refusal.fields))
+        case .accept(let acceptance) where server.server.compression.isRequired && acceptance.deflate == nil:
+            respond(.problem(.badRequest, "This server opens WebSockets with permessage-deflate only."))
         case .accept(let acceptance):
             var output: [UInt8] = []
             acceptance.responseHead.write(to: &output, date: HTTPDate.now())
@@ -282,7 +284,7 @@ final class HTTPConnection {
             stage = .over
             let leftover = [UInt8](copying: bytes.raw.extracting(position..<bytes.count))
             position = bytes.count
-            server.upgrade(self, request, route, subprotocol: acceptance.subprotocol, leftover: leftover)
+            server.upgrade(self, request, route, acceptance, leftover: leftover)
         }
     }
 
