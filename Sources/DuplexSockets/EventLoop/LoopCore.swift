@@ -106,9 +106,6 @@ package final class LoopCore {
         UInt64(watched[Int(descriptor)].generation) << 32 | UInt64(descriptor)
     }
 
-    // MARK: Timers
-
-    /// The number of timers that wait.
     /// The loop's one object of a type, made when it is first asked for.
     package func shared<Object: AnyObject>(_ make: () -> Object) -> Object {
         if let object = sharedObjects[ObjectIdentifier(Object.self)] as? Object { return object }
@@ -117,6 +114,9 @@ package final class LoopCore {
         return object
     }
 
+    // MARK: Timers
+
+    /// The number of timers that wait.
     package var timerCount: Int { timers.count }
 
     package func schedule(_ target: any TimerTarget, at deadline: MonotonicInstant) -> TimerID {
