@@ -5,9 +5,8 @@ public import DuplexWire
 
 /// Inflates messages piece by piece with zlib, never more at once than it is allowed to (RFC 1951, RFC 7692 section 7.2.2).
 ///
-/// Memory is taken with the first byte: about 7 KiB and the window, which is as long as what it has given until then, and
-/// at most 2 to the power of the window's bits. ``rest()`` gives back all but the window. One inflater serves one
-/// connection, and isn't safe to use from several threads.
+/// Memory is taken with the first byte: about 7 KiB, and 2 to the power of the window's bits. ``rest()`` gives back all but
+/// what is in the window. One inflater serves one connection, and isn't safe to use from several threads.
 public final class Inflater: MessageInflater {
     /// The exponent of the window: 8 to 15, for 256 bytes to 32 KiB.
     public let windowBits: Int

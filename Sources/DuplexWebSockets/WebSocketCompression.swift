@@ -14,7 +14,7 @@ public import DuplexWire
 public struct WebSocketCompression: Sendable, Hashable {
     /// What is agreed on, and how this side deflates; `nil` if compression is off.
     public var parameters: CompressionParameters?
-    /// Whether a connection without compression isn't opened.
+    /// Whether no connection is opened without compression.
     public var isRequired = false
 
     private init(_ parameters: CompressionParameters?, isRequired: Bool = false) {
@@ -35,7 +35,7 @@ public struct WebSocketCompression: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - parameters: what is to be agreed on, and how this side deflates.
-    ///   - isRequired: whether a connection without compression isn't opened; it is unless told otherwise.
+    ///   - isRequired: whether to open no connection without compression; false unless told otherwise.
     /// - Returns: the choice.
     public static func parameters(_ parameters: CompressionParameters, isRequired: Bool = false) -> WebSocketCompression
     {
