@@ -29,6 +29,7 @@ let package = Package(
     products: [
         .library(name: "DuplexSockets", targets: ["DuplexSockets"]),
         .library(name: "DuplexWire", targets: ["DuplexWire"]),
+        .library(name: "DuplexDeflate", targets: ["DuplexDeflate"]),
         .library(name: "DuplexWebSockets", targets: ["DuplexWebSockets"]),
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
         .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
@@ -59,10 +60,20 @@ let package = Package(
         // RULES: sans-I/O.
         .target(name: "DuplexWire", dependencies: [httpTypes], swiftSettings: strict),
 
+        // What compresses the messages of the wire.
+        .systemLibrary(
+            name: "CDuplexZlib",
+            pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
+        ),
+        .target(name: "DuplexDeflate", dependencies: ["DuplexWire", "CDuplexZlib"], swiftSettings: strict),
+
         // USER: what joins the two.
         .target(
             name: "DuplexWebSockets",
-            dependencies: ["DuplexSockets", "DuplexWire", "CDuplexOpenSSL", httpTypes, logging, deque],
+            dependencies: [
+                "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", httpTypes, logging, deque,
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -93,8 +104,13 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "DuplexDeflateTests",
+            dependencies: ["DuplexDeflate", "DuplexWire", "DuplexTesting"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "DuplexWireTests",
-            dependencies: ["DuplexWire", "DuplexTesting", httpTypes],
+            dependencies: ["DuplexWire", "DuplexDeflate", "DuplexTesting", httpTypes],
             swiftSettings: strict
         ),
         .testTarget(
@@ -105,8 +121,8 @@ let package = Package(
         .testTarget(
             name: "DuplexWebSocketsTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
-                logging,
+                "DuplexTestPeers", "DuplexDeflate", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
+                httpTypes, logging,
             ],
             swiftSettings: strict
         ),

@@ -34,6 +34,11 @@ public struct WebServer: Sendable {
     public var subprotocols: [String] = []
     /// Which pages may open WebSockets; those of the same host unless told otherwise.
     public var origins = OriginPolicy.sameHost
+    /// Whether WebSockets accept compression of messages when clients offer it (RFC 7692), and how; they don't unless told
+    /// otherwise.
+    ///
+    /// It costs a server time and memory for each client; see `CompressionParameters`.
+    public var compression = WebSocketCompression.disabled
     /// Gets what has no other way to be told: handlers that failed, a lack of descriptors.
     public var logger = Logger(label: "duplex.server")
     /// The loops that connections are spread over; one for each core of the machine unless told otherwise.

@@ -63,10 +63,20 @@ actor HandshakeDriver {
         var position = 0
         do throws(HandshakeError) {
             guard let result = try handshake.receive(bytes, from: &position) else { return }
+            if options.compression.isRequired && result.deflate == nil { throw Self.declined(result.responseHead) }
             open(result, leftover: [UInt8](copying: bytes.raw.extracting(position..<bytes.count)))
         } catch {
             refused(error)
         }
+    }
+
+    private static func declined(_ head: ResponseHead) -> HandshakeError {
+        HandshakeError(
+            .compressionDeclined,
+            "the server doesn't accept permessage-deflate, which is required",
+            response: head,
+            hint: "offer it instead, by WebSocketOptions.compression"
+        )
     }
 
     private func open(_ result: ClientHandshake.Result, leftover: [UInt8]) {
@@ -76,7 +86,8 @@ actor HandshakeDriver {
             keepalive: options.keepalive,
             closeTimeout: options.closeTimeout,
             subprotocol: result.subprotocol,
-            handler: handler.map { HandlerBox.make($0) }
+            handler: handler.map { HandlerBox.make($0) },
+            compression: AgreedCompression(result.deflate, options.compression)
         )
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DequeModule
+import DuplexDeflate
 public import DuplexSockets
 public import DuplexWire
 
@@ -124,6 +125,7 @@ public actor WebSocket {
             keepalive: setup.keepalive,
             closeTimeout: setup.closeTimeout,
             maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
+            compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
             now: Instant(core.now)
         )
     }
@@ -198,6 +200,7 @@ package struct WebSocketSetup: Sendable {
     package var subprotocol: String?
     package var remoteAddress: SocketAddress?
     package var handler: HandlerBox?
+    package var compression: AgreedCompression?
 
     package init(
         role: Session.Role,
@@ -206,7 +209,8 @@ package struct WebSocketSetup: Sendable {
         closeTimeout: Duration,
         subprotocol: String? = nil,
         remoteAddress: SocketAddress? = nil,
-        handler: HandlerBox? = nil
+        handler: HandlerBox? = nil,
+        compression: AgreedCompression? = nil
     ) {
         self.role = role
         self.limits = limits
@@ -215,6 +219,7 @@ package struct WebSocketSetup: Sendable {
         self.subprotocol = subprotocol
         self.remoteAddress = remoteAddress
         self.handler = handler
+        self.compression = compression
     }
 }
 

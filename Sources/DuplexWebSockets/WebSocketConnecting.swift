@@ -86,6 +86,7 @@ extension WebSocket {
                 url: target,
                 subprotocols: options.subprotocols,
                 fields: options.headers,
+                extensions: options.compression.negotiation?.offers.map(\.extensionOffer) ?? [],
                 key: (0..<AcceptKey.nonceSize).map { _ in UInt8.random(in: .min ... .max, using: &random) },
                 limits: options.limits,
                 digest: SHA1.digest

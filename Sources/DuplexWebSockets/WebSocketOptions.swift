@@ -13,6 +13,8 @@ public struct WebSocketOptions: Sendable {
     ///
     /// They replace ours of the same name, except those that make the handshake.
     public var headers = HTTPFields()
+    /// Whether to offer compression of messages (RFC 7692), and how; it is offered unless told otherwise.
+    public var compression = WebSocketCompression.offered
     /// What the server may make this side hold; `.internet` unless told otherwise.
     public var limits = Limits.internet
     /// When to ping, and how long to wait for the pong; every 20 seconds for 20 seconds unless told otherwise.

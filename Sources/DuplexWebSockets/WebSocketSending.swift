@@ -28,11 +28,17 @@ extension WebSocket {
     /// - Returns: whether what waits is below the high-water mark.
     @usableFromInline
     func write(_ message: Message) throws -> Bool {
+        try write(message, compress: nil)
+    }
+
+    /// Writes a message, compressed or not as the app says, if it says anything.
+    @inline(__always)
+    func write(_ message: Message, compress choice: Bool?) throws -> Bool {
         guard stage == .open, session.canSend else { throw notOpen() }
         let channel = channel
         switch message {
-        case .text(let text): write(text)
-        case .binary(let bytes): write(.binary, bytes.span.raw, to: channel)
+        case .text(let text): write(text, choice)
+        case .binary(let bytes): write(.binary, bytes.span.raw, to: channel, compress: choice)
         }
         return !channel.isAboveHighWaterMark
     }
@@ -72,15 +78,16 @@ extension WebSocket {
         )
     }
 
-    private func write(_ text: String) {
+    private func write(_ text: String, _ choice: Bool?) {
         var text = text
         // Contiguous UTF-8 is what native strings have; only a bridged one is copied.
         text.makeContiguousUTF8()
-        write(.text, text.utf8.span.raw, to: channel)
+        write(.text, text.utf8.span.raw, to: channel, compress: choice)
     }
 
     /// Frames the payload; after a close frame the session writes nothing.
-    private func write(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel) {
+    func write(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel, compress choice: Bool? = nil) {
+        if session.compression != nil, writeCompressed(kind, payload, choice, to: channel) { return }
         if payload.byteCount >= Self.directSendSize && !session.masksFrames {
             writeDirectly(kind, payload, to: channel)
             return

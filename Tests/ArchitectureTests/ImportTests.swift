@@ -11,13 +11,15 @@ struct ImportTests {
     private static let allowed: [String: Set<String>] = [
         "CDuplexSystem": [],
         "CDuplexOpenSSL": [],
+        "CDuplexZlib": [],
         "DuplexSockets": [
             "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Synchronization", "Logging", "DequeModule",
         ],
         "DuplexWire": ["HTTPTypes"],
+        "DuplexDeflate": ["DuplexWire", "CDuplexZlib"],
         "DuplexWebSockets": [
-            "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "Dispatch", "Synchronization", "HTTPTypes", "Logging",
-            "DequeModule",
+            "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
+            "HTTPTypes", "Logging", "DequeModule",
         ],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",

@@ -67,7 +67,10 @@ import Testing
             ("Sec-WebSocket-Accept: ", "Sec-WebSocket-Accept: x", .acceptMismatch),
             ("Sec-WebSocket-Accept: ", "X-Accept: ", .acceptMismatch),
             ("\r\n\r\n", "\r\nSec-WebSocket-Protocol: chat\r\n\r\n", .unaskedSubprotocol),
-            ("\r\n\r\n", "\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n", .unofferedExtension),
+            ("\r\n\r\n", "\r\nSec-WebSocket-Extensions: x-other\r\n\r\n", .unofferedExtension),
+            (
+                "\r\n\r\n", "\r\nSec-WebSocket-Extensions: permessage-deflate; x=1\r\n\r\n", .unofferedExtension
+            ),
             ("\r\n\r\n", "\r\nUpgrade: websocket\r\n\r\n", .repeatedField),
             ("HTTP/1.1 101", "HTTP/1.0 101", .malformedResponse),
             ("HTTP/1.1 101", "HTTP/2 101", .malformedResponse),

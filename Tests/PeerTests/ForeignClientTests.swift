@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexWebSockets
 import DuplexWire
 import Testing
 
@@ -18,10 +19,12 @@ extension PeerTests {
         @Test(
             "A foreign client gets on with our server",
             .timeLimit(.minutes(2)),
-            arguments: Peer.allCases.flatMap { peer in peer.scenarios.map { (peer, $0) } }
+            arguments: Peer.allCases.flatMap { peer in peer.scenarios.map { (peer, $0) } },
+            [WebSocketCompression.disabled, .accepted]
         )
-        func getsOn(_ peer: Peer, _ scenario: Scenario) async throws {
-            try await EchoServer().server.withRunning { address in
+        func getsOn(_ pair: (Peer, Scenario), _ compression: WebSocketCompression) async throws {
+            let (peer, scenario) = pair
+            try await EchoServer(compression: compression).server.withRunning { address in
                 for path in EchoServer.Path.allCases {
                     let command = peer.client(scenario, path: path.rawValue, url: "ws://\(address)")
                     let output = try await PeerProcess.run(command, environment: Peer.environment)

@@ -22,6 +22,9 @@ struct ConnectionOptions: ParsableArguments {
     )
     var subprotocols: [String] = []
 
+    @Option(help: "Whether to have messages compressed (permessage-deflate), if the server does it, too.")
+    var compression = CompressionArgument.on
+
     @Option(help: ArgumentHelp("How long connecting may take, handshake and all: 10s, 250ms.", valueName: "time"))
     var timeout = TimeArgument.seconds(10)
 
@@ -49,6 +52,7 @@ struct ConnectionOptions: ParsableArguments {
         var options = WebSocketOptions()
         options.tls = try tls.apply(to: options.tls)
         options.subprotocols = subprotocols
+        options.compression = compression.compression
         for header in headers { options.headers.append(header.field) }
         options.connectTimeout = timeout.duration
         options.limits = limits.limits

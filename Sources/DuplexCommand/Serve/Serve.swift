@@ -55,6 +55,9 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .customLong("handler"), help: "How the echo handles its connections: on the loop, or in tasks.")
     var style = DemoServer.EchoStyle.async
 
+    @Option(help: "Whether to have messages compressed (permessage-deflate) when clients offer it.")
+    var compression = CompressionArgument.off
+
     @OptionGroup var tls: ServerTLSArguments
 
     @OptionGroup var limits: LimitOptions
@@ -90,6 +93,7 @@ struct Serve: AsyncParsableCommand {
         var server = WebServer(host: ListenAddress.Host(host), port: port)
         server.limits = limits.limits
         server.tls = options
+        server.compression = compression.compression
         if let loops { server.group = try EventLoopGroup(loops: loops) }
         DemoServer.addRoutes(to: &server, echoPath: echoPath, style: style)
         try await server.run { address in announce(address) }

@@ -21,6 +21,8 @@ extension HTTPConnection {
         switch ServerHandshake.evaluate(request.head, options: server.handshakeOptions, digest: SHA1.digest) {
         case .refuse(let refusal):
             respond(.problem(refusal.status, refusal.message, fields: refusal.fields))
+        case .accept(let acceptance) where server.server.compression.isRequired && acceptance.deflate == nil:
+            respond(.problem(.badRequest, "This server opens WebSockets with permessage-deflate only."))
         case .accept(let acceptance):
             if let admit = endpoint.admit {
                 ask(admit, request, endpoint.route, acceptance)
@@ -96,6 +98,6 @@ extension HTTPConnection {
         acceptance.responseHead.write(to: &output, date: HTTPDate.now())
         channel.write(output.span.raw)
         stage = .over
-        server.upgrade(self, request, route, subprotocol: acceptance.subprotocol, leftover: leftover)
+        server.upgrade(self, request, route, acceptance, leftover: leftover)
     }
 }

@@ -102,6 +102,7 @@ final class ServerLoop: Sendable {
         var options = ServerHandshakeOptions()
         options.subprotocols = server.subprotocols
         options.origin = server.origins
+        options.deflate = server.compression.negotiation
         return options
     }
 
@@ -124,11 +125,11 @@ final class ServerLoop: Sendable {
         _ connection: HTTPConnection,
         _ request: Request,
         _ route: Routes.WebSocketRoute,
-        subprotocol: String?,
+        _ acceptance: ServerHandshake.Acceptance,
         leftover: [UInt8]
     ) {
         let channel = LoopBound(connection.channel, on: loop.thread)
-        let socket = WebSocket(loop: loop, channel: channel, setup: setup(route, subprotocol, connection.remoteAddress))
+        let socket = WebSocket(loop: loop, channel: channel, setup: setup(route, acceptance, connection.remoteAddress))
         state.value.webSockets[ObjectIdentifier(socket)] = socket
         forget(connection)
         socket.assumeIsolated { socket in
@@ -145,7 +146,7 @@ final class ServerLoop: Sendable {
 
     private func setup(
         _ route: Routes.WebSocketRoute,
-        _ subprotocol: String?,
+        _ acceptance: ServerHandshake.Acceptance,
         _ address: SocketAddress?
     ) -> WebSocketSetup {
         var setup = WebSocketSetup(
@@ -153,8 +154,9 @@ final class ServerLoop: Sendable {
             limits: server.limits,
             keepalive: server.keepalive,
             closeTimeout: server.closeTimeout,
-            subprotocol: subprotocol,
-            remoteAddress: address
+            subprotocol: acceptance.subprotocol,
+            remoteAddress: address,
+            compression: AgreedCompression(acceptance.deflate, server.compression)
         )
         if case .handler(let handler) = route { setup.handler = handler }
         return setup

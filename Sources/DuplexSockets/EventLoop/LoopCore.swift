@@ -35,6 +35,8 @@ package final class LoopCore {
     private(set) lazy var tlsMemory = TLSMemory()
     /// Random numbers for masking keys and the like.
     package let entropy = EntropyPool()
+    /// What rooms above keep for all connections of the loop.
+    private var sharedObjects: [ObjectIdentifier: AnyObject] = [:]
 
     private let poller: any Poller
     private var watched: [Watched] = []
@@ -102,6 +104,14 @@ package final class LoopCore {
 
     private func token(_ descriptor: Int32) -> UInt64 {
         UInt64(watched[Int(descriptor)].generation) << 32 | UInt64(descriptor)
+    }
+
+    /// The loop's one object of a type, made when it is first asked for.
+    package func shared<Object: AnyObject>(_ make: () -> Object) -> Object {
+        if let object = sharedObjects[ObjectIdentifier(Object.self)] as? Object { return object }
+        let object = make()
+        sharedObjects[ObjectIdentifier(Object.self)] = object
+        return object
     }
 
     // MARK: Timers

@@ -15,8 +15,11 @@ public struct ClientHandshake: Sendable {
         /// The subprotocol that the server chose; nil for none.
         public let subprotocol: String?
         /// The extensions that the server accepted, with its parameters: each has been offered, but what the parameters
-        /// agree to is for the extension to judge.
+        /// agree to is for the extension to judge, unless it is permessage-deflate: see ``deflate``.
         public let extensions: [ExtensionOffer]
+        /// What was agreed on for permessage-deflate, in an answer that was checked against the offers; nil if the server
+        /// declined it or nothing was offered.
+        public let deflate: DeflateAgreement?
     }
 
     private enum State {
@@ -74,7 +77,7 @@ public struct ClientHandshake: Sendable {
         expectation = ResponseExpectation(
             accept: AcceptKey.acceptValue(for: key, digest: digest),
             subprotocols: subprotocols,
-            extensions: extensions.map(\.name)
+            extensions: extensions
         )
         parser = ResponseHeadParser(limits: limits)
     }

@@ -29,6 +29,12 @@ public struct ExtensionOffer: Sendable, Hashable {
         self.name = name
         self.parameters = parameters
     }
+
+    /// Makes an offer with a name that is known to be a token.
+    init(token name: String, parameters: [Parameter]) {
+        self.name = name
+        self.parameters = parameters
+    }
 }
 
 extension ExtensionOffer: CustomStringConvertible {

@@ -68,6 +68,8 @@ extension HandshakeError.Code {
     public static let acceptMismatch = Self(rawValue: "acceptMismatch")
     /// The server uses an extension that wasn't offered (RFC 6455 section 4.1, item 5).
     public static let unofferedExtension = Self(rawValue: "unofferedExtension")
+    /// The server has declined permessage-deflate, and the client does without no connection (RFC 7692 section 5).
+    public static let compressionDeclined = Self(rawValue: "compressionDeclined")
     /// The server chose a subprotocol that wasn't asked for (RFC 6455 section 4.1, item 6).
     public static let unaskedSubprotocol = Self(rawValue: "unaskedSubprotocol")
     /// A field that comes once is repeated (RFC 6455 section 11.3).

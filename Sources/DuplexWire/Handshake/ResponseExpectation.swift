@@ -7,7 +7,7 @@ import HTTPTypes
 struct ResponseExpectation: Sendable {
     let accept: String
     let subprotocols: [String]
-    let extensions: [String]
+    let extensions: [ExtensionOffer]
 
     /// What was agreed on, or the first rule that the response breaks.
     func check(_ head: ResponseHead) throws(HandshakeError) -> ClientHandshake.Result {
@@ -16,10 +16,13 @@ struct ResponseExpectation: Sendable {
         }
         try checkUpgrade(head)
         try checkAccept(head)
+        let subprotocol = try subprotocol(head)
+        let answered = try extensions(head)
         return ClientHandshake.Result(
             responseHead: head,
-            subprotocol: try subprotocol(head),
-            extensions: try extensions(head)
+            subprotocol: subprotocol,
+            extensions: answered,
+            deflate: try deflate(answered, head)
         )
     }
 
@@ -60,7 +63,7 @@ struct ResponseExpectation: Sendable {
         guard let answered = ExtensionHeader.parse(head.fields) else {
             throw HandshakeError(.malformedResponse, "Sec-WebSocket-Extensions is malformed", response: head)
         }
-        for answer in answered where !extensions.contains(answer.name) {
+        for answer in answered where !extensions.contains(where: { $0.name == answer.name }) {
             let message = "the server uses the extension \(Quotation.of(answer.name)), which wasn't offered"
             throw HandshakeError(.unofferedExtension, message, response: head)
         }
@@ -68,6 +71,20 @@ struct ResponseExpectation: Sendable {
             throw HandshakeError(.repeatedField, "the server accepts an extension twice", response: head)
         }
         return answered
+    }
+
+    /// RFC 7692 section 7.1: what the parameters say must answer one of the offers.
+    private func deflate(
+        _ answered: [ExtensionOffer],
+        _ head: ResponseHead
+    ) throws(HandshakeError) -> DeflateAgreement? {
+        guard let answer = answered.first(where: { $0.name == DeflateFields.name }) else { return nil }
+        let offers = extensions.compactMap { DeflateOffer($0) }
+        guard let agreement = DeflateNegotiation.agreement(answer, to: offers) else {
+            let message = "the server accepts \(Quotation.of(answer.description)), which wasn't offered like that"
+            throw HandshakeError(.unofferedExtension, message, response: head)
+        }
+        return agreement
     }
 
     /// The value of a field that comes once or not at all.

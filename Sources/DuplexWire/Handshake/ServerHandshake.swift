@@ -21,6 +21,8 @@ public enum ServerHandshake {
         public private(set) var subprotocol: String?
         /// The extensions agreed on, as they are answered.
         public let extensions: [ExtensionOffer]
+        /// What was agreed on for permessage-deflate by ``ServerHandshakeOptions/deflate``; nil for none.
+        public let deflate: DeflateAgreement?
 
         /// Agrees on another subprotocol than the first that the server prefers.
         ///
@@ -71,11 +73,20 @@ public enum ServerHandshake {
             let offers = try offers(head.fields)
             try checkOrigin(head, policy: options.origin)
             let subprotocol = try subprotocol(head.fields, options: options)
-            let extensions = options.chooseExtensions(offers).filter { answer in
+            var extensions = options.chooseExtensions(offers).filter { answer in
                 offers.contains { $0.name == answer.name }
             }
-            let accept = AcceptKey.acceptValue(for: key, digest: digest)
-            return .accept(Acceptance(accept: accept, subprotocol: subprotocol, extensions: extensions))
+            let isAnswered = extensions.contains { $0.name == DeflateFields.name }
+            let deflate = isAnswered ? nil : options.deflate?.accept(offers)
+            if let deflate { extensions.append(deflate.answer) }
+            return .accept(
+                Acceptance(
+                    accept: AcceptKey.acceptValue(for: key, digest: digest),
+                    subprotocol: subprotocol,
+                    extensions: extensions,
+                    deflate: deflate?.agreement
+                )
+            )
         } catch {
             return .refuse(error)
         }
@@ -163,13 +174,19 @@ public enum ServerHandshake {
 }
 
 extension ServerHandshake.Acceptance {
-    fileprivate init(accept: String, subprotocol: String?, extensions: [ExtensionOffer]) {
+    fileprivate init(
+        accept: String,
+        subprotocol: String?,
+        extensions: [ExtensionOffer],
+        deflate: DeflateAgreement?
+    ) {
         var fields: HTTPFields = [.upgrade: "websocket", .connection: "Upgrade", .secWebSocketAccept: accept]
         if let subprotocol { fields[.secWebSocketProtocol] = subprotocol }
         if !extensions.isEmpty { fields[.secWebSocketExtensions] = ExtensionHeader.serialize(extensions) }
         self.responseHead = ResponseHead(status: .switchingProtocols, fields: fields)
         self.subprotocol = subprotocol
         self.extensions = extensions
+        self.deflate = deflate
     }
 }
 

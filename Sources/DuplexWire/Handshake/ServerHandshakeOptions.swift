@@ -17,6 +17,9 @@ public struct ServerHandshakeOptions: Sendable {
     ///
     /// Answers with a name that the client hasn't offered are dropped (RFC 6455 section 9.1).
     public var chooseExtensions: ExtensionChoice = { _ in [] }
+    /// How offers of permessage-deflate are answered, if ``chooseExtensions`` doesn't do it; nil, which is the default,
+    /// declines them.
+    public var deflate: DeflateNegotiation?
 
     /// Makes options: no subprotocol, no extension, and pages of the same host only.
     public init() {}

@@ -65,6 +65,83 @@ struct MessageAssembler: Sendable {
         buffer.reserveCapacity(max(wanted, 2 * buffer.capacity))
     }
 
+    // MARK: Compressed messages
+
+    /// Takes the beginning of the next fragment of a compressed message, whose length is checked elsewhere.
+    mutating func beginCompressedFragment(limits: MessageLimits) throws(ProtocolError) {
+        fragments += 1
+        if fragments > max(1, limits.fragments) {
+            throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
+        }
+    }
+
+    /// Takes unmasked payload of a compressed message.
+    ///
+    /// What comes out is checked piece by piece in its order, so that the first fault of the message is found in every
+    /// split of it, and never more than one byte beyond the limit is held.
+    ///
+    /// - Throws: ``ProtocolError``: 1009 beyond the limit, 1007 at the first byte that no text can have and for what
+    ///   can't be inflated.
+    mutating func inflate(
+        _ bytes: RawSpan,
+        with inflater: any MessageInflater,
+        limits: MessageLimits
+    ) throws(ProtocolError) {
+        var position = 0
+        var hasMore = true
+        while hasMore {
+            hasMore = try inflate(limits, expecting: bytes.byteCount - position) { buffer, room in
+                inflater.inflate(bytes, from: &position, into: &buffer, upTo: room)
+            }
+        }
+    }
+
+    /// Takes the end of a compressed message, which the sender has left out.
+    mutating func inflateEnd(with inflater: any MessageInflater, limits: MessageLimits) throws(ProtocolError) {
+        var hasMore = true
+        while hasMore {
+            hasMore = try inflate(limits, expecting: 0) { buffer, room in
+                inflater.inflateEnd(into: &buffer, upTo: room)
+            }
+        }
+    }
+
+    /// The most that is inflated before it is checked.
+    private static let inflatedPiece = 64 * 1_024
+
+    /// Inflates a piece.
+    ///
+    /// - Returns: whether there may be more.
+    private mutating func inflate(
+        _ limits: MessageLimits,
+        expecting count: Int,
+        _ body: (inout [UInt8], Int) -> InflateProgress
+    ) throws(ProtocolError) -> Bool {
+        let held = buffer.count
+        // JSON shrinks to a quarter or less. As for other messages, the room at least doubles, with what has come out.
+        if buffer.capacity - held < 64 { buffer.reserveCapacity(max(2 * held, 64 + 4 * min(count, 16_384))) }
+        let allowed = limits.messageSize.bytes - held
+        let room = min(buffer.capacity - held, Self.inflatedPiece, allowed == .max ? allowed : allowed + 1)
+        let progress = body(&buffer, room)
+        if kind == .text {
+            guard let next = validated(from: held, to: min(buffer.count, limits.messageSize.bytes)) else {
+                throw .invalidUTF8
+            }
+            validator = next
+        }
+        if buffer.count > limits.messageSize.bytes {
+            throw ProtocolError(.messageTooLarge, "A message inflates to more than the \(limits.messageSize) allowed.")
+        }
+        if progress == .corrupt { throw .malformedCompression }
+        return progress == .outputFull
+    }
+
+    /// The validator behind these bytes of the buffer; `nil` if no text can have them.
+    private func validated(from start: Int, to end: Int) -> UTF8Validator? {
+        var validator = validator
+        return validator.validate(buffer.span.raw.extracting(start..<end)) ? validator : nil
+    }
+
     /// The whole message.
     ///
     /// - Throws: ``ProtocolError`` (1007) when a text ends within a character.

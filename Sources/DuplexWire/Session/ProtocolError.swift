@@ -41,6 +41,11 @@ public struct ProtocolError: Error, Sendable, Hashable {
         public static let wrongFragmentation = Code("wrongFragmentation", .protocolError)
         /// Text that isn't UTF-8 (RFC 6455 section 8.1).
         public static let invalidUTF8 = Code("invalidUTF8", .invalidFramePayloadData)
+        /// A compressed message that can't be inflated (RFC 7692 section 7.2.2).
+        ///
+        /// RFC 7692 has the connection fail and names no code. 1007 is for data that isn't what its message says it is
+        /// (RFC 6455 section 7.4.1), as text that isn't UTF-8: the frames themselves are in order, which 1002 would deny.
+        public static let malformedCompression = Code("malformedCompression", .invalidFramePayloadData)
         /// A frame is longer than ``Limits/frameSize``.
         public static let frameTooLarge = Code("frameTooLarge", .messageTooBig)
         /// A message is longer than ``Limits/messageSize``.
@@ -63,6 +68,8 @@ public struct ProtocolError: Error, Sendable, Hashable {
     }
 
     static let invalidUTF8 = ProtocolError(.invalidUTF8, "A text isn't UTF-8.")
+
+    static let malformedCompression = ProtocolError(.malformedCompression, "A compressed message can't be inflated.")
 
     /// The code of the close frame that answers it.
     public var closeCode: CloseCode { code.closeCode }

@@ -99,9 +99,9 @@ extension Session {
 
     /// Checks what a header may say at this point (RFC 6455 sections 5.1 to 5.5).
     private func check(_ header: FrameHeader) throws(ProtocolError) {
-        // Without an extension that gives them a meaning, all three must be 0. permessage-deflate will allow RSV1 here,
-        // on the first frame of a message (RFC 7692 section 6).
-        if header.reservedBits != 0 || header.opcode.isReserved || (header.maskingKey != nil) != (role == .server) {
+        // Without an extension that gives them a meaning, all three must be 0.
+        let hasWrongBits = header.reservedBits != 0 && !beginsCompressed(header)
+        if hasWrongBits || header.opcode.isReserved || (header.maskingKey != nil) != (role == .server) {
             throw malformed(header)
         }
         if header.opcode.isControl {
@@ -112,7 +112,7 @@ extension Session {
     }
 
     private func malformed(_ header: FrameHeader) -> ProtocolError {
-        if header.reservedBits != 0 { return ProtocolError(.reservedBits, "A reserved bit is set.") }
+        if header.reservedBits != 0 && !beginsCompressed(header) { return wrongBits(header) }
         if header.opcode.isReserved { return ProtocolError(.reservedOpcode, "The \(header.opcode) is reserved.") }
         let message = role == .server ? "A client's frame isn't masked." : "A server's frame is masked."
         return ProtocolError(.wrongMasking, message)
@@ -136,8 +136,13 @@ extension Session {
     private func begin(_ header: FrameHeader) throws(ProtocolError) {
         if !header.opcode.isControl {
             if !isMidMessage { message = MessageAssembler(header.opcode == .text ? .text : .binary) }
+            if !isMidMessage { compression?.beginMessage(isCompressed: header.reservedBits != 0) }
             isMidMessage = true
-            try message?.beginFragment(length: header.payloadLength, limits: limits)
+            if let compression, compression.isInflating {
+                try beginFragment(header.payloadLength, of: compression)
+            } else {
+                try message?.beginFragment(length: header.payloadLength, limits: limits)
+            }
         }
         isMidFrame = true
         frame = IncomingFrame(
@@ -168,6 +173,8 @@ extension Session {
         if frame.opcode.isControl {
             frame.control.append(bytes)
             try checkClosePrefix()
+        } else if let compression, compression.isInflating {
+            try message?.inflate(bytes, with: compression.inflater, limits: limits)
         } else {
             try message?.append(bytes, expected: frame.remaining)
         }
@@ -194,7 +201,9 @@ extension Session {
         case .close:
             return try peerClose(frame.control)
         default:
-            guard frame.isFinal, let message else { return nil }
+            guard frame.isFinal else { return nil }
+            if let compression, compression.isInflating { try endInflating(compression) }
+            guard let message else { return nil }
             self.message = nil
             isMidMessage = false
             return .message(message.kind, .assembled(try message.finish()))
@@ -214,6 +223,7 @@ extension Session {
     /// message is of no use.
     func stopListening() {
         isDeaf = true
+        compression?.inflater.stop()
         message = nil
         isMidMessage = false
         liveness.stop()

@@ -100,6 +100,7 @@ extension Session {
     private func sendClose(_ frame: CloseFrame, initiator: CloseReport.Side, _ now: Instant) {
         guard canSend else { return }
         isMute = true
+        compression?.deflater?.stop()
         report.sent = frame
         if report.initiator == nil { report.initiator = initiator }
         control.close(frame.payload)
@@ -112,6 +113,7 @@ extension Session {
     public func endOfStream() {
         state = .closed
         isMute = true
+        compression?.deflater?.stop()
         stopListening()
     }
 }

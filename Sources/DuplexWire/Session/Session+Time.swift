@@ -28,6 +28,8 @@ extension Session {
         switch liveness.deadlinePassed(now: now, lastHeard: lastHeard) {
         case .fine: return .none
         case .ping:
+            // A connection without compressed messages for an interval gives back what it holds between them.
+            compression?.restIfIdle()
             _ = ping(now: now)
             return .wrote
         case .silent(let duration):

@@ -81,6 +81,10 @@ public final class Session {
     private let closeNanoseconds: Int64
     var closeDeadline: Instant?
 
+    /// permessage-deflate, if it was agreed on: everything that it needs lies behind this one reference, and messages
+    /// that aren't compressed don't ask for it.
+    public let compression: MessageCompression?
+
     // What arrives.
     var headers = FrameHeaderParser()
     /// The frame whose payload is being taken; means something while ``isMidFrame``.
@@ -114,6 +118,7 @@ public final class Session {
     ///   - keepalive: when to ping; every 20 seconds for 20 seconds unless told otherwise.
     ///   - closeTimeout: how long a closing handshake may take; 10 seconds unless told otherwise.
     ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
+    ///   - compression: permessage-deflate, if it was agreed on in the handshake.
     ///   - now: the time.
     public init(
         role: Role,
@@ -121,6 +126,7 @@ public final class Session {
         keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
         closeTimeout: Duration = .seconds(10),
         maskingKeys: MaskingKeys? = nil,
+        compression: MessageCompression? = nil,
         now: Instant
     ) {
         precondition(role == .server || maskingKeys != nil, "A client masks its frames, and needs keys for it.")
@@ -129,6 +135,7 @@ public final class Session {
         closeNanoseconds = closeTimeout.wholeNanoseconds
         // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
         self.maskingKeys = role == .client ? maskingKeys : nil
+        self.compression = compression
         lastHeard = now
         liveness = Liveness(keepalive, now: now)
     }

@@ -23,6 +23,23 @@ import Testing
         }
     }
 
+    private final class Kept {}
+    private final class OtherKept {}
+
+    @Test("Each loop keeps one object of a type")
+    func sharedObjects() async throws {
+        let loop = try EventLoop()
+        let other = try EventLoop()
+        let first = await onLoop(loop) { ObjectIdentifier($0.shared { Kept() }) }
+        let again = await onLoop(loop) { ObjectIdentifier($0.shared { Kept() }) }
+        let ofOtherType = await onLoop(loop) { ObjectIdentifier($0.shared { OtherKept() }) }
+        let ofOtherLoop = await onLoop(other) { ObjectIdentifier($0.shared { Kept() }) }
+        #expect(first == again)
+        #expect(first != ofOtherType && first != ofOtherLoop)
+        await loop.stop()
+        await other.stop()
+    }
+
     @Test("What asks for it is flushed once at the end of the turn, and not in the next")
     func flushing() async throws {
         let loop = try EventLoop()

@@ -63,7 +63,11 @@ struct ResponseExpectationTests {
     }
 
     private var expectation: ResponseExpectation {
-        ResponseExpectation(accept: Sample.accept, subprotocols: ["a", "b"], extensions: ["x"])
+        ResponseExpectation(
+            accept: Sample.accept,
+            subprotocols: ["a", "b"],
+            extensions: [ExtensionOffer("x")].compactMap(\.self)
+        )
     }
 
     private func answer(_ change: Change) -> ResponseHead {

@@ -15,6 +15,7 @@ struct ProtocolErrorTests {
             (.invalidUTF8, .invalidFramePayloadData), (.frameTooLarge, .messageTooBig),
             (.messageTooLarge, .messageTooBig),
             (.tooManyFragments, .policyViolation), (.keepaliveTimeout, .internalError),
+            (.malformedCompression, .invalidFramePayloadData),
         ] as [(ProtocolError.Code, CloseCode)]
     )
     func closeCode(code: ProtocolError.Code, closeCode: CloseCode) {

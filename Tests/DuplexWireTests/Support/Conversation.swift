@@ -56,6 +56,10 @@ struct Conversation: Sendable {
     var limits = Limits.internet
     var keepalive = Keepalive.disabled
     var closeTimeout = Duration.seconds(10)
+    /// What was agreed on for permessage-deflate; `nil` for nothing.
+    var deflate: DeflateAgreement?
+    /// Shorter messages are sent as they are.
+    var deflateThreshold = 1_000
     var verifier = SplitVerifier()
     private(set) var steps: [Step] = []
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexDeflate
+
 @testable import DuplexWire
 
 /// One run of a conversation, with what the peer sends in given pieces.
@@ -18,6 +20,16 @@ final class ConversationRun {
             keepalive: conversation.keepalive,
             closeTimeout: conversation.closeTimeout,
             maskingKeys: MaskingKeys { 0x4433_2211 },
+            compression: conversation.deflate.map {
+                // The settings of the examples in RFC 7692 section 7.2.3.
+                let settings = Deflater.Settings(windowBits: 15, memoryLevel: 8)
+                return DeflatePool().compression(
+                    $0,
+                    role: conversation.role,
+                    settings: settings,
+                    threshold: conversation.deflateThreshold
+                )
+            },
             now: now
         )
     }
@@ -108,6 +120,16 @@ final class ConversationRun {
     }
 
     private func send(_ kind: Message.Kind, _ bytes: [UInt8]) {
+        var compressed: [UInt8]?
+        let isCompressed = session.compress(bytes.span.raw) { payload in
+            compressed = written(room: session.encodedSize(payload: payload.byteCount)) {
+                session.encode(compressed: kind, payload, into: &$0)
+            }
+        }
+        if isCompressed {
+            note(compressed ?? [])
+            return
+        }
         let room = session.encodedSize(payload: bytes.count)
         note(written(room: room) { session.encode(kind, bytes.span.raw, into: &$0) })
     }

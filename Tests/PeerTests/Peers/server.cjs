@@ -61,6 +61,8 @@ const handlers = {
 
 const preferred = ["chat.v2", "chat.v1"];
 const server = new WebSocketServer({
+    // Off unless asked for, other than in the other peers.
+    perMessageDeflate: true,
     host: "127.0.0.1",
     port: 0,
     maxPayload: 0,

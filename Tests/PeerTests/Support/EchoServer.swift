@@ -17,8 +17,9 @@ struct EchoServer {
     private(set) var server = WebServer(port: 0)
     let closes = Closes()
 
-    init() {
+    init(compression: WebSocketCompression = .disabled) {
         server.limits = Corpus.limits
+        server.compression = compression
         server.subprotocols = ["chat.v2", "chat.v1"]
         let closes = closes
         server.webSocket(Path.task.rawValue) { socket in

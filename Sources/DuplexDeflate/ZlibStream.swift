@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import CDuplexZlib
+
+// The one file of this module that says `unsafe`: zlib is called with memory that is lent for the length of a call.
+
+/// One of zlib's streams, raw deflate in one direction (RFC 1951), with its memory.
+@safe final class ZlibStream {
+    /// What a stream does, and with how much memory.
+    enum Kind {
+        case deflating(level: Int, windowBits: Int, memoryLevel: Int)
+        case inflating(windowBits: Int)
+    }
+
+    /// How a call ended.
+    enum Status {
+        /// All of the input is taken, and all that it gives is written.
+        case inputTaken
+        /// There was no more room; there may be more to write.
+        case outputFull
+        /// The last block of the stream has ended; there may be input behind it.
+        case ended
+        /// The input isn't deflate, or refers to what lies before its window.
+        case corrupt
+    }
+
+    // zlib's state points back to this, so it must not move.
+    private let stream: UnsafeMutablePointer<z_stream>
+    private let isDeflating: Bool
+
+    /// Makes a stream; `nil` without memory for it, or with numbers that zlib doesn't take.
+    init?(_ kind: Kind) {
+        unsafe stream = .allocate(capacity: 1)
+        unsafe stream.initialize(to: z_stream())
+        let result: Int32
+        switch kind {
+        case .deflating(let level, let windowBits, let memoryLevel):
+            isDeflating = true
+            result = unsafe cduplex_deflate_init(stream, Int32(level), Int32(windowBits), Int32(memoryLevel))
+        case .inflating(let windowBits):
+            isDeflating = false
+            result = unsafe cduplex_inflate_init(stream, Int32(windowBits))
+        }
+        if result != Z_OK { return nil }
+    }
+
+    deinit {
+        // Of a stream that couldn't be made zlib has no state, and says so.
+        _ = unsafe isDeflating ? deflateEnd(stream) : inflateEnd(stream)
+        unsafe stream.deallocate()
+    }
+
+    /// Has zlib take input from `position` on, and appends what it gives.
+    ///
+    /// A deflating stream flushes, so that whatever it took can be inflated by the peer; at least seven bytes of room
+    /// keep it from doing so again and again (zlib.h, deflate).
+    ///
+    /// - Parameters:
+    ///   - input: the bytes to take.
+    ///   - position: where to begin; moved behind what was taken.
+    ///   - output: what zlib gives is appended to it.
+    ///   - room: the most bytes to append.
+    /// - Returns: how the call ended.
+    func run(
+        _ input: RawSpan,
+        from position: inout Int,
+        into output: inout [UInt8],
+        upTo room: Int
+    ) -> Status {
+        let room = UInt32(clamping: room)
+        var status = Status.corrupt
+        output.append(addingCapacity: Int(room)) { span in
+            unsafe span.withUnsafeMutableBufferPointer { target, count in
+                // The span may have more room than was asked for; zlib is told of what was.
+                status = unsafe run(input, &position, target.baseAddress, room)
+                count += unsafe Int(room - stream.pointee.avail_out)
+                unsafe stream.pointee.next_out = nil
+            }
+        }
+        return status
+    }
+
+    private func run(
+        _ input: RawSpan,
+        _ position: inout Int,
+        _ target: UnsafeMutablePointer<UInt8>?,
+        _ room: UInt32
+    ) -> Status {
+        let rest = input.extracting(position..<input.byteCount)
+        let result = unsafe rest.withUnsafeBytes { source in
+            let count = UInt32(clamping: source.count)
+            unsafe stream.pointee.next_in = source.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            unsafe stream.pointee.avail_in = count
+            unsafe stream.pointee.next_out = target
+            unsafe stream.pointee.avail_out = room
+            let result = unsafe isDeflating ? deflate(stream, Z_SYNC_FLUSH) : inflate(stream, Z_SYNC_FLUSH)
+            position += unsafe Int(count - stream.pointee.avail_in)
+            unsafe stream.pointee.next_in = nil
+            return result
+        }
+        switch result {
+        case Z_STREAM_END: return .ended
+        // Z_BUF_ERROR says that nothing could be done, which is no error (zlib.h).
+        case Z_OK, Z_BUF_ERROR:
+            return unsafe stream.pointee.avail_out == 0 || position < input.byteCount ? .outputFull : .inputTaken
+        default: return .corrupt
+        }
+    }
+
+    /// Whether an inflating stream stands between two blocks, and not within one (zlib.h, inflate: `data_type`).
+    var isBetweenBlocks: Bool { unsafe stream.pointee.data_type & 128 != 0 }
+
+    /// Forgets all that was said, as a new stream.
+    func reset() {
+        _ = unsafe isDeflating ? deflateReset(stream) : inflateReset(stream)
+    }
+
+    /// Has an inflating stream that has ended begin again, with its window as it is.
+    func beginAgain() {
+        _ = unsafe inflateResetKeep(stream)
+    }
+
+    /// What an inflating stream has in its window: the last bytes that it gave, at most 32 KiB.
+    func window() -> [UInt8] {
+        var length: UInt32 = 0
+        guard unsafe inflateGetDictionary(stream, nil, &length) == Z_OK, length > 0 else { return [] }
+        // As long as zlib has just said that it is.
+        return unsafe [UInt8](unsafeUninitializedCapacity: Int(length)) { target, count in
+            let result = unsafe inflateGetDictionary(stream, target.baseAddress, &length)
+            count = result == Z_OK ? Int(length) : 0
+        }
+    }
+
+    /// Gives a new inflating stream the window of another.
+    func setWindow(_ bytes: [UInt8]) {
+        _ = unsafe bytes.withUnsafeBufferPointer {
+            unsafe inflateSetDictionary(stream, $0.baseAddress, UInt32(clamping: $0.count))
+        }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// The same bytes as a raw span.
+    var raw: RawSpan {
+        @_lifetime(copy self)
+        get {
+            // Bytes have no padding, so none of them is uninitialised, which is what makes `bytes` unsafe in general.
+            unsafe bytes
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+
+// Messages that permessage-deflate makes shorter (RFC 7692).
+
+extension WebSocket {
+    /// What the handshake has agreed on for compression; `nil` if messages aren't compressed.
+    public var compression: DeflateAgreement? { session.compression?.agreement }
+
+    /// How many messages were compressed in either direction, and what that has spared; `nil` if messages aren't
+    /// compressed.
+    public var compressionCounts: MessageCompression.Counts? { session.compression?.counts }
+
+    /// Sends a message, compressed or not whatever its length.
+    ///
+    /// As ``send(_:)-(Message)`` otherwise. On a connection without compression the choice says nothing. Where messages
+    /// stand each for itself, one that compression doesn't make shorter goes as it is.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - compress: whether to compress it; false for what is compressed already, and for secrets beside what an
+    ///     attacker chooses (RFC 7692 section 8).
+    /// - Throws: as ``send(_:)-(Message)``.
+    public func send(_ message: Message, compress: Bool) async throws {
+        if try !write(message, compress: compress) { try await waitForDrain() }
+    }
+
+    /// Queues a message as ``enqueue(_:_:)`` does, compressed or not whatever its length.
+    ///
+    /// - Parameters:
+    ///   - bytes: the payload, copied before the call returns; of a text it must be UTF-8, which isn't checked again.
+    ///   - kind: text or binary.
+    ///   - compress: as of ``send(_:compress:)``.
+    /// - Returns: whether what waits is below the high-water mark (64 KiB).
+    @discardableResult
+    public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind, compress: Bool) -> Bool {
+        let channel = channel
+        write(kind, bytes, to: channel, compress: compress)
+        return channel.isOpen && !channel.isAboveHighWaterMark
+    }
+
+    /// Writes a message compressed.
+    ///
+    /// A function of its own, so that a connection without compression pays one comparison for it.
+    ///
+    /// - Returns: false if it is to be sent as it is.
+    @inline(never)
+    func writeCompressed(_ kind: Message.Kind, _ payload: RawSpan, _ choice: Bool?, to channel: Channel) -> Bool {
+        session.compress(payload, choice) { deflated in
+            channel.write(capacity: FrameHeader.maximumSize + deflated.byteCount) { output in
+                session.encode(compressed: kind, deflated, into: &output)
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexDeflate
+public import DuplexWire
+
+/// Whether messages are compressed, by permessage-deflate (RFC 7692), and how.
+///
+/// `.offered` or `.required` for a client, `.accepted` or `.required` for a server, `.disabled`, or parameters of one's
+/// own. Whether it came to an agreement says ``WebSocket/compression``.
+///
+/// Compression tells the length of what it compresses: where a message holds a secret beside what an attacker chooses,
+/// send it with `compress: false` (RFC 7692 section 8).
+public struct WebSocketCompression: Sendable, Hashable {
+    /// What is agreed on, and how this side deflates; `nil` if compression is off.
+    public var parameters: CompressionParameters?
+    /// Whether no connection is opened without compression.
+    public var isRequired = false
+
+    private init(_ parameters: CompressionParameters?, isRequired: Bool = false) {
+        self.parameters = parameters
+        self.isRequired = isRequired
+    }
+
+    /// Messages aren't compressed; a server declines it when it is offered.
+    public static let disabled = WebSocketCompression(nil)
+    /// A client offers compression, with the default parameters; the server may decline it.
+    public static let offered = WebSocketCompression(CompressionParameters())
+    /// A server accepts compression when it is offered, with the default parameters.
+    public static let accepted = offered
+    /// The connection is opened with compression or not at all, with the default parameters.
+    public static let required = WebSocketCompression(CompressionParameters(), isRequired: true)
+
+    /// Compression with parameters of one's own.
+    ///
+    /// - Parameters:
+    ///   - parameters: what is to be agreed on, and how this side deflates.
+    ///   - isRequired: whether to open no connection without compression; false unless told otherwise.
+    /// - Returns: the choice.
+    public static func parameters(_ parameters: CompressionParameters, isRequired: Bool = false) -> WebSocketCompression
+    {
+        WebSocketCompression(parameters, isRequired: isRequired)
+    }
+
+    /// What the handshake is made with.
+    package var negotiation: DeflateNegotiation? { parameters?.negotiation }
+}
+
+/// What compression is to be agreed on, and how this side deflates.
+///
+/// A connection whose messages refer to earlier ones holds memory for it in either direction, from the first compressed
+/// message on: with the defaults 38 KiB for what it sends, and 11 KiB for what arrives. It is given back, but for the
+/// window of what arrives (4 KiB), when no compressed message went for a keepalive interval. Without context messages
+/// borrow what all connections of a loop share.
+public struct CompressionParameters: Sendable, Hashable {
+    /// Whether the server's messages may refer to those before them (`server_no_context_takeover` if not); they may
+    /// unless told otherwise.
+    public var serverContextTakeover = true
+    /// Whether the client's messages may refer to those before them (`client_no_context_takeover` if not); they may
+    /// unless told otherwise.
+    public var clientContextTakeover = true
+    /// The largest window for the server's messages, as an exponent from 8 (256 bytes) to 15 (32 KiB); 12 unless told
+    /// otherwise.
+    public var serverWindowBits = 12
+    /// The largest window for the client's messages, as an exponent from 8 (256 bytes) to 15 (32 KiB); 12 unless told
+    /// otherwise.
+    ///
+    /// zlib can't deflate with 8: a client whose server asks for that sends its messages as they are.
+    public var clientWindowBits = 12
+    /// How hard to try: from 1, the fastest, to 9, the tightest; 6 unless told otherwise.
+    public var level = 6
+    /// How much memory to deflate with: from 1, the least, to 9, the fastest; 5 unless told otherwise.
+    public var memoryLevel = 5
+    /// Messages shorter than that are sent as they are.
+    ///
+    /// Unless told otherwise, 256 bytes if this side's messages don't refer to earlier ones, and none if they do, since
+    /// short messages that repeat each other then shrink most.
+    public var threshold: ByteCount?
+
+    /// The defaults.
+    public init() {}
+
+    var negotiation: DeflateNegotiation {
+        var negotiation = DeflateNegotiation()
+        negotiation.serverContextTakeover = serverContextTakeover
+        negotiation.clientContextTakeover = clientContextTakeover
+        negotiation.serverWindowBits = serverWindowBits
+        negotiation.clientWindowBits = clientWindowBits
+        return negotiation
+    }
+}
+
+/// What a handshake has agreed on, and how this side deflates.
+package struct AgreedCompression: Sendable {
+    package var agreement: DeflateAgreement
+    package var parameters: CompressionParameters
+
+    /// What is agreed on; `nil` for nothing.
+    package init?(_ agreement: DeflateAgreement?, _ compression: WebSocketCompression) {
+        guard let agreement, let parameters = compression.parameters else { return nil }
+        self.agreement = agreement
+        self.parameters = parameters
+    }
+
+    /// What the connection's session is made with; it shares what it can with the others of the pool.
+    func make(_ role: Session.Role, _ pool: DeflatePool) -> MessageCompression {
+        let wanted = role == .client ? parameters.clientContextTakeover : parameters.serverContextTakeover
+        let takesOver = wanted && agreement.takesOver(role)
+        return pool.compression(
+            agreement,
+            role: role,
+            settings: Deflater.Settings(
+                windowBits: role == .client ? parameters.clientWindowBits : parameters.serverWindowBits,
+                level: parameters.level,
+                memoryLevel: parameters.memoryLevel
+            ),
+            takesOver: takesOver,
+            threshold: parameters.threshold?.bytes ?? (takesOver ? 0 : 256)
+        )
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What one side wants of permessage-deflate, and the rules by which it comes to an agreement (RFC 7692 section 7.1).
+public struct DeflateNegotiation: Sendable, Hashable {
+    /// Whether the server's messages may refer to those before them; they may unless told otherwise.
+    public var serverContextTakeover = true
+    /// Whether the client's messages may refer to those before them; they may unless told otherwise.
+    public var clientContextTakeover = true
+    /// The largest window for the server's messages, as an exponent; 12 unless told otherwise, and taken as 8 at least
+    /// and 15 at most.
+    public var serverWindowBits = 12
+    /// The largest window for the client's messages, as an exponent; 12 unless told otherwise, and taken as 8 at least
+    /// and 15 at most.
+    public var clientWindowBits = 12
+
+    /// The smallest window that can be deflated with: zlib has none of 8 for raw deflate.
+    public static let smallestDeflatingWindow = 9
+
+    /// The defaults: windows of 12 bits, and context taken over.
+    public init() {}
+
+    private static func bounded(_ bits: Int) -> Int { min(max(bits, 8), 15) }
+
+    // MARK: The client
+
+    /// What a client offers, the preferred one first.
+    ///
+    /// A server that can't bound its own window, or can't forget, has to decline an offer that asks for it (sections
+    /// 7.1.1.1 and 7.1.2.1). So behind an offer with either comes one with neither as a fallback.
+    public var offers: [DeflateOffer] {
+        var preferred = DeflateOffer()
+        preferred.serverNoContextTakeover = !serverContextTakeover
+        preferred.clientNoContextTakeover = !clientContextTakeover
+        let serverBits = Self.bounded(serverWindowBits)
+        if serverBits < 15 { preferred.serverMaxWindowBits = serverBits }
+        let clientBits = Self.bounded(clientWindowBits)
+        preferred.clientMaxWindowBits = clientBits < 15 ? .atMost(clientBits) : .any
+        if preferred.serverMaxWindowBits == nil && !preferred.serverNoContextTakeover { return [preferred] }
+        var fallback = preferred
+        fallback.serverMaxWindowBits = nil
+        fallback.serverNoContextTakeover = false
+        return [preferred, fallback]
+    }
+
+    /// What a server's answer agrees to.
+    ///
+    /// - Parameters:
+    ///   - answer: the extension in the server's answer, as it was parsed.
+    ///   - offers: what was offered.
+    /// - Returns: `nil` when the answer isn't one that may be given to any of the offers, so that the handshake fails
+    ///   (section 7.1).
+    public static func agreement(_ answer: ExtensionOffer, to offers: [DeflateOffer]) -> DeflateAgreement? {
+        guard let agreement = DeflateAgreement(answer), let fields = DeflateFields(answer) else { return nil }
+        return offers.contains { fields.answers($0) } ? agreement : nil
+    }
+
+    // MARK: The server
+
+    /// Answers the first offer that can be accepted.
+    ///
+    /// - Parameter offers: all extensions that the client offers, in its order.
+    /// - Returns: the answer and what it agrees to; `nil` when there is no offer that can be accepted.
+    public func accept(_ offers: [ExtensionOffer]) -> (answer: ExtensionOffer, agreement: DeflateAgreement)? {
+        for offer in offers.lazy.compactMap({ DeflateOffer($0) }) {
+            if let answer = answer(offer) { return answer }
+        }
+        return nil
+    }
+
+    private func answer(_ offer: DeflateOffer) -> (answer: ExtensionOffer, agreement: DeflateAgreement)? {
+        var fields = DeflateFields()
+        fields.serverNoContextTakeover = offer.serverNoContextTakeover || !serverContextTakeover
+        fields.clientNoContextTakeover = offer.clientNoContextTakeover || !clientContextTakeover
+        let serverBits = min(Self.bounded(serverWindowBits), offer.serverMaxWindowBits ?? 15)
+        // Declining is right for a server that can't deflate with what is asked of it (section 7.1.2.1); one that was
+        // set to 8 itself uses 9 where the client allows it.
+        if let asked = offer.serverMaxWindowBits {
+            guard asked >= Self.smallestDeflatingWindow else { return nil }
+            fields.serverMaxWindowBits = .value(max(serverBits, Self.smallestDeflatingWindow))
+        } else if serverBits < 15 {
+            fields.serverMaxWindowBits = .value(max(serverBits, Self.smallestDeflatingWindow))
+        }
+        // A client that didn't name its window must not be told one, and may use all of 15 (section 7.1.2.2).
+        switch offer.clientMaxWindowBits {
+        case nil: break
+        case .any: fields.clientMaxWindowBits = .value(Self.bounded(clientWindowBits))
+        case .atMost(let bits): fields.clientMaxWindowBits = .value(min(bits, Self.bounded(clientWindowBits)))
+        }
+        let answer = fields.extensionOffer
+        return DeflateAgreement(answer).map { (answer, $0) }
+    }
+}
+
+extension DeflateFields {
+    /// Whether a server may give this answer to that offer.
+    func answers(_ offer: DeflateOffer) -> Bool {
+        // Section 7.1.1.1: what the client asks for is confirmed, or the offer isn't accepted.
+        if offer.serverNoContextTakeover && !serverNoContextTakeover { return false }
+        // Section 7.1.2.1: the same or a smaller window.
+        if let asked = offer.serverMaxWindowBits {
+            guard case .value(let bits) = serverMaxWindowBits, bits <= asked else { return false }
+        }
+        // Section 7.1.2.2: only a client that has named its window can be asked for one. A value in the offer is a hint
+        // that the server may ignore.
+        return clientMaxWindowBits == .absent || offer.clientMaxWindowBits != nil
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Inflates the messages of one connection, one after the other (RFC 7692 section 7.2.2).
+///
+/// What does it is handed in, so that the rules of the session need no library: `DuplexDeflate` has one over zlib.
+public protocol MessageInflater: AnyObject {
+    /// Inflates payload of the message at hand.
+    ///
+    /// Whatever the input can give is given before more of it is asked for, so that errors show at the same byte in
+    /// every split.
+    ///
+    /// - Parameters:
+    ///   - input: the payload, unmasked.
+    ///   - position: where to begin; moved behind what was taken.
+    ///   - output: what comes of it is appended.
+    ///   - room: the most bytes to append, at least 1.
+    /// - Returns: how far it came.
+    func inflate(
+        _ input: RawSpan,
+        from position: inout Int,
+        into output: inout [UInt8],
+        upTo room: Int
+    ) -> InflateProgress
+
+    /// Inflates what the sender took off the end of the message: the bytes 00 00 FF FF.
+    ///
+    /// Called until it doesn't answer ``InflateProgress/outputFull``.
+    ///
+    /// - Parameters:
+    ///   - output: what comes of it is appended.
+    ///   - room: the most bytes to append, at least 1.
+    /// - Returns: how far it came; ``InflateProgress/corrupt`` as well when the message ends in the middle.
+    func inflateEnd(into output: inout [UInt8], upTo room: Int) -> InflateProgress
+
+    /// The message is complete; the next one follows.
+    func endMessage()
+
+    /// Nothing has come for a while: gives back what memory isn't needed until something does.
+    func rest()
+
+    /// Nothing more will come: gives back all memory.
+    func stop()
+}
+
+/// How far inflating came.
+public enum InflateProgress: Sendable, Hashable {
+    /// All of the input is taken, and all that it gives is written.
+    case inputTaken
+    /// As much was written as was allowed; there may be more.
+    case outputFull
+    /// The input isn't what a peer may send: not deflate, or with references beyond the window.
+    case corrupt
+}
+
+/// Deflates the messages of one connection, one after the other (RFC 7692 section 7.2.1).
+public protocol MessageDeflater: AnyObject {
+    /// Deflates a message, and lends what comes of it for the length of a call.
+    ///
+    /// - Parameters:
+    ///   - payload: the whole message.
+    ///   - body: gets what goes into frames, without the bytes 00 00 FF FF at its end.
+    /// - Returns: whether the message was deflated. If not, for want of memory, it can be sent as it is.
+    func deflate(_ payload: RawSpan, _ body: (RawSpan) -> Void) -> Bool
+
+    /// Nothing was sent for a while: gives back what memory isn't needed until something is.
+    func rest()
+
+    /// Nothing more will be sent: gives back all memory.
+    func stop()
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexDeflate
+import DuplexWire
+import Testing
+
+@Suite("Deflating messages")
+struct DeflaterTests {
+    @Test("The examples of RFC 7692 section 7.2.3: one block, and a second message that refers to the first")
+    func examples() {
+        let deflater = Deflater(.init(windowBits: 15, level: 6, memoryLevel: 8))
+        let first = deflated(Array("Hello".utf8), by: deflater)
+        let second = deflated(Array("Hello".utf8), by: deflater)
+        #expect(first == [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00])
+        #expect(second == [0xF2, 0x00, 0x11, 0x00, 0x00])
+    }
+
+    @Test("Without context the second message is as the first", arguments: [false, true])
+    func withoutContext(byRest: Bool) {
+        let deflater = Deflater(.init(windowBits: 15, level: 6, memoryLevel: 8))
+        let first = deflated(Array("Hello".utf8), by: deflater)
+        if byRest { deflater.rest() } else { deflater.reset() }
+        let second = deflated(Array("Hello".utf8), by: deflater)
+        #expect(first == second)
+    }
+
+    @Test("An empty message is one byte, however often (RFC 7692 section 7.2.3.6)")
+    func emptyMessages() {
+        let deflater = Deflater()
+        let messages = (0..<3).map { _ in deflated([], by: deflater) }
+        #expect(messages == [[0], [0], [0]])
+        #expect(!deflater.holdsMemory)
+        _ = deflated(Samples.text, by: deflater)
+        let behind = deflated([], by: deflater)
+        #expect(behind == [0])
+    }
+
+    @Test("Every window, level and memory level round-trips", arguments: 9...15, [0, 1, 6, 9])
+    func settings(windowBits: Int, level: Int) {
+        for memoryLevel in 1...9 {
+            let deflater = Deflater(.init(windowBits: windowBits, level: level, memoryLevel: memoryLevel))
+            let inflater = Inflater(windowBits: windowBits)
+            for message in Samples.all + Samples.all {
+                let result = inflated([deflated(message, by: deflater)], by: inflater)
+                #expect(result == Inflated(bytes: message), "memory level \(memoryLevel), \(message.count) bytes")
+            }
+        }
+    }
+
+    @Test("A message in pieces can be inflated up to each of them")
+    func pieces() {
+        let deflater = Deflater()
+        let text = Samples.text
+        var output: [UInt8] = []
+        let first = deflater.deflate(rawSpan(of: text), isLast: false, into: &output)
+        let inflater = Inflater()
+        var position = 0
+        var bytes: [UInt8] = []
+        let progress = inflater.inflate(rawSpan(of: output), from: &position, into: &bytes, upTo: 100_000)
+        #expect(first && progress == .inputTaken && bytes == Samples.text)
+        let empty: [UInt8] = []
+        var rest: [UInt8] = []
+        let second = deflater.deflate(rawSpan(of: empty), isLast: true, into: &rest)
+        let all = inflated([rest], by: inflater)
+        #expect(second && all == Inflated())
+    }
+
+    @Test("Memory is taken with the first message, and given back on rest")
+    func memory() {
+        let deflater = Deflater()
+        #expect(!deflater.holdsMemory)
+        _ = deflated(Samples.text, by: deflater)
+        #expect(deflater.holdsMemory)
+        deflater.rest()
+        #expect(!deflater.holdsMemory)
+    }
+
+    @Test("Settings that zlib doesn't take become the nearest")
+    func nearest() {
+        let least = Deflater.Settings(windowBits: 8, level: -3, memoryLevel: 0)
+        #expect(least == .init(windowBits: 9, level: 0, memoryLevel: 1))
+        let most = Deflater.Settings(windowBits: 99, level: 10, memoryLevel: 20)
+        #expect(most == .init(windowBits: 15, level: 9, memoryLevel: 9))
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexDeflate
+import Testing
+
+@testable import DuplexWire
+
+@Suite("What is kept for compression")
+struct MessageCompressionTests {
+    private static func compression(threshold: Int = 0, deflates: Bool = true) -> MessageCompression {
+        var agreement = DeflateAgreement()
+        if !deflates { agreement.serverMaxWindowBits = 8 }
+        return DeflatePool().compression(agreement, role: .server, settings: .init(), threshold: threshold)
+    }
+
+    @Test("The app's choice comes before the threshold; without a deflater nothing is compressed")
+    func compresses() {
+        let compression = Self.compression(threshold: 256)
+        #expect(!compression.compresses(255, nil) && compression.compresses(256, nil))
+        #expect(compression.compresses(0, true) && !compression.compresses(1_000, false))
+        #expect(!Self.compression(deflates: false).compresses(1_000, true))
+    }
+
+    @Test("Without a limit any length is allowed")
+    func unlimited() throws {
+        let compression = Self.compression()
+        compression.beginMessage(isCompressed: true)
+        let limits = MessageLimits(.unlimited)
+        try compression.beginFragment(length: UInt64(Int64.max / 2), limits: limits)
+    }
+
+    @Test("Messages that arrived are counted")
+    func counts() throws {
+        let compression = Self.compression()
+        compression.beginMessage(isCompressed: true)
+        try compression.beginFragment(length: 30, limits: MessageLimits(.internet))
+        try compression.beginFragment(length: 12, limits: MessageLimits(.internet))
+        compression.endMessage(inflated: 100)
+        #expect(!compression.isInflating)
+        #expect(compression.counts.messagesInflated == 1)
+        #expect(compression.counts.bytesBeforeInflating == 42 && compression.counts.bytesInflated == 100)
+    }
+}
