@@ -198,9 +198,11 @@ public struct HTTPTunnel: Sendable {
         let challenges = AuthenticationChallenge.parse(head.fields[values: .proxyAuthenticate])
         guard authenticator?.challenged(challenges) == true else { throw Self.error(head) }
         let framing = try? head.framing(answering: .connect)
+        var bounded = limits
+        bounded.bodySize = .bytes(Self.bodyBound)
         let hasPersistence = head.keepsAlive && !head.fields.hasToken("close", in: Self.proxyConnection)
         guard hasPersistence, let framing, framing != .untilClose,
-            let decoder = try? BodyDecoder(framing, limits: limits.with(bodySize: .bytes(Self.bodyBound)))
+            let decoder = try? BodyDecoder(framing, limits: bounded)
         else {
             state = .done
             return .reconnect
