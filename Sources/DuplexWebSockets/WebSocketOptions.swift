@@ -21,7 +21,9 @@ public struct WebSocketOptions: Sendable {
     ///
     /// A field Origin in ``headers`` takes its place.
     public var origin: String?
-    /// What to send as User-Agent; nothing unless told otherwise. Such a field in ``headers`` takes its place.
+    /// What to send as User-Agent; nothing unless told otherwise.
+    ///
+    /// Such a field in ``headers`` takes its place.
     public var userAgent: String?
     /// Where cookies come from and what servers set goes to, also with refusals; none, and then no cookie is kept.
     ///

@@ -16,7 +16,7 @@ struct ImportTests {
         ],
         "DuplexWire": ["HTTPTypes"],
         "DuplexWebSockets": [
-            "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "HTTPTypes", "Logging", "DequeModule",
+            "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "Synchronization", "HTTPTypes", "Logging", "DequeModule",
         ],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "HTTPTypes", "Logging",

@@ -5,8 +5,9 @@ import DuplexSockets
 public import DuplexWire
 public import HTTPTypes
 
-/// The requests that lead to one WebSocket: more than one where the server redirects or asks who this is. One deadline is
-/// for all of them.
+/// The requests that lead to one WebSocket: more than one where the server redirects or asks who this is.
+///
+/// One deadline is for all of them.
 struct HandshakeAttempts: Sendable {
     private let loop: EventLoop
     private let options: WebSocketOptions

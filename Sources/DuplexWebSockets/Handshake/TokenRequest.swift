@@ -26,12 +26,17 @@ actor TokenRequest {
     ///   - token: gives it; runs wherever it likes.
     /// - Returns: the token.
     /// - Throws: what `token` threw; ``WebSocketError`` when the time is over; `CancellationError`.
-    func run(until deadline: MonotonicInstant, _ token: @escaping @Sendable () async throws -> String) async throws
-        -> String
-    {
+    func run(
+        until deadline: MonotonicInstant,
+        _ token: @escaping @Sendable () async throws -> String
+    ) async throws -> String {
         task = Task.detached {
             let result: Result<String, any Error>
-            do { result = .success(try await token()) } catch { result = .failure(error) }
+            do {
+                result = .success(try await token())
+            } catch {
+                result = .failure(error)
+            }
             await self.end(result)
         }
         loop.execute { [self] core in

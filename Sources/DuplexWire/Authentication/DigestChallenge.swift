@@ -46,9 +46,10 @@ public struct DigestChallenge: Sendable, Hashable {
 
     /// Reads a challenge.
     ///
+    /// It is nil if that isn't of this scheme, if its algorithm isn't known, if it asks for the protection of the body
+    /// alone (`auth-int`), or if realm or nonce are missing.
+    ///
     /// - Parameter challenge: One of any scheme.
-    /// - Returns: nil if it isn't of this scheme, if its algorithm isn't known, if it asks for the protection of the
-    ///   body alone (`auth-int`), or if realm or nonce are missing.
     public init?(_ challenge: AuthenticationChallenge) {
         guard challenge.scheme == "digest", let realm = challenge["realm"], let nonce = challenge["nonce"] else {
             return nil

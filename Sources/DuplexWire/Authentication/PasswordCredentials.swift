@@ -18,8 +18,9 @@ public struct PasswordCredentials: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads what stands before the `@` of a URL: `user:password`, each percent-encoded; a missing password is empty.
     ///
+    /// It is nil if the text can't be decoded, or is empty.
+    ///
     /// - Parameter userInfo: The text, such as ``WebSocketURL/userInfo``.
-    /// - Returns: nil if it can't be decoded, or is empty.
     public init?(userInfo: String) {
         let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard !userInfo.isEmpty, let user = PercentDecoding.decode(parts[0]),

@@ -32,13 +32,14 @@ public struct Cookie: Sendable, Hashable {
 
     /// Reads the value of a Set-Cookie field (RFC 6265 sections 5.2 and 5.3).
     ///
+    /// It is nil for what is to be ignored: without a name, too long, for a domain that the server doesn't belong to, or
+    /// with `Secure` or one of the prefixes `__Secure-` and `__Host-` against their rules (RFC 6265bis sections 5.7 and
+    /// 4.1.3).
+    ///
     /// - Parameters:
     ///   - text: The value.
     ///   - url: Where it came from.
     ///   - seconds: The time, in seconds since the beginning of 1970.
-    /// - Returns: nil for what is to be ignored: without a name, too long, for a domain that the server doesn't belong
-    ///   to, or with `Secure` or one of the prefixes `__Secure-` and `__Host-` against their rules (RFC 6265bis sections
-    ///   5.7 and 4.1.3).
     public init?(setCookie text: String, from url: WebSocketURL, at seconds: Int64) {
         let parts = text.utf8.split(separator: UInt8(ascii: ";"), maxSplits: 64, omittingEmptySubsequences: false)
         guard let pair = Self.pair(parts[0]), let named = pair.value, !pair.name.isEmpty,

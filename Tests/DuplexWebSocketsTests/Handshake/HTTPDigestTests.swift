@@ -24,9 +24,13 @@ struct HTTPDigestTests {
         )
     }
 
-    private func answer(_ challenge: String, _ user: String, _ password: String, _ target: String, _ cnonce: String)
-        -> String
-    {
+    private func answer(
+        _ challenge: String,
+        _ user: String,
+        _ password: String,
+        _ target: String,
+        _ cnonce: String
+    ) -> String {
         let credentials = PasswordCredentials(user: user, password: password)
         let digest = AuthenticationChallenge.parse([challenge]).first.flatMap(DigestChallenge.init)
         return digest?.answer(

@@ -9,9 +9,10 @@ import Testing
 
 @Suite("The requests of an attempt")
 struct HandshakePlanTests {
-    private func plan(_ url: String = "wss://a.test/x", _ configure: (inout WebSocketOptions) -> Void = { _ in }) throws
-        -> HandshakePlan
-    {
+    private func plan(
+        _ url: String = "wss://a.test/x",
+        _ configure: (inout WebSocketOptions) -> Void = { _ in }
+    ) throws -> HandshakePlan {
         var options = WebSocketOptions()
         configure(&options)
         return HandshakePlan(try WebSocketURL(url), options)

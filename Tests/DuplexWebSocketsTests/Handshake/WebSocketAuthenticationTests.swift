@@ -83,7 +83,10 @@ struct WebSocketAuthenticationTests {
             #expect(error?.description.contains("2 requests") == true)
         }
         try await request(.digest("mia", "pw"), answer: "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\n\r\n") {
-            _, attempt, peer, _ in
+            _,
+            attempt,
+            peer,
+            _ in
             await peer.finishWriting()
             let error = await #expect(throws: WebSocketError.self) { try await attempt.value }
             #expect(error?.timeline?.requests == 1)

@@ -12,7 +12,8 @@ struct ConfiguredProxyTests {
     @Test(
         "It is read from a URL",
         arguments: [
-            ("http://a:3128", ConfiguredProxy.Kind.http, "a:3128"), ("a:3128", .http, "a:3128"), ("http://a", .http, "a:80"),
+            ("http://a:3128", ConfiguredProxy.Kind.http, "a:3128"), ("a:3128", .http, "a:3128"),
+            ("http://a", .http, "a:80"),
             ("https://a", .http, "tls://a:443"), ("https://a:8443/", .http, "tls://a:8443"),
             ("SOCKS5://[::1]", .socks5, "[::1]:1080"), ("socks5h://a:80", .socks5h, "a:80"),
             ("socks4://1.2.3.4:9", .socks4, "1.2.3.4:9"), ("socks4a://a", .socks4a, "a:1080"),
@@ -31,7 +32,10 @@ struct ConfiguredProxyTests {
         #expect(proxy.credentials == PasswordCredentials(user: "mia", password: "p@ss"))
     }
 
-    @Test("What is no proxy is an error", arguments: ["ftp://a", "http://", "http://a:99999", "://a", "http://a b", "u%zz@a"])
+    @Test(
+        "What is no proxy is an error",
+        arguments: ["ftp://a", "http://", "http://a:99999", "://a", "http://a b", "u%zz@a"]
+    )
     func faults(url: String) {
         let error = #expect(throws: SocketError.self) { _ = try ConfiguredProxy(url: url) }
         #expect(error?.code == .invalidOptions)

@@ -8,9 +8,11 @@ import Testing
 
 @Suite("Proxies from the environment")
 struct ProxyEnvironmentTests {
-    private func host(_ variables: [String: String], to target: String = "example.com", isSecured: Bool = false) throws
-        -> String?
-    {
+    private func host(
+        _ variables: [String: String],
+        to target: String = "example.com",
+        isSecured: Bool = false
+    ) throws -> String? {
         try ProxyEnvironment { variables[$0] }.proxy(to: target, port: isSecured ? 443 : 80, isSecured: isSecured)?.host
     }
 

@@ -18,16 +18,23 @@ struct ProxySettingsTests {
     private static let credentials = PasswordCredentials(user: "Aladdin", password: "open sesame")
 
     private func withProxy(
-        _ make: @escaping @Sendable (Int) -> ProxySettings,
+        _ proxy: ConfiguredProxy.Kind,
+        credentials: PasswordCredentials? = nil,
+        tls: TLSOptions? = nil,
         url: String = "ws://\(target)/x",
-        configure: (inout WebSocketOptions) -> Void = { _ in },
+        options configured: WebSocketOptions = WebSocketOptions(),
         _ body: (Task<WebSocket, any Error>, Incoming) async throws -> Void
     ) async throws {
-        var options = WebSocketOptions()
-        configure(&options)
-        try await withIncoming { listener, accept in
-            let port = try WebSocketURL(listener).port
-            options.proxy = make(port)
+        var options = configured
+        try await withIncoming { _, accept in
+            switch proxy {
+            case .http:
+                options.proxy = .http("127.0.0.1", port: accept.port, credentials: credentials, tls: tls)
+            case .socks4: options.proxy = .socks4("127.0.0.1", port: accept.port)
+            case .socks4a: options.proxy = .socks4a("127.0.0.1", port: accept.port, user: credentials?.user ?? "")
+            case .socks5: options.proxy = .socks5("127.0.0.1", port: accept.port, credentials: credentials)
+            case .socks5h: options.proxy = .socks5h("127.0.0.1", port: accept.port, credentials: credentials)
+            }
             let attempt = Task { [options] in try await WebSocket.connect(to: url, options: options) }
             try await body(attempt, accept)
         }
@@ -43,7 +50,7 @@ struct ProxySettingsTests {
 
     @Test("An HTTP proxy is asked for a tunnel, also without TLS, and looks the name up")
     func tunnel() async throws {
-        try await withProxy { .http("127.0.0.1", port: $0) } _: { attempt, accept in
+        try await withProxy(.http) { attempt, accept in
             let peer = try await accept()
             let request = try await peer.readHead()
             #expect(request == "CONNECT \(Self.target):80 HTTP/1.1\r\nHost: \(Self.target):80\r\n\r\n")
@@ -55,10 +62,9 @@ struct ProxySettingsTests {
     @Test("Within the tunnel TLS is agreed upon with the target")
     func secured() async throws {
         let identity = try TLSIdentity.selfSigned(for: [Self.target])
-        let url = "wss://\(Self.target)/x"
-        try await withProxy({ .http("127.0.0.1", port: $0) }, url: url) {
-            $0.tls.trust = .roots(identity.certificates)
-        } _: { attempt, accept in
+        var options = WebSocketOptions()
+        options.tls.trust = .roots(identity.certificates)
+        try await withProxy(.http, url: "wss://\(Self.target)/x", options: options) { attempt, accept in
             let peer = try await accept()
             #expect(try await peer.readHead().hasPrefix("CONNECT \(Self.target):443 HTTP/1.1\r\n"))
             try await peer.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -70,7 +76,7 @@ struct ProxySettingsTests {
     @Test("A target that isn't trusted is an error although the proxy is fine")
     func untrusted() async throws {
         let identity = try TLSIdentity.selfSigned(for: [Self.target])
-        try await withProxy({ .http("127.0.0.1", port: $0) }, url: "wss://\(Self.target)/x") { attempt, accept in
+        try await withProxy(.http, url: "wss://\(Self.target)/x") { attempt, accept in
             let peer = try await accept()
             _ = try await peer.readHead()
             try await peer.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -83,10 +89,11 @@ struct ProxySettingsTests {
 
     @Test("Basic is sent when it is asked for, on the same connection")
     func basic() async throws {
-        try await withProxy { .http("127.0.0.1", port: $0, credentials: Self.credentials) } _: { attempt, accept in
+        try await withProxy(.http, credentials: Self.credentials) { attempt, accept in
             let peer = try await accept()
             #expect(try await peer.readHead().contains("Authorization") == false)
-            try await peer.send("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=x\r\nContent-Length: 3\r\n\r\nno!")
+            let challenge = "Proxy-Authenticate: Basic realm=x\r\n"
+            try await peer.send("HTTP/1.1 407 No\r\n\(challenge)Content-Length: 3\r\n\r\nno!")
             let second = try await peer.readHead()
             #expect(second.contains("Proxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
             try await peer.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -96,12 +103,12 @@ struct ProxySettingsTests {
 
     @Test("Digest is preferred, and a proxy that closes is connected to again")
     func digest() async throws {
-        try await withProxy { .http("127.0.0.1", port: $0, credentials: Self.credentials) } _: { attempt, accept in
+        try await withProxy(.http, credentials: Self.credentials) { attempt, accept in
             let first = try await accept()
             _ = try await first.readHead()
+            let challenges = "Basic realm=x, Digest realm=\"r\", nonce=\"n\", qop=\"auth\""
             try await first.send(
-                "HTTP/1.1 407 No\r\nProxy-Authenticate: Basic realm=x, Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n"
-                    + "Connection: close\r\n\r\n"
+                "HTTP/1.1 407 No\r\nProxy-Authenticate: \(challenges)\r\nConnection: close\r\n\r\n"
             )
             let second = try await accept()
             let request = try await second.readHead()
@@ -123,7 +130,7 @@ struct ProxySettingsTests {
 
     @Test("What a proxy answers instead of a tunnel can be acted on", arguments: [403, 407, 502])
     func refused(status: Int) async throws {
-        try await withProxy { .http("127.0.0.1", port: $0) } _: { attempt, accept in
+        try await withProxy(.http) { attempt, accept in
             let peer = try await accept()
             _ = try await peer.readHead()
             try await peer.send("HTTP/1.1 \(status) No\r\nProxy-Authenticate: Basic realm=x\r\nX-Why: that\r\n\r\n")
@@ -140,7 +147,7 @@ struct ProxySettingsTests {
     @Test("A proxy that ends the stream, or resets, is an error")
     func ended() async throws {
         for isReset in [false, true] {
-            try await withProxy { .http("127.0.0.1", port: $0) } _: { attempt, accept in
+            try await withProxy(.http) { attempt, accept in
                 let peer = try await accept()
                 _ = try await peer.readHead()
                 if isReset { await peer.reset() } else { await peer.finishWriting() }
@@ -153,15 +160,15 @@ struct ProxySettingsTests {
 
     @Test("The deadline holds for a proxy that stays silent, and cancelling ends it at once")
     func silent() async throws {
-        try await withProxy({ .http("127.0.0.1", port: $0) }) {
-            $0.connectTimeout = .milliseconds(50)
-        } _: { attempt, accept in
+        var options = WebSocketOptions()
+        options.connectTimeout = .milliseconds(50)
+        try await withProxy(.http, options: options) { attempt, accept in
             let peer = try await accept()
             await expect(.timedOut) { try await attempt.value }
             _ = try? await peer.readHead()
             #expect(await peer.isOver())
         }
-        try await withProxy { .socks5h("127.0.0.1", port: $0) } _: { attempt, accept in
+        try await withProxy(.socks5h) { attempt, accept in
             let peer = try await accept()
             _ = try await peer.read(exactly: 3)
             attempt.cancel()
@@ -173,7 +180,7 @@ struct ProxySettingsTests {
     @Test("SOCKS 5 gives the proxy the name, and credentials if it wants them")
     func socks5h() async throws {
         let credentials = PasswordCredentials(user: "mia", password: "pw")
-        try await withProxy { .socks5h("127.0.0.1", port: $0, credentials: credentials) } _: { attempt, accept in
+        try await withProxy(.socks5h, credentials: credentials) { attempt, accept in
             let peer = try await accept()
             #expect(try await peer.read(exactly: 4) == [5, 2, 0, 2])
             try await peer.send([5, 2])
@@ -189,9 +196,10 @@ struct ProxySettingsTests {
 
     @Test("SOCKS 4a gives it the name, too")
     func socks4a() async throws {
-        try await withProxy { .socks4a("127.0.0.1", port: $0, user: "mia") } _: { attempt, accept in
+        try await withProxy(.socks4a, credentials: PasswordCredentials(user: "mia", password: "")) { attempt, accept in
             let peer = try await accept()
-            let request: [UInt8] = [4, 1, 0, 80, 0, 0, 0, 1] + Array("mia".utf8) + [0] + Array(Self.target.utf8) + [0]
+            let texts = Array("mia".utf8) + [0] + Array(Self.target.utf8) + [0]
+            let request: [UInt8] = [4, 1, 0, 80, 0, 0, 0, 1] + texts
             #expect(try await peer.read(exactly: request.count) == request)
             try await peer.send([0, 90, 0, 0, 0, 0, 0, 0])
             try await finish(attempt, peer)
@@ -257,7 +265,7 @@ struct ProxySettingsTests {
         tls.trust = .roots(identity.certificates)
         tls.serverName = "localhost"
         let secured = tls
-        try await withProxy { .http("127.0.0.1", port: $0, tls: secured) } _: { attempt, accept in
+        try await withProxy(.http, tls: secured) { attempt, accept in
             let peer = try await accept()
             try await peer.socket.startTLS(TLSServerOptions(identity))
             _ = try await peer.readHead()

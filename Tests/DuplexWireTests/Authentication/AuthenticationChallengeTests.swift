@@ -19,9 +19,14 @@ struct AuthenticationChallengeTests {
             ("Basic realm=\"a\"", ["basic|realm=a"]),
             ("BASIC Realm = \"a, b=\\\"c\\\\\" , charset=UTF-8", ["basic|realm=a, b=\"c\\|charset=UTF-8"]),
             ("Negotiate", ["negotiate"]), ("Negotiate YII+/_.~-==", ["negotiate|YII+/_.~-=="]),
-            ("Newauth realm=\"apps\", type=1, title=\"Login\", Basic realm=\"simple\"",
-                ["newauth|realm=apps|type=1|title=Login", "basic|realm=simple"]),
-            ("Negotiate, Digest nonce=n,realm=r,Basic realm=x", ["negotiate", "digest|nonce=n|realm=r", "basic|realm=x"]),
+            (
+                "Newauth realm=\"apps\", type=1, title=\"Login\", Basic realm=\"simple\"",
+                ["newauth|realm=apps|type=1|title=Login", "basic|realm=simple"]
+            ),
+            (
+                "Negotiate, Digest nonce=n,realm=r,Basic realm=x",
+                ["negotiate", "digest|nonce=n|realm=r", "basic|realm=x"]
+            ),
             (", ,Basic realm=x,, Digest realm=y , ", ["basic|realm=x", "digest|realm=y"]),
             ("Negotiate abc=, Basic realm=x", ["negotiate|abc=", "basic|realm=x"]),
             ("", []), (" , ", []),
@@ -33,7 +38,9 @@ struct AuthenticationChallengeTests {
 
     @Test(
         "What is malformed ends its field, and the other fields count",
-        arguments: ["Basic realm=\"x", "Basic realm=\"x\\", "Basic =x", "Basic realm=x y", "Basic realm=,", "@", "Ba@ x=y"]
+        arguments: [
+            "Basic realm=\"x", "Basic realm=\"x\\", "Basic =x", "Basic realm=x y", "Basic realm=,", "@", "Ba@ x=y",
+        ]
     )
     func malformed(value: String) {
         #expect(summary(value, "Digest realm=z").last == "digest|realm=z")

@@ -49,7 +49,8 @@ struct AuthenticatorTests {
         var authenticator = authenticator(.strongest)
         let value4 = authenticator.value(method: "GET", target: "/")
         #expect(value4 == nil)
-        let all = "Basic realm=x, Digest realm=a, nonce=b, Digest realm=a, nonce=c, algorithm=SHA-256, "
+        let all =
+            "Basic realm=x, Digest realm=a, nonce=b, Digest realm=a, nonce=c, algorithm=SHA-256, "
             + "Digest realm=a, nonce=d, algorithm=SHA-512-256"
         let isAnswered = authenticator.challenged(challenges(all))
         #expect(isAnswered)

@@ -15,7 +15,10 @@ struct PasswordCredentialsTests {
         #expect(PasswordCredentials(user: "test", password: "123\u{A3}").basicValue == "Basic dGVzdDoxMjPCow==")
     }
 
-    @Test("What Basic has no way to say is nil", arguments: [("a:b", "c"), ("a", "b\n"), ("\u{0}", ""), ("\u{7F}", "")])
+    @Test(
+        "What Basic has no way to say is nil",
+        arguments: [("a:b", "c"), ("a", "b\n"), ("\u{0}", ""), ("\u{7F}", "")]
+    )
     func unsayable(user: String, password: String) {
         #expect(PasswordCredentials(user: user, password: password).basicValue == nil)
     }

@@ -6,9 +6,11 @@ import Testing
 
 @Suite("Cookies")
 struct CookieTests {
-    private func cookie(_ text: String, from url: String = "wss://www.example.com/a/b?q", at seconds: Int64 = 100) throws
-        -> Cookie?
-    {
+    private func cookie(
+        _ text: String,
+        from url: String = "wss://www.example.com/a/b?q",
+        at seconds: Int64 = 100
+    ) throws -> Cookie? {
         Cookie(setCookie: text, from: try WebSocketURL(url), at: seconds)
     }
 

@@ -17,16 +17,15 @@ struct RedirectTests {
             ("wss://b.example/x", "wss://b.example/x"), ("https://b.example/x", "wss://b.example/x"),
             ("//c:9/y?z", "wss://c:9/y?z"), ("/g?y/./x", "wss://a/g?y/./x"), ("g", "wss://a/b/c/g"),
             ("./g/", "wss://a/b/c/g/"), ("../g", "wss://a/b/g"), ("../../../g", "wss://a/g"), ("..", "wss://a/b/"),
-            (".", "wss://a/b/c/"), ("?y", "wss://a/b/c/d;p?y"), ("#s", "wss://a/b/c/d;p?q"), ("g;x=1/../y#s", "wss://a/b/c/g;x=1/../y"),
+            (".", "wss://a/b/c/"), ("?y", "wss://a/b/c/d;p?y"), ("#s", "wss://a/b/c/d;p?q"),
+            ("g;x=1/../y#s", "wss://a/b/c/y"),
         ]
     )
     func resolving(location: String, target: String) throws {
-        // The last row's dots stand behind a segment of their own.
-        let expected = target.replacing("g;x=1/../y", with: "y")
-        #expect(try redirect(location, from: "wss://a/b/c/d;p?q") == .follow(try WebSocketURL(expected)))
+        #expect(try redirect(location, from: "wss://a/b/c/d;p?q") == .follow(try WebSocketURL(target)))
     }
 
-    @Test("A query is left as it is, and one status that isn't a redirect as well", arguments: [101, 200, 300, 304, 305, 401])
+    @Test("An answer that means no other GET is none", arguments: [101, 200, 300, 304, 305, 401])
     func others(status: Int) throws {
         #expect(try redirect("/x", from: "ws://a/", status: status) == .none)
     }

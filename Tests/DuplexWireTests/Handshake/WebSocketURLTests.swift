@@ -58,7 +58,8 @@ struct WebSocketURLTests {
     @Test(
         "A Unix socket is named by its path, and what is asked for there behind a colon",
         arguments: [
-            ("ws+unix:/run/app.sock:/x?y=z:1", "/run/app.sock", "/x?y=z:1"), ("ws+unix:/run/app.sock", "/run/app.sock", "/"),
+            ("ws+unix:/run/app.sock:/x?y=z:1", "/run/app.sock", "/x?y=z:1"),
+            ("ws+unix:/run/app.sock", "/run/app.sock", "/"),
             ("WS+UNIX:///run/app.sock:", "/run/app.sock", "/"), ("ws+unix:/a%3Ab:/", "/a:b", "/"),
             ("ws+unix:@name:/x", "@name", "/x"),
         ]
@@ -74,7 +75,9 @@ struct WebSocketURLTests {
 
     @Test(
         "What names no Unix socket is refused",
-        arguments: ["ws+unix:", "ws+unix:/", "ws+unix:x", "ws+unix://host/x", "ws+unix:/x:y", "ws+unix:/x?y", "ws+unix:/%00"]
+        arguments: [
+            "ws+unix:", "ws+unix:/", "ws+unix:x", "ws+unix://host/x", "ws+unix:/x:y", "ws+unix:/x?y", "ws+unix:/%00",
+        ]
     )
     func badUnix(text: String) {
         #expect(throws: WebSocketURLError.self) { try WebSocketURL(text) }

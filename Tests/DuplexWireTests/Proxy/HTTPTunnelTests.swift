@@ -55,7 +55,9 @@ struct HTTPTunnelTests {
 
     @Test(
         "What is no host with a port is refused",
-        arguments: [("", 80), ("a b", 80), ("a\r\nb", 80), ("a", 0), ("a", 65_536), ("a:80", 80), ("a/b", 1), ("[::1]", 1)]
+        arguments: [
+            ("", 80), ("a b", 80), ("a\r\nb", 80), ("a", 0), ("a", 65_536), ("a:80", 80), ("a/b", 1), ("[::1]", 1),
+        ]
     )
     func badTarget(host: String, port: Int) {
         #expect(throws: ProxyError.self) { try HTTPTunnel(host: host, port: port) }
@@ -113,7 +115,8 @@ struct HTTPTunnelTests {
 
     @Test("A challenge is answered on the same connection, behind its body")
     func challenged() throws {
-        let input = wire("HTTP/1.1 407 x\nProxy-Authenticate: Basic realm=x\nContent-Length: 3\n\nno!HTTP/1.1 200 x\n\n")
+        let refusal = "HTTP/1.1 407 x\nProxy-Authenticate: Basic realm=x\nContent-Length: 3\n\nno!"
+        let input = wire(refusal + "HTTP/1.1 200 x\n\n")
         let outcome = run(input + [1], .strongest)
         #expect(outcome.steps.count == 2)
         guard case .send(let bytes) = outcome.steps.first else {
