@@ -8,7 +8,7 @@ import Synchronization
 /// The cookies that servers have set in their answers to handshakes, shared by the connections that have it in their
 /// options (RFC 6265).
 ///
-/// In memory only and bounded; see ``CookieStore``, which has the rules. There is no list of public suffixes: a jar is for
+/// In memory only and bounded; see `CookieStore`, which has the rules. There is no list of public suffixes: a jar is for
 /// servers of one's own, and not for browsing.
 public final class CookieJar: Sendable {
     private let store: Mutex<CookieStore>

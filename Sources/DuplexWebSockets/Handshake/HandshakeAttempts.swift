@@ -159,7 +159,10 @@ extension WebSocketError {
     public var body: [UInt8] { handshake?.body ?? [] }
 
     /// What to try next, in plain words; `nil` where nothing gives a clue.
-    public var hint: String? { handshake?.hint }
+    public var hint: String? {
+        if proxy?.code == .unauthorized { return "the proxy wants credentials, or others: see WebSocketOptions.proxy" }
+        return handshake?.hint
+    }
 
     /// What a proxy said that didn't make the connection.
     public var proxy: ProxyError? { (cause as? SocketError)?.proxyFailure as? ProxyError }

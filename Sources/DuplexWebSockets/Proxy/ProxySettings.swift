@@ -90,7 +90,7 @@ public struct ProxySettings: Sendable {
     ///
     /// - Parameter text: the URL.
     /// - Returns: the settings.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidOptions``; its message doesn't quote a password.
+    /// - Throws: `SocketError` with `SocketError.Code.invalidOptions`; its message doesn't quote a password.
     public static func url(_ text: String) throws(SocketError) -> ProxySettings {
         fixed(try ConfiguredProxy(url: text))
     }
@@ -125,8 +125,8 @@ extension ProxySettings: ProxyPolicy {
 extension ConnectOptions {
     /// By way of which proxy the connection is made; none unless told otherwise.
     ///
-    /// ``timeout-swift.property`` holds for all of it. ``Socket/remoteAddress`` is the proxy's then, and an error of the
-    /// proxy's has the code ``SocketError/Code/proxyRefused``.
+    /// `timeout` holds for all of it. `Socket.remoteAddress` is the proxy's then, and an error of the
+    /// proxy's has the code `SocketError.Code.proxyRefused`.
     public var proxy: ProxySettings {
         get { proxying as? ProxySettings ?? .none }
         set { proxying = newValue }

@@ -138,6 +138,7 @@ struct ProxySettingsTests {
             #expect(error?.code == .cannotConnect)
             #expect(error?.stage == .proxy)
             #expect(error?.status?.code == status)
+            #expect((error?.hint != nil) == (status == 407))
             #expect(error?.headers?[HTTPField.Name("X-Why") ?? .via] == "that")
             #expect((error?.cause as? SocketError)?.code == .proxyRefused)
             #expect(await peer.isOver())
