@@ -16,11 +16,12 @@ struct ImportTests {
         ],
         "DuplexWire": ["HTTPTypes"],
         "DuplexWebSockets": [
-            "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "Synchronization", "HTTPTypes", "Logging", "DequeModule",
+            "DuplexSockets", "DuplexWire", "CDuplexOpenSSL", "Dispatch", "Synchronization", "HTTPTypes", "Logging",
+            "DequeModule",
         ],
         "DuplexServer": [
-            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "HTTPTypes", "Logging",
-            "DequeModule", "ServiceLifecycle",
+            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
+            "Logging", "DequeModule", "ServiceLifecycle",
         ],
         "DuplexTesting": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization", "HTTPTypes",
