@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexWire
+import HTTPTypes
 
 /// The client's opening handshake over a connected channel, up to the open WebSocket (RFC 6455 section 4.1).
 actor HandshakeDriver {
@@ -80,6 +81,7 @@ actor HandshakeDriver {
     }
 
     private func open(_ result: ClientHandshake.Result, leftover: [UInt8]) {
+        options.cookies?.take(result.responseHead.fields[values: .setCookie], from: url)
         let setup = WebSocketSetup(
             role: .client,
             limits: options.limits,

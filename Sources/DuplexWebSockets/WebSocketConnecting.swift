@@ -10,7 +10,8 @@ extension WebSocket {
     /// Cancelling ends the attempt at once. What the server sends together with its answer is the first to be received.
     ///
     /// - Parameters:
-    ///   - url: `ws://host[:port]/path?query`, or `wss:` for TLS; `http` and `https` are read as these, as in browsers.
+    ///   - url: `ws://host[:port]/path?query`, or `wss:` for TLS; `http` and `https` are read as these, as in browsers;
+    ///     `ws+unix:/path/of.sock:/path?query` for a Unix socket. A name and a password before an `@` are used by Basic.
     ///   - options: headers, subprotocols, limits and times.
     ///   - group: the loops of which one becomes the connection's.
     /// - Returns: the open connection. Close it, or use ``withConnection(to:options:on:_:)``, which does.
@@ -31,14 +32,8 @@ extension WebSocket {
         on group: EventLoopGroup = .shared,
         handler: (any WebSocketHandler)?
     ) async throws -> WebSocket {
-        let target = try parse(url)
-        let loop = group.next()
-        let deadline = MonotonicInstant.now().advanced(by: options.connectTimeout)
-        let handshake = try makeHandshake(target, options)
-        let driver = try await connect(loop, target, options) { channel in
-            HandshakeDriver(target, options, handshake, loop: loop, channel: channel, handler: handler)
-        }
-        return try await driver.run(until: deadline)
+        let attempts = HandshakeAttempts(loop: group.next(), options: options, handler: handler)
+        return try await attempts.run(HandshakePlan(try parse(url), options))
     }
 
     /// Opens a WebSocket for the length of a closure, which is isolated to it.
@@ -70,50 +65,13 @@ extension WebSocket {
         }
     }
 
-    private static func parse(_ url: String) throws -> WebSocketURL {
+    static func parse(_ url: String) throws -> WebSocketURL {
         do {
             return try WebSocketURL(url)
         } catch {
-            throw WebSocketError(.invalidURL, message: "“\(url)” can't be connected to.", cause: error)
-        }
-    }
-
-    /// Before anything is connected, so that a request that can't be made fails at once.
-    private static func makeHandshake(_ target: WebSocketURL, _ options: WebSocketOptions) throws -> ClientHandshake {
-        var random = SystemRandomNumberGenerator()
-        do {
-            return try ClientHandshake(
-                url: target,
-                subprotocols: options.subprotocols,
-                fields: options.headers,
-                extensions: options.compression.negotiation?.offers.map(\.extensionOffer) ?? [],
-                key: (0..<AcceptKey.nonceSize).map { _ in UInt8.random(in: .min ... .max, using: &random) },
-                limits: options.limits,
-                digest: SHA1.digest
-            )
-        } catch {
-            throw WebSocketError(.invalidRequest, message: "The request can't be made.", cause: error)
-        }
-    }
-
-    private static func connect(
-        _ loop: EventLoop,
-        _ target: WebSocketURL,
-        _ options: WebSocketOptions,
-        _ make: @escaping @Sendable (LoopBound<Channel>) -> HandshakeDriver
-    ) async throws -> HandshakeDriver {
-        let host = target.host + (target.zone.map { "%" + $0 } ?? "")
-        var connecting = ConnectOptions(timeout: options.connectTimeout)
-        connecting.tls = options.tls
-        do {
-            return try await Connector.connect(
-                to: target.isSecure ? .tls(host, port: target.port) : .host(host, port: target.port),
-                on: loop,
-                options: connecting
-            ) { channel, _ in make(channel) }
-        } catch let error as SocketError {
-            let code: WebSocketError.Code = error.code == .timedOut ? .timedOut : .cannotConnect
-            throw WebSocketError(code, message: "\(target) can't be reached.", cause: error)
+            // What can't be read may hold a password.
+            let shown = url.contains("@") ? "The URL" : "“\(url)”"
+            throw WebSocketError(.invalidURL, message: "\(shown) can't be connected to.", cause: error)
         }
     }
 }

@@ -44,6 +44,8 @@ public struct WebSocketError: Error, Sendable {
     public var cause: (any Error)?
     /// How the connection ended, where there was one.
     public var closeReport: CloseReport?
+    /// How far the attempt came, and how long its parts took, where connecting failed.
+    public var timeline: HandshakeTimeline?
     /// The server's answer, where it refused the handshake.
     public var handshake: HandshakeError? { cause as? HandshakeError }
 
@@ -60,6 +62,7 @@ extension WebSocketError: CustomStringConvertible {
     /// The code and the message, then the cause on lines of its own.
     public var description: String {
         var text = "WebSocketError.\(code): \(message)"
+        if let timeline { text += "\n  \(timeline)" }
         if let cause { text += "\n  " + String(describing: cause).replacing("\n", with: "\n  ") }
         return text
     }

@@ -11,15 +11,39 @@ public struct WebSocketOptions: Sendable {
     public var subprotocols: [String] = []
     /// Fields to send with the request.
     ///
-    /// They replace ours of the same name, except those that make the handshake.
+    /// They replace ours of the same name: Host, User-Agent, Origin, Cookie, Authorization. Those that make the handshake
+    /// can't be set, nor those that would give the request a body: connecting fails with
+    /// ``WebSocketError/Code/invalidRequest``.
     public var headers = HTTPFields()
+    /// What shows the server who this is; nothing unless told otherwise, except what the URL has before its `@`.
+    public var authentication = WebSocketAuthentication.none
+    /// The origin to send, such as `https://example.com`, for servers that serve browsers only; none.
+    ///
+    /// A field Origin in ``headers`` takes its place.
+    public var origin: String?
+    /// What to send as User-Agent; nothing unless told otherwise.
+    ///
+    /// Such a field in ``headers`` takes its place.
+    public var userAgent: String?
+    /// Where cookies come from and what servers set goes to, also with refusals; none, and then no cookie is kept.
+    ///
+    /// A field Cookie in ``headers`` takes the place of those in the jar.
+    public var cookies: CookieJar?
+    /// How many redirects are followed; 0 unless told otherwise, and the redirect is a refusal then.
+    ///
+    /// Never from `wss:` to `ws:`. To another scheme, host or port no field Authorization, Cookie or Host is sent, and none of
+    /// ``authentication``, not even when it leads back.
+    public var redirects = 0
+    /// By way of which proxy the connection is made; none unless told otherwise.
+    public var proxy = ProxySettings.none
     /// Whether to offer compression of messages (RFC 7692), and how; it is offered unless told otherwise.
     public var compression = WebSocketCompression.offered
     /// What the server may make this side hold; `.internet` unless told otherwise.
     public var limits = Limits.internet
     /// When to ping, and how long to wait for the pong; every 20 seconds for 20 seconds unless told otherwise.
     public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
-    /// How long the whole attempt may take: looking the name up, connecting and the handshakes; 10 seconds.
+    /// How long the whole attempt may take: looking names up, tokens, proxies, connecting, all handshakes, redirects and
+    /// challenges together; 10 seconds.
     public var connectTimeout = Duration.seconds(10)
     /// What secures connections to `wss:`: the system's roots, the name of the host, and `http/1.1` by ALPN (RFC 7301
     /// section 6) unless told otherwise.

@@ -52,6 +52,11 @@ public struct ConnectOptions: Sendable {
     /// It runs on the event loop of the connection, and so must not block.
     public var resolver: any Resolver = SystemResolver()
 
+    /// By way of which machine the connection is made; `nil` for none.
+    ///
+    /// What proxies speak is a matter of the rules, which this room doesn't know.
+    package var proxying: (any ProxyPolicy)?
+
     /// Makes the default options.
     public init() {}
 

@@ -49,6 +49,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     private struct Content: Sendable, Hashable {
         var names: Duration?
         var attempts: [Attempt]
+        var proxy: Duration?
         var tls: Duration?
         var total: Duration
     }
@@ -64,14 +65,24 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
 
     private let storage: Storage
 
-    package init(names: Duration?, attempts: [Attempt], tls: Duration? = nil, total: Duration) {
-        storage = Storage(Content(names: names, attempts: attempts, tls: tls, total: total))
+    package init(
+        names: Duration?,
+        attempts: [Attempt],
+        proxy: Duration? = nil,
+        tls: Duration? = nil,
+        total: Duration
+    ) {
+        storage = Storage(Content(names: names, attempts: attempts, proxy: proxy, tls: tls, total: total))
     }
 
     /// How long looking the name up took; `nil` where there was none to look up.
     public var names: Duration? { storage.content.names }
     /// The addresses that were tried, in the order in which that began.
     public var attempts: [Attempt] { storage.content.attempts }
+    /// How long the proxy took to make the connection behind it, and securing that to the proxy itself; `nil` without one.
+    ///
+    /// ``names`` and ``attempts`` are about the proxy then.
+    public var proxy: Duration? { storage.content.proxy }
     /// How long the TLS handshake took, whether it succeeded or not; `nil` where it wasn't begun.
     public var tls: Duration? { storage.content.tls }
     /// How long it took until the connection was made or given up.
@@ -91,7 +102,8 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         let lines = (names.map { ["names 0 ms to \(Self.text(of: $0))"] } ?? []) + attempts.map(\.description)
         let secured = tls.map { ["TLS took \(Self.text(of: $0))"] } ?? []
-        return (lines + secured + ["in all \(Self.text(of: total))"]).joined(separator: "\n")
+        let proxied = proxy.map { ["the proxy took \(Self.text(of: $0))"] } ?? []
+        return (lines + proxied + secured + ["in all \(Self.text(of: total))"]).joined(separator: "\n")
     }
 
     /// Milliseconds with one digit behind the point.

@@ -22,6 +22,9 @@ package enum Connector {
         make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     ) async throws -> Value {
         try options.check()
+        if let route = try options.proxying?.route(to: endpoint) {
+            return try await ProxiedConnector.connect(to: endpoint, by: route, on: loop, options: options, make: make)
+        }
         // Here, and not on the loop, since the roots are read from files the first time.
         let context = endpoint.isSecured ? try options.tls.context() : nil
         let operation = ConnectOperation(endpoint: endpoint, loop: loop, options: options, context, make: make)

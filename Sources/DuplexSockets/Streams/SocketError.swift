@@ -54,6 +54,8 @@ public struct SocketError: Error, Sendable {
         public static let tls = Code("tls")
         /// A secured stream ended without its peer having said so: somebody may have cut it short.
         public static let truncated = Code("truncated")
+        /// A proxy didn't make the connection: it refused, or couldn't, or doesn't speak what was expected.
+        public static let proxyRefused = Code("proxyRefused")
         /// The event loop of the socket has been stopped.
         public static let loopStopped = Code("loopStopped")
     }
@@ -68,6 +70,8 @@ public struct SocketError: Error, Sendable {
     public var causes: [SocketError]
     /// What was tried, and when, of a connection that could not be made.
     public var timeline: ConnectTimeline?
+    /// What the proxy said, where it is ``Code/proxyRefused``.
+    package var proxyFailure: (any Error)?
     /// How long that a host is unknown may be remembered; `nil` where the source doesn't say, and for every other error.
     public var timeToLive: Duration?
 

@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// Where a WebSocket server is reached: `ws://host[:port]/path?query`, or `wss:` for a connection with TLS
-/// (RFC 6455 section 3).
+/// (RFC 6455 section 3); or `ws+unix:/path/of.sock:/path?query` for one on a Unix socket of this machine.
 public struct WebSocketURL: Sendable, Hashable {
     /// Whether the connection is secured with TLS.
     public let isSecure: Bool
@@ -18,6 +18,10 @@ public struct WebSocketURL: Sendable, Hashable {
     ///
     /// It isn't part of the request target, the Host field or the ``description``, so that a password isn't logged.
     public let userInfo: String?
+    /// The path of the Unix socket, or `@` and its name where it isn't a file; nil for TCP.
+    ///
+    /// With one the ``host`` is `localhost`, which is what goes into the Host field.
+    public let unixPath: String?
 
     private let authorityHost: String
 
@@ -25,12 +29,21 @@ public struct WebSocketURL: Sendable, Hashable {
     ///
     /// RFC 6455 knows the schemes `ws` and `wss`; `http` and `https` are read as these, as browsers do (WebSockets
     /// Standard, section 3.1), so that the address of a page can be given. What may not stand in a URL (spaces, controls,
-    /// characters beyond ASCII) has to be percent-encoded before.
+    /// characters beyond ASCII) has to be percent-encoded before. A colon in the path of a Unix socket is written `%3A`.
     ///
     /// - Parameter text: The URL.
     /// - Throws: ``WebSocketURLError`` saying what is wrong with it.
     public init(_ text: String) throws(WebSocketURLError) {
         try Self.checkCharacters(text)
+        if Grammar.matches(text.prefix(8), "ws+unix:") {
+            let (path, target) = try Self.unix(text.dropFirst(8))
+            self.init(unixPath: path, requestTarget: target)
+        } else {
+            try self.init(ofHost: text)
+        }
+    }
+
+    private init(ofHost text: String) throws(WebSocketURLError) {
         let (isSecure, rest) = try Self.scheme(text)
         let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         let (userInfo, hostAndPort) = try Self.separateUserInfo(rest[..<authorityEnd])
@@ -43,6 +56,56 @@ public struct WebSocketURL: Sendable, Hashable {
         self.port = authority.port ?? (isSecure ? 443 : 80)
         let target = String(rest[authorityEnd...])
         self.requestTarget = target.hasPrefix("/") ? target : "/" + target
+        self.unixPath = nil
+    }
+
+    private init(unixPath: String, requestTarget: String) {
+        self.isSecure = false
+        self.host = "localhost"
+        self.authorityHost = "localhost"
+        self.zone = nil
+        self.port = 80
+        self.userInfo = nil
+        self.requestTarget = requestTarget
+        self.unixPath = unixPath
+    }
+
+    private init(_ other: WebSocketURL, requestTarget: String) {
+        self.isSecure = other.isSecure
+        self.host = other.host
+        self.authorityHost = other.authorityHost
+        self.zone = other.zone
+        self.port = other.port
+        self.userInfo = nil
+        self.requestTarget = requestTarget
+        self.unixPath = other.unixPath
+    }
+
+    /// The same server with another target, and without user information.
+    func with(requestTarget: some StringProtocol) throws(WebSocketURLError) -> WebSocketURL {
+        let target = String(requestTarget)
+        try Self.checkCharacters(target)
+        return WebSocketURL(self, requestTarget: target)
+    }
+
+    /// The socket and the request target behind `ws+unix:`.
+    private static func unix(_ text: Substring) throws(WebSocketURLError) -> (String, String) {
+        var rest = text
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            guard rest.hasPrefix("/") else { throw WebSocketURLError(.host, "a Unix socket has no host") }
+        }
+        let path = rest.prefix { $0 != ":" }
+        let target = rest.dropFirst(path.count + 1)
+        guard let decoded = PercentDecoding.decode(path), decoded.hasPrefix("/") || decoded.hasPrefix("@"),
+            decoded.utf8.count > 1, !path.contains("?")
+        else {
+            throw WebSocketURLError(.host, "\(Quotation.of(path)) is no path of a Unix socket: it begins with / or @")
+        }
+        guard target.isEmpty || target.hasPrefix("/") else {
+            throw WebSocketURLError(.host, "what follows the path of the Unix socket and its colon begins with /")
+        }
+        return (decoded, target.isEmpty ? "/" : String(target))
     }
 
     /// The value of the Host field: the host, and the port unless it's the scheme's own (RFC 6455 section 4.1, item 4).
@@ -73,7 +136,7 @@ public struct WebSocketURL: Sendable, Hashable {
             return (isSecure, text.dropFirst(scheme.count))
         }
         // Nothing is quoted that may hold a password.
-        throw WebSocketURLError(.scheme, "the URL begins with none of ws://, wss://, http:// and https://")
+        throw WebSocketURLError(.scheme, "the URL begins with none of ws://, wss://, http://, https:// and ws+unix:")
     }
 
     private static func separateUserInfo(_ authority: Substring) throws(WebSocketURLError) -> (String?, Substring) {
@@ -101,6 +164,7 @@ public struct WebSocketURL: Sendable, Hashable {
 extension WebSocketURL: CustomStringConvertible {
     /// The URL without user information, with the zone if there is one, and with the port unless it's the scheme's own.
     public var description: String {
+        if let unixPath { return "ws+unix:\(unixPath.replacing(":", with: "%3A")):\(requestTarget)" }
         let scheme = isSecure ? "wss://" : "ws://"
         guard let zone else { return scheme + hostField + requestTarget }
         // The zone stands within the brackets, as the address's last part (RFC 6874 section 2).

@@ -55,6 +55,34 @@ struct WebSocketURLTests {
         #expect(try WebSocketURL(url.description) == url)
     }
 
+    @Test(
+        "A Unix socket is named by its path, and what is asked for there behind a colon",
+        arguments: [
+            ("ws+unix:/run/app.sock:/x?y=z:1", "/run/app.sock", "/x?y=z:1"),
+            ("ws+unix:/run/app.sock", "/run/app.sock", "/"),
+            ("WS+UNIX:///run/app.sock:", "/run/app.sock", "/"), ("ws+unix:/a%3Ab:/", "/a:b", "/"),
+            ("ws+unix:@name:/x", "@name", "/x"),
+        ]
+    )
+    func unix(text: String, path: String, target: String) throws {
+        let url = try WebSocketURL(text)
+        #expect(url.unixPath == path)
+        #expect(url.requestTarget == target)
+        #expect(url.hostField == "localhost")
+        #expect(!url.isSecure)
+        #expect(try WebSocketURL(url.description) == url)
+    }
+
+    @Test(
+        "What names no Unix socket is refused",
+        arguments: [
+            "ws+unix:", "ws+unix:/", "ws+unix:x", "ws+unix://host/x", "ws+unix:/x:y", "ws+unix:/x?y", "ws+unix:/%00",
+        ]
+    )
+    func badUnix(text: String) {
+        #expect(throws: WebSocketURLError.self) { try WebSocketURL(text) }
+    }
+
     @Test("A zone is for connecting, not for the server", arguments: ["%25eth0", "%eth0"])
     func zone(zone: String) throws {
         let url = try WebSocketURL("ws://[fe80::1\(zone)]:8080/x")

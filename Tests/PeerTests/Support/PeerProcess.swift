@@ -114,6 +114,14 @@ final class PeerProcess: Sendable {
         }
     }
 
+    /// Waits for a line with that text in it, behind the first one.
+    ///
+    /// - Throws: ``Failed`` when the program closes its output before.
+    func waitForLine(containing text: String) async throws {
+        while let line = await nextLine() { if line.contains(text) { return } }
+        throw Failed(description: "“\(text)” was never printed")
+    }
+
     /// Asks the program to end, and insists when the test has run out of time.
     private func terminate() {
         process.signal(Task.isCancelled ? SIGKILL : SIGTERM)

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Makes connections by way of proxies: to the proxy, the conversation with it, and TLS with the target through it, all
+/// under one deadline.
+enum ProxiedConnector {
+    /// The most connections to a proxy for one behind it: one is refused, one is refused since its nonce was too old.
+    private static let roundBound = 4
+
+    static func connect<Value: Sendable>(
+        to endpoint: Endpoint,
+        by route: any ProxyRoute,
+        on loop: EventLoop,
+        options: ConnectOptions,
+        make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
+    ) async throws -> Value {
+        let began = MonotonicInstant.now()
+        let deadline = began.advanced(by: options.timeout)
+        let context = endpoint.isSecured ? try options.tls.context() : nil
+        if context != nil && route.endpoint.isSecured {
+            // One channel has one layer of TLS.
+            let message = "\(endpoint): TLS through a proxy that is itself reached by TLS isn't supported."
+            throw SocketError(.tls, message: message)
+        }
+        let target = try await target(endpoint, route, loop, options)
+        var conversation = try route.conversation(with: target)
+        for _ in 0..<roundBound {
+            let driver = try await reach(route, on: loop, options, deadline, conversation)
+            switch try await driver.converse(until: deadline, began: began) {
+            case .established:
+                let security = context.map {
+                    ProxyDriver.Security(
+                        context: $0,
+                        serverName: options.tls.serverName ?? endpoint.host,
+                        timeout: min(options.tls.handshakeTimeout, remaining(deadline))
+                    )
+                }
+                return try await driver.handOver(security, began: began, make)
+            case .again(let next): conversation = next
+            }
+        }
+        let message = "\(endpoint): the proxy \(route.endpoint) asked for \(roundBound) connections and made none."
+        throw SocketError(.proxyRefused, message: message)
+    }
+
+    private static func remaining(_ deadline: MonotonicInstant) -> Duration {
+        max(.milliseconds(1), MonotonicInstant.now().duration(to: deadline))
+    }
+
+    private static func reach(
+        _ route: any ProxyRoute,
+        on loop: EventLoop,
+        _ options: ConnectOptions,
+        _ deadline: MonotonicInstant,
+        _ conversation: any ProxyConversation
+    ) async throws -> ProxyDriver {
+        var options = options
+        options.proxying = nil
+        options.tls = route.tls
+        options.timeout = remaining(deadline)
+        let name = route.endpoint.description
+        do {
+            return try await Connector.connect(to: route.endpoint, on: loop, options: options) { channel, timeline in
+                ProxyDriver(conversation, proxy: name, loop: loop, channel: channel, timeline: timeline)
+            }
+        } catch var error as SocketError {
+            error.message = "The proxy can't be reached. " + error.message
+            throw error
+        }
+    }
+
+    private static func target(
+        _ endpoint: Endpoint,
+        _ route: any ProxyRoute,
+        _ loop: EventLoop,
+        _ options: ConnectOptions
+    ) async throws -> ProxyTarget {
+        guard let (host, port) = endpoint.hostAndPort, (1...65_535).contains(port) else {
+            throw SocketError(.invalidAddress, message: "\(endpoint) is nothing that a proxy can connect to.")
+        }
+        let families = options.families.intersection(route.families)
+        if let literal = try? SocketAddress(host, port: port) {
+            guard families.allows(literal) else {
+                let message = "\(endpoint): its family can't be asked of the proxy (\(families))."
+                throw SocketError(.cannotConnect, message: message)
+            }
+            return .address(literal.bytes, text: literal.host, port: port)
+        }
+        if !route.resolvesNames { return .host(host, port: port) }
+        let timeout = min(options.nameTimeout ?? options.timeout, options.timeout)
+        let found = try await LookupDeadline.resolve(options.resolver, host, within: timeout, on: loop).addresses
+        let usable = AddressOrder.arranged(found, preference: options.preference, families: families)
+        guard let first = usable.first else {
+            let message = "“\(host)” has no address of a family that the proxy can be asked for (\(families))."
+            throw SocketError(.cannotConnect, message: message)
+        }
+        return .address(first.bytes, text: first.host, port: port)
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// The conversation with a proxy over a channel to it, and then TLS with the target through it.
+actor ProxyDriver {
+    /// How the connection behind the proxy is secured.
+    struct Security: Sendable {
+        let context: TLSContext
+        let serverName: String?
+        let timeout: Duration
+    }
+
+    /// How a conversation ended.
+    enum Outcome: Sendable {
+        case established
+        /// On a new connection, with what was learnt on this one.
+        case again(any ProxyConversation)
+    }
+
+    private nonisolated let loop: EventLoop
+    private nonisolated let channel: LoopBound<Channel>
+    private let proxy: String
+    private let timeline: ConnectTimeline
+    private var conversation: any ProxyConversation
+    private var began = MonotonicInstant.now()
+    private var waiter: Waiter<Outcome>?
+    private var timer: TimerID?
+    /// The end, if it came before anybody waited for it.
+    private var early: Result<Outcome, any Error>?
+    /// Whether the channel is somebody else's, or closed.
+    private var hasLetGo = false
+    private var isOver = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    init(
+        _ conversation: any ProxyConversation,
+        proxy: String,
+        loop: EventLoop,
+        channel: LoopBound<Channel>,
+        timeline: ConnectTimeline
+    ) {
+        self.conversation = conversation
+        self.proxy = proxy
+        self.loop = loop
+        self.channel = channel
+        self.timeline = timeline
+    }
+
+    deinit {
+        if hasLetGo { return }
+        let channel = channel
+        loop.execute { _ in channel.value.reset() }
+    }
+
+    /// Speaks with the proxy until the connection behind it is made, or another one to it is needed.
+    func converse(until deadline: MonotonicInstant, began: MonotonicInstant) async throws -> Outcome {
+        self.began = began
+        let channel = channel.value
+        timer = channel.core.schedule(self, at: deadline)
+        channel.handler = self
+        let request = conversation.start()
+        channel.limitReceive(to: conversation.wanted)
+        channel.isReading = true
+        channel.write(request.span.raw)
+        return try await waitOnLoop { waiter in
+            if let early { waiter.resume(with: early) } else { self.waiter = waiter }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.fail(CancellationError()) } }
+        }
+    }
+
+    /// Secures the connection behind the proxy if asked to, and gives it away.
+    ///
+    /// - Throws: ``SocketError``, `CancellationError`; the connection is closed then.
+    func handOver<Value: Sendable>(
+        _ security: Security?,
+        began: MonotonicInstant,
+        _ make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
+    ) async throws -> Value {
+        let tunnelled = MonotonicInstant.now()
+        if let security { try await secure(security) }
+        try Task.checkCancellation()
+        guard channel.value.isOpen else {
+            throw described(SocketError(.connectionReset, message: "The proxy ended the connection."))
+        }
+        channel.value.handler = nil
+        hasLetGo = true
+        let secured = security.map { _ in tunnelled.duration(to: .now()) }
+        return make(channel, timeline(until: tunnelled, tls: secured))
+    }
+
+    private func secure(_ security: Security) async throws {
+        let box = channel.value
+        let result: Result<TLSConnection, SocketError>
+        do {
+            result = try await waitOnLoop { (waiter: Waiter<Result<TLSConnection, SocketError>>) in
+                guard box.isOpen else { return waiter.resume(returning: .failure(Self.cancelled)) }
+                do throws(SocketError) {
+                    try box.prepareTLS(
+                        security.context,
+                        serverName: security.serverName,
+                        timeout: security.timeout,
+                        loop: loop
+                    ) { waiter.resume(returning: $0) }
+                    box.startTLS()
+                } catch {
+                    waiter.resume(returning: .failure(error))
+                }
+            } onCancel: {
+                // The channel tells whoever waits for the handshake.
+                let channel = channel
+                loop.execute { _ in channel.value.fail(Self.cancelled) }
+            }
+        }
+        if Task.isCancelled { throw CancellationError() }
+        if case .failure(let error) = result { throw described(error) }
+    }
+
+    private static let cancelled = SocketError(.closed, message: "The connection has ended.")
+
+    private func timeline(until end: MonotonicInstant, tls: Duration?) -> ConnectTimeline {
+        ConnectTimeline(
+            names: timeline.names,
+            attempts: timeline.attempts,
+            proxy: max(.zero, began.duration(to: end) - timeline.total + (timeline.tls ?? .zero)),
+            tls: tls,
+            total: began.duration(to: .now())
+        )
+    }
+
+    private func described(_ error: SocketError) -> SocketError {
+        var error = error
+        error.message = "By the proxy \(proxy): \(error.message)"
+        error.timeline = timeline(until: .now(), tls: nil)
+        return error
+    }
+
+    // MARK: The conversation
+
+    private func take(_ bytes: Span<UInt8>) {
+        var position = 0
+        do throws(SocketError) {
+            while position < bytes.count && !isOver {
+                go(on: try conversation.receive(bytes, from: &position))
+            }
+        } catch {
+            fail(described(error))
+        }
+    }
+
+    private func go(on move: ProxyMove) {
+        let channel = channel.value
+        switch move {
+        case .wait: break
+        case .send(let bytes): channel.write(bytes.span.raw)
+        case .reconnect:
+            channel.reset()
+            end(.success(.again(conversation)))
+            return
+        case .established:
+            // No byte of the target's has been received: `wanted` sees to that.
+            channel.isReading = false
+            channel.limitReceive(to: ReceiveBuffer.size)
+            end(.success(.established))
+            return
+        }
+        channel.limitReceive(to: conversation.wanted)
+    }
+
+    private func streamEnded() {
+        guard !isOver else { return }
+        do throws(SocketError) {
+            go(on: try conversation.finish())
+        } catch {
+            fail(described(error))
+        }
+    }
+
+    private func fail(_ error: any Error) {
+        guard !isOver else { return }
+        channel.value.reset()
+        end(.failure(error))
+    }
+
+    private func end(_ result: Result<Outcome, any Error>) {
+        isOver = true
+        if let timer { channel.value.core.cancel(timer) }
+        timer = nil
+        if let waiter {
+            self.waiter = nil
+            waiter.resume(with: result)
+        } else {
+            early = result
+        }
+    }
+}
+
+extension ProxyDriver: ChannelHandler {
+    nonisolated func received(_ bytes: inout MutableRawSpan) {
+        onLoop(loop, &bytes) { driver, bytes in bytes.bytes.withOctets { driver.take($0) } }
+    }
+
+    nonisolated func inputEnded() {
+        onLoop(loop) { driver, _ in driver.streamEnded() }
+    }
+
+    nonisolated func outputDrained() {}
+
+    nonisolated func failed(_ error: SocketError) {
+        onLoop(loop, error) { driver, error in driver.fail(driver.described(error)) }
+    }
+}
+
+extension ProxyDriver: TimerTarget {
+    nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        onLoop(loop, timer) { driver, timer in
+            guard timer == driver.timer else { return }
+            driver.timer = nil
+            let message = "The connection behind it was not made within the time given."
+            driver.fail(driver.described(SocketError(.timedOut, message: message)))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+public import HTTPTypes
+
+/// The requests that lead to one WebSocket: more than one where the server redirects or asks who this is.
+///
+/// One deadline is for all of them.
+struct HandshakeAttempts: Sendable {
+    private let loop: EventLoop
+    private let options: WebSocketOptions
+    private let handler: (any WebSocketHandler)?
+    private let began = MonotonicInstant.now()
+
+    private struct Connected: Sendable {
+        let driver: HandshakeDriver
+        let timeline: ConnectTimeline
+    }
+
+    init(loop: EventLoop, options: WebSocketOptions, handler: (any WebSocketHandler)?) {
+        self.loop = loop
+        self.options = options
+        self.handler = handler
+    }
+
+    private var deadline: MonotonicInstant { began.advanced(by: options.connectTimeout) }
+
+    /// Makes requests until one is answered by a WebSocket, or none is left to be made.
+    func run(_ plan: HandshakePlan) async throws -> WebSocket {
+        var plan = plan
+        while true {
+            let token = try await token(plan)
+            let fields = plan.fields(token: token)
+            do {
+                return try await request(plan, fields)
+            } catch var error as WebSocketError {
+                guard let refusal = error.handshake else { throw error }
+                do throws(HandshakeError) {
+                    guard try plan.follow(refusal) else { throw refusal }
+                } catch let described {
+                    error.cause = described
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// A bearer token for the next request, if there is to be one.
+    private func token(_ plan: HandshakePlan) async throws -> String? {
+        guard let source = plan.token else { return nil }
+        do {
+            let token = try await TokenRequest(on: loop).run(until: deadline, source)
+            guard !token.isEmpty, token.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+                throw WebSocketError(.invalidRequest, message: "The bearer token has characters that no token has.")
+            }
+            return token
+        } catch is CancellationError where Task.isCancelled {
+            throw CancellationError()
+        } catch var error as WebSocketError {
+            error.timeline = timeline(.request, nil, plan)
+            throw error
+        } catch {
+            let message = "There is no bearer token for \(plan.target)."
+            var error = WebSocketError(.invalidRequest, message: message, cause: error)
+            error.timeline = timeline(.request, nil, plan)
+            throw error
+        }
+    }
+
+    private func request(_ plan: HandshakePlan, _ fields: HTTPFields) async throws -> WebSocket {
+        let target = plan.target
+        // Before anything is connected, so that a request that can't be made fails at once.
+        let handshake = try handshake(target, fields)
+        let connected = try await connect(plan) { [loop, options, handler] channel, timeline in
+            let driver = HandshakeDriver(target, options, handshake, loop: loop, channel: channel, handler: handler)
+            return Connected(driver: driver, timeline: timeline)
+        }
+        let asked = MonotonicInstant.now()
+        do {
+            return try await connected.driver.run(until: deadline)
+        } catch var error as WebSocketError {
+            error.timeline = timeline(.upgrade, connected.timeline, plan, upgrade: asked.duration(to: .now()))
+            throw error
+        }
+    }
+
+    private func timeline(
+        _ stage: HandshakeTimeline.Stage,
+        _ connecting: ConnectTimeline?,
+        _ plan: HandshakePlan,
+        upgrade: Duration? = nil
+    ) -> HandshakeTimeline {
+        HandshakeTimeline(
+            stage,
+            connecting: connecting,
+            upgrade: upgrade,
+            requests: plan.requests,
+            total: began.duration(to: .now())
+        )
+    }
+
+    private func handshake(_ target: WebSocketURL, _ fields: HTTPFields) throws -> ClientHandshake {
+        var random = SystemRandomNumberGenerator()
+        do {
+            return try ClientHandshake(
+                url: target,
+                subprotocols: options.subprotocols,
+                fields: fields,
+                extensions: options.compression.negotiation?.offers.map(\.extensionOffer) ?? [],
+                key: (0..<AcceptKey.nonceSize).map { _ in UInt8.random(in: .min ... .max, using: &random) },
+                limits: options.limits,
+                digest: SHA1.digest
+            )
+        } catch {
+            throw WebSocketError(.invalidRequest, message: "The request can't be made.", cause: error)
+        }
+    }
+
+    private func connect(
+        _ plan: HandshakePlan,
+        _ make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Connected
+    ) async throws -> Connected {
+        let target = plan.target
+        var connecting = ConnectOptions(timeout: max(.zero, MonotonicInstant.now().duration(to: deadline)))
+        connecting.tls = options.tls
+        connecting.proxy = options.proxy
+        do {
+            return try await Connector.connect(to: target.endpoint, on: loop, options: connecting, make: make)
+        } catch let error as SocketError {
+            let code: WebSocketError.Code = error.code == .timedOut ? .timedOut : .cannotConnect
+            var described = WebSocketError(code, message: "\(target) can't be reached.", cause: error)
+            described.timeline = timeline(HandshakeTimeline.Stage(error), error.timeline, plan)
+            throw described
+        }
+    }
+}
+
+extension WebSocketURL {
+    /// Where its server is connected to.
+    fileprivate var endpoint: Endpoint {
+        if let unixPath { return .unix(unixPath) }
+        let host = host + (zone.map { "%" + $0 } ?? "")
+        return isSecure ? .tls(host, port: port) : .host(host, port: port)
+    }
+}
+
+extension WebSocketError {
+    /// How far the attempt came; `nil` unless connecting failed.
+    public var stage: HandshakeTimeline.Stage? { timeline?.stage }
+
+    /// The status of the answer that refused the connection: the server's, or an HTTP proxy's.
+    public var status: HTTPResponse.Status? { handshake?.status ?? proxy?.status }
+
+    /// The fields of that answer.
+    public var headers: HTTPFields? { handshake?.fields ?? proxy?.fields }
+
+    /// The first 64 KiB of the body of the server's answer; empty without one.
+    public var body: [UInt8] { handshake?.body ?? [] }
+
+    /// What to try next, in plain words; `nil` where nothing gives a clue.
+    public var hint: String? {
+        if proxy?.code == .unauthorized { return "the proxy wants credentials, or others: see WebSocketOptions.proxy" }
+        return handshake?.hint
+    }
+
+    /// What a proxy said that didn't make the connection.
+    public var proxy: ProxyError? { (cause as? SocketError)?.proxyFailure as? ProxyError }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// What the environment says about proxies.
+struct ProxyEnvironment {
+    private let variable: (String) -> String?
+
+    /// Reads them by a function, which gives the value of a variable or `nil`.
+    init(_ variable: @escaping (String) -> String?) {
+        self.variable = variable
+    }
+
+    /// The proxy for a connection; `nil` for the direct way.
+    func proxy(to host: String, port: Int, isSecured: Bool) throws(SocketError) -> ConfiguredProxy? {
+        let names = [isSecured ? "https_proxy" : "http_proxy", "all_proxy"]
+        guard let name = names.first(where: { value($0) != nil }), let text = value(name), !text.isEmpty else {
+            return nil
+        }
+        if ProxyExceptions(value("no_proxy") ?? "").contains(host, port: port) { return nil }
+        do throws(SocketError) {
+            return try ConfiguredProxy(url: text)
+        } catch {
+            throw SocketError(.invalidOptions, message: "The variable \(name) can't be used: \(error.message)")
+        }
+    }
+
+    private func value(_ name: String) -> String? {
+        if let value = variable(name) { return value }
+        // The server of a CGI program makes HTTP_PROXY of a request's field Proxy.
+        if name == "http_proxy" && variable("REQUEST_METHOD") != nil { return nil }
+        return variable(name.uppercased())
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+public import DuplexWire
+
+/// By way of which proxy connections are made.
+///
+/// A proxy sees where connections go, and of those without TLS all that they carry. What is behind it is reached by its
+/// rules: names are looked up by the proxy, except with ``socks4(_:port:user:)`` and ``socks5(_:port:credentials:)``.
+/// Connections to Unix sockets never go by one.
+public struct ProxySettings: Sendable {
+    enum Kind: Sendable {
+        case none
+        case environment
+        case fixed(ConfiguredProxy, ProxyExceptions)
+    }
+
+    let kind: Kind
+
+    /// No proxy.
+    public static let none = ProxySettings(kind: .none)
+
+    /// What the variables of the environment say, read anew for each connection.
+    ///
+    /// `https_proxy` for connections with TLS and `http_proxy` for those without, `all_proxy` where these aren't set, each
+    /// in lower or in upper case; the former goes first. `HTTP_PROXY` in upper case is ignored where `REQUEST_METHOD` is set,
+    /// since the client of a CGI program can set it (CVE-2016-5385). The values are as for ``url(_:)``; an empty one means
+    /// none. `no_proxy` names what is connected to directly; see ``ProxyExceptions``.
+    public static let fromEnvironment = ProxySettings(kind: .environment)
+
+    /// An HTTP proxy, which is asked for a tunnel by CONNECT (RFC 9110 section 9.3.6), for connections without TLS as well.
+    ///
+    /// - Parameters:
+    ///   - host: the proxy, by name or by address.
+    ///   - port: its port.
+    ///   - credentials: what it gets when it asks (407): by Digest if it can (RFC 7616), or else by Basic.
+    ///   - tls: secures the connection to the proxy itself; `nil`, the default, for none. What is behind such a proxy can't
+    ///     be secured as well: `wss:` through it is refused.
+    /// - Returns: the settings.
+    public static func http(
+        _ host: String,
+        port: Int,
+        credentials: PasswordCredentials? = nil,
+        tls: TLSOptions? = nil
+    ) -> ProxySettings {
+        fixed(ConfiguredProxy(kind: .http, host: host, port: port, credentials: credentials, tls: tls))
+    }
+
+    /// A SOCKS proxy of version 4: names are looked up on this side, and IPv4 is all it knows.
+    public static func socks4(_ host: String, port: Int = 1_080, user: String = "") -> ProxySettings {
+        let credentials = PasswordCredentials(user: user, password: "")
+        return fixed(ConfiguredProxy(kind: .socks4, host: host, port: port, credentials: credentials))
+    }
+
+    /// A SOCKS proxy of version 4a, which looks names up; IPv4 is all it knows of addresses.
+    public static func socks4a(_ host: String, port: Int = 1_080, user: String = "") -> ProxySettings {
+        let credentials = PasswordCredentials(user: user, password: "")
+        return fixed(ConfiguredProxy(kind: .socks4a, host: host, port: port, credentials: credentials))
+    }
+
+    /// A SOCKS proxy of version 5 (RFC 1928), for which names are looked up on this side.
+    ///
+    /// - Parameters:
+    ///   - host: the proxy, by name or by address.
+    ///   - port: its port; 1080.
+    ///   - credentials: what it gets if it wants them, in the clear (RFC 1929).
+    /// - Returns: the settings.
+    public static func socks5(
+        _ host: String,
+        port: Int = 1_080,
+        credentials: PasswordCredentials? = nil
+    ) -> ProxySettings {
+        fixed(ConfiguredProxy(kind: .socks5, host: host, port: port, credentials: credentials))
+    }
+
+    /// A SOCKS proxy of version 5, which looks names up; otherwise as ``socks5(_:port:credentials:)``.
+    public static func socks5h(
+        _ host: String,
+        port: Int = 1_080,
+        credentials: PasswordCredentials? = nil
+    ) -> ProxySettings {
+        fixed(ConfiguredProxy(kind: .socks5h, host: host, port: port, credentials: credentials))
+    }
+
+    /// A proxy as it stands in the environment: `scheme://user:password@host:port`.
+    ///
+    /// The schemes are `http` (which may be left out), `https` for an HTTP proxy that is reached by TLS, `socks4`, `socks4a`,
+    /// `socks5` and `socks5h`. The port is 80, 443 or 1080 where none is written.
+    ///
+    /// - Parameter text: the URL.
+    /// - Returns: the settings.
+    /// - Throws: `SocketError` with `SocketError.Code.invalidOptions`; its message doesn't quote a password.
+    public static func url(_ text: String) throws(SocketError) -> ProxySettings {
+        fixed(try ConfiguredProxy(url: text))
+    }
+
+    /// The same proxy, except for what is named.
+    ///
+    /// - Parameter exceptions: what is connected to directly; see ``ProxyExceptions``.
+    /// - Returns: the settings; of those from the environment the same, which have `no_proxy`.
+    public func except(_ exceptions: ProxyExceptions) -> ProxySettings {
+        guard case .fixed(let proxy, _) = kind else { return self }
+        return ProxySettings(kind: .fixed(proxy, exceptions))
+    }
+
+    private static func fixed(_ proxy: ConfiguredProxy) -> ProxySettings {
+        ProxySettings(kind: .fixed(proxy, ProxyExceptions("")))
+    }
+}
+
+extension ProxySettings: ProxyPolicy {
+    package func route(to endpoint: Endpoint) throws(SocketError) -> (any ProxyRoute)? {
+        guard let (host, port) = endpoint.hostAndPort else { return nil }
+        switch kind {
+        case .none: return nil
+        case .fixed(let proxy, let exceptions): return exceptions.contains(host, port: port) ? nil : proxy
+        case .environment:
+            return try ProxyEnvironment(EnvironmentVariables.value)
+                .proxy(to: host, port: port, isSecured: endpoint.serverName != nil)
+        }
+    }
+}
+
+extension ConnectOptions {
+    /// By way of which proxy the connection is made; none unless told otherwise.
+    ///
+    /// `timeout` holds for all of it. `Socket.remoteAddress` is the proxy's then, and an error of the
+    /// proxy's has the code `SocketError.Code.proxyRefused`.
+    public var proxy: ProxySettings {
+        get { proxying as? ProxySettings ?? .none }
+        set { proxying = newValue }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// The answer to a challenge of the scheme Digest, by which a password is shown to be known without being sent
+/// (RFC 7616).
+///
+/// Quality of protection is `auth`; what older servers ask for without one (RFC 2069) is answered, too. The digests are
+/// handed in, since this module computes none.
+public struct DigestChallenge: Sendable, Hashable {
+    /// What bytes are digested by (RFC 7616 section 6.1); later ones are stronger.
+    public enum Algorithm: Int, Sendable, Hashable, CaseIterable {
+        /// RFC 1321; broken for signatures, and all that many servers know.
+        case md5
+        /// SHA-256 (FIPS 180-4).
+        case sha256
+        /// SHA-512/256 (FIPS 180-4 section 6.7), which isn't SHA-512 cut short.
+        case sha512256
+
+        /// The name in a challenge.
+        public var name: String {
+            switch self {
+            case .md5: "MD5"
+            case .sha256: "SHA-256"
+            case .sha512256: "SHA-512-256"
+            }
+        }
+    }
+
+    /// A digest of any bytes; nil where it isn't to be had.
+    public typealias Digest = @Sendable (Algorithm, [UInt8]) -> [UInt8]?
+
+    /// The algorithm.
+    public let algorithm: Algorithm
+    /// What the credentials are for, for people.
+    public let realm: String
+    /// The server's number, which the answer holds for.
+    public let nonce: String
+    /// Whether the answer to another challenge was right except that its nonce was too old.
+    public let isStale: Bool
+
+    private let opaque: String?
+    private let isSession: Bool
+    private let hasProtection: Bool
+    private let hashesUser: Bool
+    private let isUTF8: Bool
+
+    /// Reads a challenge.
+    ///
+    /// It is nil if that isn't of this scheme, if its algorithm isn't known, if it asks for the protection of the body
+    /// alone (`auth-int`), or if realm or nonce are missing.
+    ///
+    /// - Parameter challenge: One of any scheme.
+    public init?(_ challenge: AuthenticationChallenge) {
+        guard challenge.scheme == "digest", let realm = challenge["realm"], let nonce = challenge["nonce"] else {
+            return nil
+        }
+        var name = challenge["algorithm"] ?? "MD5"
+        isSession = Grammar.matches(name.suffix(5), "-sess")
+        if isSession { name.removeLast(5) }
+        guard let algorithm = Algorithm.allCases.first(where: { Grammar.matches($0.name, name) }) else { return nil }
+        let protections = challenge["qop"].map(Grammar.list)
+        if let protections, !protections.contains(where: { Grammar.matches($0, "auth") }) { return nil }
+        guard PasswordCredentials.isPlain(realm + nonce + (challenge["opaque"] ?? "")) else { return nil }
+        self.algorithm = algorithm
+        self.realm = realm
+        self.nonce = nonce
+        opaque = challenge["opaque"]
+        hasProtection = protections != nil
+        isStale = Grammar.matches(challenge["stale"] ?? "", "true")
+        hashesUser = Grammar.matches(challenge["userhash"] ?? "", "true")
+        isUTF8 = Grammar.matches(challenge["charset"] ?? "", "UTF-8")
+    }
+
+    /// The value of Authorization, or of Proxy-Authorization, for one request.
+    ///
+    /// - Parameters:
+    ///   - credentials: Who asks.
+    ///   - method: The request's method.
+    ///   - target: The request's target as it stands in its first line.
+    ///   - clientNonce: A number of this side's, not used before; at least 16 random bytes in base64.
+    ///   - count: How many requests have been sent with ``nonce``, this one included.
+    ///   - digest: Computes the digests.
+    /// - Returns: nil if the algorithm isn't to be had, or if the name or the password has a control character.
+    public func answer(
+        _ credentials: PasswordCredentials,
+        method: String,
+        target: String,
+        clientNonce: String,
+        count: UInt32 = 1,
+        digest: Digest
+    ) -> String? {
+        guard PasswordCredentials.isPlain(credentials.user + credentials.password + clientNonce) else { return nil }
+        func hash(_ text: String) -> String? { digest(algorithm, Array(text.utf8)).map(Self.hexadecimal) }
+        guard var secret = hash("\(credentials.user):\(realm):\(credentials.password)"),
+            let request = hash("\(method):\(target)"), let hashedUser = hash("\(credentials.user):\(realm)")
+        else { return nil }
+        if isSession {
+            guard let session = hash("\(secret):\(nonce):\(clientNonce)") else { return nil }
+            secret = session
+        }
+        let number = Self.hexadecimal([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) })
+        let middle = hasProtection ? "\(number):\(clientNonce):auth:" : ""
+        guard let response = hash("\(secret):\(nonce):\(middle)\(request)") else { return nil }
+        var parts = [user(credentials.user, hashed: hashedUser)]
+        parts += ["realm=\(Self.quoted(realm))", "uri=\(Self.quoted(target))", "algorithm=\(algorithmName)"]
+        parts += ["nonce=\(Self.quoted(nonce))"]
+        if hasProtection { parts += ["nc=\(number)"] }
+        if hasProtection || isSession { parts += ["cnonce=\(Self.quoted(clientNonce))"] }
+        if hasProtection { parts += ["qop=auth"] }
+        parts += ["response=\"\(response)\""]
+        if let opaque { parts += ["opaque=\(Self.quoted(opaque))"] }
+        if hashesUser { parts += ["userhash=true"] }
+        return "Digest " + parts.joined(separator: ", ")
+    }
+
+    private var algorithmName: String { algorithm.name + (isSession ? "-sess" : "") }
+
+    /// RFC 7616 section 3.4: hashed if the server asks for it, and otherwise in the one form that has room for it.
+    private func user(_ user: String, hashed: String) -> String {
+        if hashesUser { return "username=\"\(hashed)\"" }
+        if !isUTF8 || user.utf8.allSatisfy({ $0 < 0x80 }) { return "username=\(Self.quoted(user))" }
+        var text = "username*=UTF-8''"
+        for byte in user.utf8 {
+            // RFC 8187 section 3.2.1: letters, digits and what else may stand for itself.
+            if Grammar.isLetter(byte) || Grammar.isDigit(byte) || "-._~!$&+^`|".utf8.contains(byte) {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + Self.hexadecimal([byte]).uppercased()
+            }
+        }
+        return text
+    }
+
+    static func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

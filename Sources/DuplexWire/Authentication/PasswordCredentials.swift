@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// The name of a user and the password.
+///
+/// Its description shows neither.
+public struct PasswordCredentials: Sendable, Hashable, CustomStringConvertible {
+    /// The user's name.
+    public let user: String
+    /// The password.
+    public let password: String
+
+    /// Makes a pair.
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+
+    /// Reads what stands before the `@` of a URL: `user:password`, each percent-encoded; a missing password is empty.
+    ///
+    /// It is nil if the text can't be decoded, or is empty.
+    ///
+    /// - Parameter userInfo: The text, such as ``WebSocketURL/userInfo``.
+    public init?(userInfo: String) {
+        let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard !userInfo.isEmpty, let user = PercentDecoding.decode(parts[0]),
+            let password = PercentDecoding.decode(parts.count > 1 ? parts[1] : "")
+        else { return nil }
+        self.init(user: user, password: password)
+    }
+
+    /// The value of Authorization, or of Proxy-Authorization, by the scheme Basic (RFC 7617), in UTF-8.
+    ///
+    /// Hazard: it is the password, readable by everybody on the way unless TLS hides it.
+    ///
+    /// - Returns: nil if the name has a colon or either part a control character, which Basic has no way to say
+    ///   (RFC 7617 section 2).
+    public var basicValue: String? {
+        let text = user + ":" + password
+        guard !user.utf8.contains(UInt8(ascii: ":")), Self.isPlain(text) else { return nil }
+        return "Basic " + Base64.encode(Array(text.utf8))
+    }
+
+    /// Whether there is no control character in it.
+    static func isPlain(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+    }
+
+    /// That there are some.
+    public var description: String { "credentials (hidden)" }
+}
