@@ -58,7 +58,7 @@ struct HTTPDigestTests {
         #expect(answer.contains("response=\"\(response)\""))
     }
 
-    /// The RFC prints digests here that no SHA-512/256 gives; the user's hash is that of its erratum.
+    /// The RFC prints digests here that a cut SHA-512 gives; erratum 4897 has those of SHA-512/256.
     @Test("The example of RFC 7616 section 3.9.2 hashes the user's name")
     func hashedUser() {
         let challenge =
@@ -69,10 +69,10 @@ struct HTTPDigestTests {
             "J\u{E4}s\u{F8}n Doe",
             "Secret, or not?",
             "/doe.json",
-            "NTg6RKcb9boFIAS3KrFK9BGeh+niz/sm"
+            "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v"
         )
         #expect(answer.contains("username=\"793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b\""))
-        #expect(answer.contains("response=\"7a4e1192babbba02e91182d2895bfdbf7adafc6e48d4e517ca301974843d840c\""))
+        #expect(answer.contains("response=\"3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5\""))
     }
 
     @Test("Numbers used once are long, and no two are the same")
