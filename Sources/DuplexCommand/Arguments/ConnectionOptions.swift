@@ -25,12 +25,43 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: "Whether to have messages compressed (permessage-deflate), if the server does it, too.")
     var compression = CompressionArgument.on
 
+    @Option(help: ArgumentHelp("The origin to send, for servers that serve browsers only.", valueName: "url"))
+    var origin: String?
+
+    @Option(help: ArgumentHelp("What to send as User-Agent.", valueName: "text"))
+    var userAgent: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Who this is: the name and the password, by Digest or Basic as the server asks.",
+            discussion: "Other programs of the machine can see it in the list of processes.",
+            valueName: "name:password"
+        )
+    )
+    var user: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A proxy: a URL (http, https, socks4, socks4a, socks5, socks5h), none, or environment.",
+            valueName: "proxy"
+        )
+    )
+    var proxy = ProxyArgument.none
+
+    @Option(help: ArgumentHelp("How many redirects to follow.", valueName: "count"))
+    var redirects = 0
+
     @Option(help: ArgumentHelp("How long connecting may take, handshake and all: 10s, 250ms.", valueName: "time"))
     var timeout = TimeArgument.seconds(10)
 
     @OptionGroup var tls: ClientTLSArguments
 
     @OptionGroup var limits: LimitOptions
+
+    func validate() throws {
+        if redirects < 0 { throw ValidationError("--redirects must be 0 or more.") }
+        if let user, !user.contains(":") { throw ValidationError("--user must be name:password.") }
+    }
 
     /// - Throws: `SocketError` when a file lacks what it should have.
     var webSocketOptions: WebSocketOptions {
@@ -43,6 +74,7 @@ struct ConnectionOptions: ParsableArguments {
     var connectOptions: ConnectOptions {
         get throws {
             var options = ConnectOptions(timeout: timeout.duration)
+            options.proxy = proxy.settings
             options.tls = try tls.apply(to: options.tls)
             return options
         }
@@ -54,6 +86,12 @@ struct ConnectionOptions: ParsableArguments {
         options.subprotocols = subprotocols
         options.compression = compression.compression
         for header in headers { options.headers.append(header.field) }
+        (options.origin, options.userAgent, options.redirects) = (origin, userAgent, redirects)
+        options.proxy = proxy.settings
+        if let user {
+            let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            options.authentication = .strongest(String(parts[0]), String(parts[1]))
+        }
         options.connectTimeout = timeout.duration
         options.limits = limits.limits
         return options

@@ -140,15 +140,18 @@ extension Socket {
 
     // MARK: Waiting
 
-    /// Part of the functions that call it, and isolated as their caller is: a task on the loop comes here without a hop and
-    /// goes back without one, each of which takes a lock of the runtime.
+    /// Part of the functions that call it, and isolated as their caller is: code that is isolated to this socket comes here
+    /// without a hop and goes back without one, each of which takes a lock of the runtime.
+    ///
+    /// To be on the loop's thread isn't enough: a task without an actor may be there by chance, and is moved elsewhere before
+    /// it waits.
     @inline(__always)
     private nonisolated func read(
         _ goal: ReadGoal,
         _ timeout: Duration?,
         _ extend: TimeoutExtension?
     ) async throws -> [UInt8]? {
-        guard loop.isCurrent else { return try await readFromElsewhere(goal, timeout, extend) }
+        guard #isolation === self else { return try await readFromElsewhere(goal, timeout, extend) }
         let wait: UInt64
         switch try onLoop(loop, goal, { try $0.begin($1) }) {
         case .taken(let bytes): return bytes

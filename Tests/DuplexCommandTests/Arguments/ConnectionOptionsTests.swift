@@ -23,11 +23,21 @@ struct ConnectionOptionsTests {
     func all() throws {
         let options = try ConnectionOptions.parse([
             "--header", "X-One: 1", "--header", "X-One: 2", "--subprotocol", "b", "--subprotocol", "a",
-            "--timeout", "250ms", "--limits", "local",
+            "--timeout", "250ms", "--limits", "local", "--origin", "https://page.test", "--user-agent", "probe/1",
+            "--redirects", "3",
         ]).webSocketOptions
         #expect(options.headers.map(\.value) == ["1", "2"])
         #expect(options.subprotocols == ["b", "a"])
         #expect(options.connectTimeout == .milliseconds(250))
         #expect(options.limits == .local)
+        #expect(options.origin == "https://page.test" && options.userAgent == "probe/1" && options.redirects == 3)
+    }
+
+    @Test(
+        "What can't be is refused",
+        arguments: [["--redirects", "-1"], ["--user", "name"], ["--proxy", "ftp://a"]]
+    )
+    func refusals(arguments: [String]) {
+        #expect(throws: (any Error).self) { try ConnectionOptions.parse(arguments) }
     }
 }

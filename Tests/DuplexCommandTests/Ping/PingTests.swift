@@ -40,4 +40,15 @@ struct PingTests {
         #expect(result.output.isEmpty)
         #expect(result.errors.contains("127.0.0.1:1"))
     }
+
+    @Test("A proxy that isn't there ends it with 2, and is named; the server isn't connected to without it")
+    func unreachableProxy() async throws {
+        try await withServeCommand { authority in
+            let arguments = ["ping", "ws://\(authority)/", "-c", "1", "--proxy", "http://127.0.0.1:1"]
+            let result = try await RunningCommand.run(arguments)
+            #expect(result.status == 2)
+            #expect(result.output.isEmpty)
+            #expect(result.errors.contains("127.0.0.1:1"))
+        }
+    }
 }

@@ -33,6 +33,28 @@ import Testing
         }
     }
 
+    @Test("A task without an actor that begins on the loop's thread reads and writes as any other")
+    func byChance() async throws {
+        try await withPair { near, far in
+            let (tasks, tell) = AsyncStream<Task<[UInt8]?, any Error>>.makeStream()
+            far.loop.execute { _ in
+                let task = Task.immediate { () async throws -> [UInt8]? in
+                    // Leaves the thread of the loop where it first waits, which must not be where it is on the loop's state.
+                    let bytes = try await far.read()
+                    try await far.write([9])
+                    return bytes
+                }
+                tell.yield(task)
+            }
+            var iterator = tasks.makeAsyncIterator()
+            let task = try #require(await iterator.next())
+            try await near.write([1, 2, 3])
+            let bytes = try await task.value
+            #expect(bytes == [1, 2, 3])
+            #expect(try await near.read(exactly: 1) == [9])
+        }
+    }
+
     /// Begins reads of three bytes each, one after the other.
     private func beginReads(_ count: Int, on socket: isolated Socket) -> [Task<[UInt8], any Error>] {
         (0..<count).map { _ in Task { try await socket.read(exactly: 3) } }
