@@ -201,10 +201,10 @@ import Testing
             let plan = FaultPlan()
             let first = try plan.run { try EventLoopGroup(loops: 2) }
             await first.stop()
-            let before = DescriptorCensus.sockets()
             let count = plan.counts[call] ?? 0
             #expect(count >= 2 || SystemPoller.isPollWanted)
             for number in 1...max(1, count) {
+                let before = DescriptorCensus.sockets()
                 watchdog.watch("\(call) \(number)")
                 plan.arm([FaultPlan.Rule(call, .fails(ENOMEM), first: number)])
                 do throws(SocketError) {
