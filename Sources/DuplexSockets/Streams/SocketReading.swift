@@ -151,7 +151,7 @@ extension Socket {
         _ timeout: Duration?,
         _ extend: TimeoutExtension?
     ) async throws -> [UInt8]? {
-        guard #isolation === self else { return try await readFromElsewhere(goal, timeout, extend) }
+        guard isSelf(#isolation) else { return try await readFromElsewhere(goal, timeout, extend) }
         let wait: UInt64
         switch try onLoop(loop, goal, { try $0.begin($1) }) {
         case .taken(let bytes): return bytes
@@ -168,6 +168,12 @@ extension Socket {
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelRead(wait) } }
         }
+    }
+
+    /// A function that isn't inlined: Swift 6.3.1 can't optimise the comparison where it would stand.
+    @inline(never)
+    private nonisolated func isSelf(_ actor: (any Actor)?) -> Bool {
+        actor === self
     }
 
     private func readFromElsewhere(
