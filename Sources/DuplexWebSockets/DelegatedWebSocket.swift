@@ -162,6 +162,9 @@ public final class DelegatedWebSocket: Sendable {
         if isOver { Task { await end(.failure(Self.closedEarly)) } }
     }
 
+    /// Closes the connection when what waits to be sent hasn't gone out within the time that closing may take.
+    ///
+    /// A task that sleeps, because this object is on no loop that could have a timer for it; cancelled at the end.
     private func closer(_ socket: WebSocket?, _ code: CloseCode, _ reason: String) -> Task<Void, Never> {
         Task { [timeout = options.closeTimeout] in
             guard (try? await Task.sleep(for: timeout)) != nil else { return }

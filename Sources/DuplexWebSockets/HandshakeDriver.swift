@@ -13,11 +13,7 @@ actor HandshakeDriver {
     private let options: WebSocketOptions
     private let handler: (any WebSocketHandler)?
     private var handshake: ClientHandshake
-    private var waiter: Waiter<WebSocket>?
-    private var timer: TimerID?
-    /// The end, if it came before anybody waited for it.
-    private var early: Result<WebSocket, any Error>?
-    private var isOver = false
+    private var ending = AwaitedEnd<WebSocket>()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
@@ -40,7 +36,7 @@ actor HandshakeDriver {
     }
 
     deinit {
-        if isOver { return }
+        if ending.hasCome { return }
         let channel = channel
         loop.execute { _ in channel.value.reset() }
     }
@@ -48,19 +44,19 @@ actor HandshakeDriver {
     /// Sends the request and waits for the answer.
     func run(until deadline: MonotonicInstant) async throws -> WebSocket {
         let channel = channel.value
-        timer = channel.core.schedule(self, at: deadline)
+        ending.mustCome(by: deadline, on: channel.core, or: self)
         channel.handler = self
         channel.isReading = true
         channel.write(handshake.requestBytes.span.raw)
         return try await waitOnLoop { waiter in
-            if let early { waiter.resume(with: early) } else { self.waiter = waiter }
+            ending.wait(waiter)
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.fail(CancellationError()) } }
         }
     }
 
     private func take(_ bytes: Span<UInt8>) {
-        guard !isOver else { return }
+        guard !ending.hasCome else { return }
         var position = 0
         do throws(HandshakeError) {
             guard let result = try handshake.receive(bytes, from: &position) else { return }
@@ -101,7 +97,7 @@ actor HandshakeDriver {
     }
 
     private func streamEnded() {
-        guard !isOver else { return }
+        guard !ending.hasCome else { return }
         refused(handshake.finish())
     }
 
@@ -109,27 +105,19 @@ actor HandshakeDriver {
     ///
     /// If the answer's head has come and is a refusal, that is what is told, with what has come of its body.
     private func cutShort(_ error: WebSocketError) {
-        guard !isOver else { return }
+        guard !ending.hasCome else { return }
         let answer = handshake.finish()
         if answer.code == .refused { refused(answer) } else { fail(error) }
     }
 
     private func fail(_ error: any Error) {
-        guard !isOver else { return }
+        guard !ending.hasCome else { return }
         channel.value.reset()
         end(.failure(error))
     }
 
     private func end(_ result: Result<WebSocket, any Error>) {
-        isOver = true
-        if let timer { channel.value.core.cancel(timer) }
-        timer = nil
-        if let waiter {
-            self.waiter = nil
-            waiter.resume(with: result)
-        } else {
-            early = result
-        }
+        ending.come(result, on: channel.value.core)
     }
 }
 
@@ -155,8 +143,7 @@ extension HandshakeDriver: ChannelHandler {
 extension HandshakeDriver: TimerTarget {
     nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
         onLoop(loop, timer) { driver, timer in
-            guard timer == driver.timer else { return }
-            driver.timer = nil
+            guard driver.ending.isDeadline(timer) else { return }
             let message = "\(driver.url) didn't answer the handshake within \(driver.options.connectTimeout)."
             driver.cutShort(WebSocketError(.timedOut, message: message))
         }

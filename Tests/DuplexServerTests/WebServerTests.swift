@@ -82,7 +82,9 @@ import Testing
 
     @Test("The port is free once run() has returned, and nothing answers there")
     func portFree() async throws {
-        var server = WebServer(host: "127.0.0.1", port: 0)
+        // An address of its own: beside the other tests, the port that has become free may soon be somebody else's.
+        let host = "127.83.11.5"
+        var server = WebServer(host: .address(host), port: 0)
         server.get("/") { _ in "ok" }
         let address = try await server.withRunning { address in
             let peer = try await RawPeer.connect(to: address)
@@ -94,7 +96,7 @@ import Testing
         } throws: {
             ($0 as? SocketError)?.code == .cannotConnect
         }
-        server.address = .tcp(port: address.port)
+        server.address = .tcp(host: .address(host), port: address.port)
         let again = try await server.withRunning { address in
             let peer = try await RawPeer.connect(to: address)
             return try await peer.response(to: Self.request).status

@@ -10,6 +10,11 @@ import Logging
 // From a request for a WebSocket to the WebSocket, or to the answer that there is none.
 
 extension HTTPConnection {
+    /// The answer to who asks for a WebSocket when the server is about to end.
+    static var endingSoon: Response {
+        .problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets.")
+    }
+
     /// Judges the request by the rules, then has the app decide, where it wants to.
     func upgrade(
         _ request: Request,
@@ -67,7 +72,7 @@ extension HTTPConnection {
         switch admission.outcome {
         case .refused(let response): respond(response)
         case .accepted where server.isStopping:
-            respond(.problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets."))
+            respond(Self.endingSoon)
         case .accepted(let fields, let subprotocol):
             var acceptance = acceptance
             if let subprotocol, !acceptance.choose(subprotocol: subprotocol, askedForIn: request.head) {

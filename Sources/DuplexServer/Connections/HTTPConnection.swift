@@ -170,7 +170,7 @@ final class HTTPConnection {
             respond(response)
         case .upgrade where server.isStopping:
             stage = .answering
-            respond(.problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets."))
+            respond(Self.endingSoon)
         case .upgrade(let endpoint, let parameters):
             let request = Request(head: head, parameters: parameters, body: [], remoteAddress: remoteAddress)
             upgrade(request, endpoint, bytes, &position)

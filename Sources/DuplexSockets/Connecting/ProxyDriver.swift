@@ -23,13 +23,9 @@ actor ProxyDriver {
     private let timeline: ConnectTimeline
     private var conversation: any ProxyConversation
     private var began = MonotonicInstant.now()
-    private var waiter: Waiter<Outcome>?
-    private var timer: TimerID?
-    /// The end, if it came before anybody waited for it.
-    private var early: Result<Outcome, any Error>?
+    private var ending = AwaitedEnd<Outcome>()
     /// Whether the channel is somebody else's, or closed.
     private var hasLetGo = false
-    private var isOver = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
@@ -59,14 +55,14 @@ actor ProxyDriver {
     func converse(until deadline: MonotonicInstant, began: MonotonicInstant) async throws -> Outcome {
         self.began = began
         let channel = channel.value
-        timer = channel.core.schedule(self, at: deadline)
+        ending.mustCome(by: deadline, on: channel.core, or: self)
         channel.handler = self
         let request = conversation.start()
         channel.limitReceive(to: conversation.wanted)
         channel.isReading = true
         channel.write(request.span.raw)
         return try await waitOnLoop { waiter in
-            if let early { waiter.resume(with: early) } else { self.waiter = waiter }
+            ending.wait(waiter)
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.fail(CancellationError()) } }
         }
@@ -94,26 +90,23 @@ actor ProxyDriver {
 
     private func secure(_ security: Security) async throws {
         let box = channel.value
-        let result: Result<TLSConnection, SocketError>
-        do {
-            result = try await waitOnLoop { (waiter: Waiter<Result<TLSConnection, SocketError>>) in
-                guard box.isOpen else { return waiter.resume(returning: .failure(Self.cancelled)) }
-                do throws(SocketError) {
-                    try box.prepareTLS(
-                        security.context,
-                        serverName: security.serverName,
-                        timeout: security.timeout,
-                        loop: loop
-                    ) { waiter.resume(returning: $0) }
-                    box.startTLS()
-                } catch {
-                    waiter.resume(returning: .failure(error))
-                }
-            } onCancel: {
-                // The channel tells whoever waits for the handshake.
-                let channel = channel
-                loop.execute { _ in channel.value.fail(Self.cancelled) }
+        let result = try await waitOnLoop { (waiter: Waiter<Result<TLSConnection, SocketError>>) in
+            guard box.isOpen else { return waiter.resume(returning: .failure(Self.cancelled)) }
+            do throws(SocketError) {
+                try box.prepareTLS(
+                    security.context,
+                    serverName: security.serverName,
+                    timeout: security.timeout,
+                    loop: loop
+                ) { waiter.resume(returning: $0) }
+                box.startTLS()
+            } catch {
+                waiter.resume(returning: .failure(error))
             }
+        } onCancel: {
+            // The channel tells whoever waits for the handshake.
+            let channel = channel
+            loop.execute { _ in channel.value.fail(Self.cancelled) }
         }
         if Task.isCancelled { throw CancellationError() }
         if case .failure(let error) = result { throw described(error) }
@@ -143,7 +136,7 @@ actor ProxyDriver {
     private func take(_ bytes: Span<UInt8>) {
         var position = 0
         do throws(SocketError) {
-            while position < bytes.count && !isOver {
+            while position < bytes.count && !ending.hasCome {
                 go(on: try conversation.receive(bytes, from: &position))
             }
         } catch {
@@ -171,7 +164,7 @@ actor ProxyDriver {
     }
 
     private func streamEnded() {
-        guard !isOver else { return }
+        guard !ending.hasCome else { return }
         do throws(SocketError) {
             go(on: try conversation.finish())
         } catch {
@@ -180,21 +173,13 @@ actor ProxyDriver {
     }
 
     private func fail(_ error: any Error) {
-        guard !isOver else { return }
+        guard !ending.hasCome else { return }
         channel.value.reset()
         end(.failure(error))
     }
 
     private func end(_ result: Result<Outcome, any Error>) {
-        isOver = true
-        if let timer { channel.value.core.cancel(timer) }
-        timer = nil
-        if let waiter {
-            self.waiter = nil
-            waiter.resume(with: result)
-        } else {
-            early = result
-        }
+        ending.come(result, on: channel.value.core)
     }
 }
 
@@ -217,8 +202,7 @@ extension ProxyDriver: ChannelHandler {
 extension ProxyDriver: TimerTarget {
     nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
         onLoop(loop, timer) { driver, timer in
-            guard timer == driver.timer else { return }
-            driver.timer = nil
+            guard driver.ending.isDeadline(timer) else { return }
             let message = "The connection behind it was not made within the time given."
             driver.fail(driver.described(SocketError(.timedOut, message: message)))
         }

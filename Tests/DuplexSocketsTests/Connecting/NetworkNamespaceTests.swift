@@ -140,7 +140,7 @@ struct NetworkNamespaceTests {
         try await TestNetwork.with(rules: "ip meta l4proto tcp drop") { network in
             let (listener, port) = try await network.listen()
             defer { SystemCalls.close(listener) }
-            var options = ConnectOptions(timeout: .milliseconds(1_500))
+            var options = ConnectOptions(timeout: .seconds(5))
             options.resolver = ClosureResolver { _ in
                 await Alarm.after(.milliseconds(700))
                 return [try SocketAddress(network.far(.ipv4), port: 0)]
