@@ -15,6 +15,9 @@
 //     --tls            TLS 1.3 over memory BIOs; the server's certificate isn't checked, no session is resumed
 //     --connect-rate   counts connections instead of messages: connect, full handshake, one echo, reset (no TIME_WAIT),
 //                      again, with -c of them at a time; -s is then the size of that echo (1)
+//     --websocket PATH messages are binary WebSocket messages, behind an opening handshake (RFC 6455); with
+//                      --connect-rate, a closing handshake follows the echo. Only what an echo needs: the accept value
+//                      isn't checked (wsload does), and a ping is a fault, so that runs must end before the first
 //     --pin CPU        run on that CPU only
 //
 // Each message starts with an 8-digit hex sequence number (size >= 8), so order, loss and duplication are seen. After the
@@ -50,6 +53,7 @@ typedef uint8_t u8; typedef uint32_t u32; typedef uint64_t u64;
 
 static int o_conns = 50, o_depth = 1, o_check = 64, o_sources, o_line, o_pid, o_tls, o_rate, o_pin = -1;
 static size_t o_size; static int o_sized;
+static const char *o_websocket;
 static double o_time = 3, o_warm = 0.5;
 static struct sockaddr_in server = { .sin_family = AF_INET };
 
@@ -81,20 +85,21 @@ static double hq(double q) {
 }
 
 // ---- connections
-enum { S_CONNECT, S_HANDSHAKE, S_OPEN, S_DONE };
+enum { S_CONNECT, S_HANDSHAKE, S_UPGRADE, S_OPEN, S_CLOSING, S_DONE };
 struct conn {
     int fd, st, want_out, full;
     SSL *ssl; BIO *in, *out;
     u8 *buf; size_t oo, ol, oc;              // pending output [oo, ol)
     u64 *ts; u32 ts_r, ts_n;                 // send times of messages in flight (ring of depth)
     u32 seq_tx, seq_rx;
-    size_t pos;                              // bytes of the current echo that have come
+    size_t pos;                              // bytes of the current echo that have come; of the upgrade's end
     u64 began;
 };
 static struct conn *cs;
 static SSL_CTX *ctx;
 static int ep, n_open, n_done, running, measuring;
 static u8 *tmpl, *rb, *pb; static size_t rbcap = 512 * 1024;
+static u8 *expected, *frame; static size_t headed, framed;   // an echo and its header's size; what is sent, and its
 static u64 units, total, checked_full, errors;   // units: messages, or connections
 static char first_error[512], negotiated[96] = "none";
 
@@ -135,12 +140,39 @@ static u8 *reserve(struct conn *c, size_t n) {
     }
     return c->buf + c->ol;
 }
+static void put(struct conn *c, const u8 *p, size_t n) {
+    if (c->ssl) {
+        if (SSL_write(c->ssl, p, (int)n) != (int)n) fail_tls(c, "SSL_write");
+    } else { memcpy(reserve(c, n), p, n); c->ol += n; }
+}
+static size_t header(u8 *h, size_t n, int mask) {   // of a binary message
+    h[0] = 0x82;
+    if (n < 126) { h[1] = (u8)(mask | (int)n); return 2; }
+    int wide = n > 0xffff; size_t size = wide ? 10 : 4;
+    h[1] = (u8)(mask | (wide ? 127 : 126));
+    for (size_t i = 2; i < size; i++) h[i] = (u8)(n >> (8 * (size - 1 - i)));
+    return size;
+}
 static void put_msg(struct conn *c) {
     if (o_size >= 8) hex8(c->seq_tx, tmpl);
     c->seq_tx++;
-    if (c->ssl) {
-        if (SSL_write(c->ssl, tmpl, (int)o_size) != (int)o_size) fail_tls(c, "SSL_write");
-    } else { memcpy(reserve(c, o_size), tmpl, o_size); c->ol += o_size; }
+    if (!o_websocket) { put(c, tmpl, o_size); return; }
+    static u32 key = 0x9E3779B9; key = key * 1664525 + 1013904223;
+    size_t h = header(frame, o_size, 0x80), i = 0; u64 wide = (u64)key << 32 | key;
+    memcpy(frame + h, &key, 4); h += 4;
+    for (; i + 8 <= o_size; i += 8) { u64 v; memcpy(&v, tmpl + i, 8); v ^= wide; memcpy(frame + h + i, &v, 8); }
+    for (; i < o_size; i++) frame[h + i] = tmpl[i] ^ (u8)(key >> (8 * (i & 3)));
+    put(c, frame, framed);
+}
+static void upgrade(struct conn *c) {        // the key is that of RFC 6455 section 1.3
+    char head[512];
+    int n = snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", o_websocket);
+    c->st = S_UPGRADE;
+    put(c, (u8 *)head, (size_t)n);
+}
+static void opened(struct conn *c) {
+    if (o_websocket) upgrade(c); else { c->st = S_OPEN; n_open++; }
 }
 static void flush_out(struct conn *c) {
     size_t sealed = c->ssl ? BIO_ctrl_pending(c->out) : 0;
@@ -179,23 +211,53 @@ static void again(struct conn *c) {          // a connection of the connection r
     if (running) { n_done--; start(c); }
 }
 
+// Bytes of the answer to the upgrade: how many there are, 0 when it is wrong. Ends where the empty line does.
+static size_t answer(struct conn *c, const u8 *p, size_t n) {
+    static const char end_of_head[] = "\r\n\r\n";
+    if (!c->full && n >= 12) {               // the first piece has the status in it
+        if (memcmp(p, "HTTP/1.1 101", 12)) { fail(c, "not a 101: %.40s", (const char *)p); return 0; }
+        c->full = 1;
+    }
+    size_t i = 0;
+    while (i < n && c->pos < 4) { c->pos = p[i] == (u8)end_of_head[c->pos] ? c->pos + 1 : p[i] == '\r'; i++; }
+    if (c->pos == 4) { c->st = S_OPEN; n_open++; c->pos = 0; }
+    return i;
+}
+static int closed(struct conn *c, const u8 *p, size_t n) {   // the close frame that answers ours; 1 when it is over
+    static const u8 frame_1000[] = { 0x88, 2, 3, 0xe8 };
+    for (; n && c->pos < 4; p++, n--, c->pos++) if (*p != frame_1000[c->pos]) { fail(c, "not the close frame"); return 1; }
+    if (c->pos < 4) return 0;
+    again(c);
+    return 1;
+}
 // Bytes of echoes; 1 when the connection is over.
 static int body(struct conn *c, const u8 *p, size_t n, u64 t) {
+    if (c->st == S_UPGRADE) {
+        size_t k = answer(c, p, n);
+        if (!k) return 1;
+        p += k; n -= k;
+    }
+    if (c->st == S_CLOSING) return closed(c, p, n);
     while (n) {
-        size_t k = o_size - c->pos < n ? o_size - c->pos : n;
+        size_t size = headed + o_size, k = size - c->pos < n ? size - c->pos : n;
         size_t check = c->full ? k : c->pos < 32 ? (k < 32 - c->pos ? k : 32 - c->pos) : 0;
         if (!c->ts_n) { fail(c, "an echo nobody asked for"); return 1; }
         if (check) {
-            if (o_size >= 8) hex8(c->seq_rx, tmpl);
-            if (memcmp(p, tmpl + c->pos, check)) { fail(c, "message %u differs near byte %zu", c->seq_rx, c->pos); return 1; }
+            if (o_size >= 8) hex8(c->seq_rx, expected + headed);
+            if (memcmp(p, expected + c->pos, check)) { fail(c, "message %u differs near byte %zu", c->seq_rx, c->pos); return 1; }
         }
         c->pos += k; p += k; n -= k;
-        if (c->pos < o_size) continue;
+        if (c->pos < size) continue;
         u32 depth = (u32)(o_rate ? 1 : o_depth);
         u64 sent = c->ts[c->ts_r];
         c->pos = 0; c->ts_r = (c->ts_r + 1) % depth; c->ts_n--; c->seq_rx++;
         if (c->full) checked_full++;
         c->full = o_check <= 1 || c->seq_rx % (u32)o_check == 0;
+        if (o_rate && o_websocket) {         // a masked close frame with code 1000
+            c->st = S_CLOSING;
+            put(c, (const u8 *)"\x88\x82\x11\x22\x33\x44\x12\xca", 8);
+            return n ? closed(c, p, n) : 0;
+        }
         if (o_rate) { again(c); return 1; }
         total++;
         if (measuring) { units++; hrec(t - sent); }
@@ -213,7 +275,7 @@ static int unseal(struct conn *c, u64 t) {
         }
         if (SSL_session_reused(c->ssl)) { fail(c, "the session was resumed"); return 1; }
         if (negotiated[0] == 'n') snprintf(negotiated, sizeof negotiated, "%s/%s", SSL_get_version(c->ssl), SSL_get_cipher_name(c->ssl));
-        c->st = S_OPEN; n_open++;
+        opened(c);
     }
     int n;
     while ((n = SSL_read(c->ssl, pb, (int)rbcap)) > 0) if (body(c, pb, (size_t)n, t)) return 1;
@@ -252,12 +314,12 @@ static void connected(struct conn *c) {
         SSL_set_connect_state(c->ssl);
         c->st = S_HANDSHAKE;
         unseal(c, 0);
-    } else { c->st = S_OPEN; n_open++; refill(c); }
+    } else { opened(c); refill(c); }
     if (c->fd >= 0 && c->oo == c->ol) want(c, 0);
 }
 static void start(struct conn *c) {
     int one = 1;
-    c->st = S_CONNECT; c->want_out = 1; c->full = 1; c->oo = c->ol = c->pos = 0; c->ts_r = c->ts_n = c->seq_tx = c->seq_rx = 0;
+    c->st = S_CONNECT; c->want_out = 1; c->full = !o_websocket; c->oo = c->ol = c->pos = 0; c->ts_r = c->ts_n = c->seq_tx = c->seq_rx = 0;
     c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
     if (c->fd < 0) { perror("socket"); exit(2); }
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
@@ -315,7 +377,8 @@ static double self_cpu(void) {
 
 static void usage(void) { fprintf(stderr, "usage: tcp_load [options] PORT (see the head of tcp_load.c)\n"); exit(2); }
 static void options(int argc, char **argv) {
-    static const struct option longs[] = { { "tls", 0, NULL, 1 }, { "connect-rate", 0, NULL, 2 }, { "pin", 1, NULL, 3 }, { 0 } };
+    static const struct option longs[] = { { "tls", 0, NULL, 1 }, { "connect-rate", 0, NULL, 2 }, { "pin", 1, NULL, 3 },
+        { "websocket", 1, NULL, 4 }, { 0 } };
     int o;
     server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     while ((o = getopt_long(argc, argv, "H:c:s:d:T:w:P:v:b:j", longs, NULL)) != -1) switch (o) {
@@ -324,6 +387,7 @@ static void options(int argc, char **argv) {
         case 'd': o_depth = atoi(optarg); break; case 'T': o_time = atof(optarg); break; case 'w': o_warm = atof(optarg); break;
         case 'P': o_pid = atoi(optarg); break; case 'v': o_check = atoi(optarg); break; case 'b': o_sources = atoi(optarg); break;
         case 'j': o_line = 1; break; case 1: o_tls = 1; break; case 2: o_rate = 1; break; case 3: o_pin = atoi(optarg); break;
+        case 4: o_websocket = optarg; break;
         default: usage();
     }
     if (!o_sized) o_size = o_rate ? 1 : 32;
@@ -345,6 +409,10 @@ static void prepare(void) {
     if (!tmpl || !rb || !pb || !cs) { perror("malloc"); exit(2); }
     u64 x = now_ns() | 1;
     for (size_t i = 0; i < o_size; i++) { x ^= x << 13; x ^= x >> 7; x ^= x << 17; tmpl[i] = (u8)(x >> 33); }
+    expected = malloc(o_size + 18); frame = malloc(o_size + 14);
+    if (!expected || !frame) { perror("malloc"); exit(2); }
+    if (o_websocket) { headed = header(expected, o_size, 0); framed = headed + 4 + o_size; }
+    memcpy(expected + headed, tmpl, o_size);
     ep = epoll_create1(0);
 }
 

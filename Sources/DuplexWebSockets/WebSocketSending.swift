@@ -69,7 +69,7 @@ extension WebSocket {
         return channel.isOpen && !channel.isAboveHighWaterMark
     }
 
-    private func notOpen() -> WebSocketError {
+    func notOpen() -> WebSocketError {
         if case .lost(let error) = ending { return lost(error) }
         return WebSocketError(
             .closed,

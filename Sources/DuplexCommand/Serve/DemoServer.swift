@@ -8,12 +8,14 @@ import HTTPTypes
 
 /// The server that `duplex serve` runs: the demo page, an echo, a chat room, and an echo at every other path.
 enum DemoServer {
-    /// How the echo handles its connections.
-    enum EchoStyle: String, Sendable, CaseIterable {
+    /// How connections are handled: with an echo, or with a broadcast.
+    enum HandlerStyle: String, Sendable, CaseIterable {
         /// On the loop, from within the call that brings the message.
         case sync
         /// In a task for each connection.
         case async
+        /// Every message goes to all connections.
+        case broadcast
     }
 
     /// Adds the routes to a server.
@@ -22,7 +24,7 @@ enum DemoServer {
     ///   - server: what to add them to.
     ///   - echoPath: the path of the echo; paths that nothing else claims echo too.
     ///   - style: how the echo handles its connections.
-    static func addRoutes(to server: inout WebServer, echoPath: String, style: EchoStyle) {
+    static func addRoutes(to server: inout WebServer, echoPath: String, style: HandlerStyle) {
         for resource in DemoPage.resources {
             server.get(resource.path) { request in response(resource, to: request.fields, host: request.head.host) }
         }
@@ -30,6 +32,7 @@ enum DemoServer {
             switch style {
             case .sync: server.webSocket(path, handler: EchoHandler())
             case .async: server.webSocket(path, echo)
+            case .broadcast: server.webSocket(path, handler: BroadcastHandler())
             }
         }
         // Last, so that an echo at the room's path doesn't take its place.

@@ -6,7 +6,7 @@ import DuplexServer
 import DuplexSockets
 import Logging
 
-extension DemoServer.EchoStyle: ExpressibleByArgument {}
+extension DemoServer.HandlerStyle: ExpressibleByArgument {}
 
 /// `duplex serve`: a server to try things with.
 struct Serve: AsyncParsableCommand {
@@ -52,8 +52,11 @@ struct Serve: AsyncParsableCommand {
     @Option(name: .customLong("echo"), help: ArgumentHelp("The path of the echo.", valueName: "path"))
     var echoPath = DemoPage.echoPath
 
-    @Option(name: .customLong("handler"), help: "How the echo handles its connections: on the loop, or in tasks.")
-    var style = DemoServer.EchoStyle.async
+    @Option(
+        name: .customLong("handler"),
+        help: "An echo on the loop, an echo in a task for each connection, or a broadcast to all of them."
+    )
+    var style = DemoServer.HandlerStyle.async
 
     @Option(help: "Whether to have messages compressed (permessage-deflate) when clients offer it.")
     var compression = CompressionArgument.off

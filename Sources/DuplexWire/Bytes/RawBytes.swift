@@ -54,6 +54,17 @@ extension Span where Element == UInt8 {
 }
 
 extension Array where Element == UInt8 {
+    /// The bytes that `body` writes, up to `capacity` of them.
+    init(room capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
+        unsafe self.init(unsafeUninitializedCapacity: capacity) { memory, count in
+            // The span says how much of the memory it has initialised, and nothing else writes to it meanwhile.
+            let raw = UnsafeMutableRawBufferPointer(memory)
+            var output = unsafe OutputRawSpan(buffer: raw, initializedCount: 0)
+            body(&output)
+            count = unsafe output.finalize(for: raw)
+        }
+    }
+
     /// Appends a copy of the bytes.
     mutating func append(_ bytes: RawSpan) {
         // The pointer is used within the closure and only as far as the span goes.

@@ -12,14 +12,14 @@ import Testing
 
 @Suite("The server of duplex serve", .timeLimit(.minutes(1)))
 struct DemoServerTests {
-    private static func server(_ style: DemoServer.EchoStyle = .async, echoPath: String = "/echo") -> WebServer {
+    private static func server(_ style: DemoServer.HandlerStyle = .async, echoPath: String = "/echo") -> WebServer {
         var server = WebServer(port: 0)
         DemoServer.addRoutes(to: &server, echoPath: echoPath, style: style)
         return server
     }
 
-    @Test("Every path echoes but the chat room's", arguments: DemoServer.EchoStyle.allCases)
-    func echoes(style: DemoServer.EchoStyle) async throws {
+    @Test("Every path echoes but the chat room's", arguments: DemoServer.HandlerStyle.allCases)
+    func echoes(style: DemoServer.HandlerStyle) async throws {
         try await withServer(Self.server(style, echoPath: "/loud")) { root in
             for path in ["loud", "echo", "", "any/thing"] {
                 let socket = try await WebSocket.connect(to: root + path)

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+//
+// fanout: the load of a broadcast (epoll, non-blocking, one thread): one connection sends a message, all get it, and when
+// the last one has, the next is sent. Shares no code with Duplex.
+//
+//   fanout [options] PORT
+//     -c N      connections (10000)               -s BYTES  payload size, 8 or more (256)
+//     -T SEC    measured time (3)                 -w SEC    warm-up before it (0.5)
+//     -P PID    sample this server process: CPU over the measured time, RSS at its end
+//     -b N      connect from 127.0.0.1 to 127.0.0.N in turn (4), for more ports than one address has
+//     -p PATH   WebSocket, at this path; a stream otherwise, in which the very bytes of the server's frames are sent
+//
+// Every byte of every delivery is compared. Prints one line of key=value; exit status 1 when anything was wrong.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef uint8_t u8; typedef uint64_t u64;
+struct conn { int fd; size_t pos; };
+
+static int o_conns = 10000, o_sources = 4, o_pid;
+static size_t o_size = 256;
+static double o_time = 3, o_warm = 0.5;
+static const char *o_path;
+static struct sockaddr_in server = { .sin_family = AF_INET };
+static struct conn *cs;
+static u8 *frame, *sent, buf[256 * 1024];
+static size_t framed, header_size, sent_size;
+static int ep;
+
+static u64 now_ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec; }
+static void die(const char *what) { fprintf(stderr, "fanout: %s (errno %d: %s)\n", what, errno, strerror(errno)); exit(1); }
+
+static size_t header(u8 *h, size_t n, int mask) {   // of a binary message
+    h[0] = 0x82;
+    if (n < 126) { h[1] = (u8)(mask | (int)n); return 2; }
+    int wide = n > 0xffff; size_t size = wide ? 10 : 4;
+    h[1] = (u8)(mask | (wide ? 127 : 126));
+    for (size_t i = 2; i < size; i++) h[i] = (u8)(n >> (8 * (size - 1 - i)));
+    return size;
+}
+static void compose(u64 round) {             // the frame that the server sends, and what has it send that
+    for (int i = 0; i < 8; i++) frame[header_size + (size_t)i] = (u8)(round >> (8 * i));
+    if (!o_path) { memcpy(sent, frame, framed); sent_size = framed; return; }
+    size_t h = header(sent, o_size, 0x80);
+    static const u8 key[4] = { 0x37, 0xfa, 0x21, 0x3d };
+    memcpy(sent + h, key, 4); h += 4;
+    for (size_t i = 0; i < o_size; i++) sent[h + i] = frame[header_size + i] ^ key[i & 3];
+    sent_size = h + o_size;
+}
+static void publish(void) {
+    for (size_t at = 0; at < sent_size;) {
+        ssize_t w = send(cs[0].fd, sent + at, sent_size - at, MSG_NOSIGNAL);
+        if (w < 0) { if (errno == EAGAIN || errno == EINTR) continue; die("send"); }
+        at += (size_t)w;
+    }
+}
+static void await_all(void) {                // the current message, everywhere
+    struct epoll_event ev[1024];
+    u64 deadline = now_ns() + 20000000000ull;
+    for (int left = o_conns; left;) {
+        int n = epoll_wait(ep, ev, 1024, 1000);
+        if (now_ns() > deadline) die("a message didn't come to all of them within 20 seconds");
+        for (int i = 0; i < n; i++) {
+            struct conn *c = ev[i].data.ptr;
+            ssize_t r = recv(c->fd, buf, sizeof buf, 0);
+            if (r < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+            if (r <= 0) die("a connection was ended by the server");
+            if ((size_t)r > framed - c->pos || memcmp(buf, frame + c->pos, (size_t)r)) die("a delivery differs");
+            c->pos += (size_t)r;
+            if (c->pos == framed) { c->pos = 0; left--; }
+        }
+    }
+}
+static void open_all(void) {
+    int one = 1;
+    for (int i = 0; i < o_conns; i++) {
+        struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(i % o_sources)) };
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (fd < 0) die("socket");
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+        setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+        if (bind(fd, (void *)&from, sizeof from) || connect(fd, (void *)&server, sizeof server)) die("connect");
+        if (o_path) {
+            char head[512];
+            int n = snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", o_path);
+            if (send(fd, head, (size_t)n, MSG_NOSIGNAL) != n) die("send");
+            size_t got = 0;
+            while (got < 4 || memcmp(head + got - 4, "\r\n\r\n", 4)) {
+                ssize_t r = got < sizeof head ? recv(fd, head + got, 1, 0) : 0;
+                if (r <= 0) die("no end of the handshake");
+                got += (size_t)r;
+            }
+            if (memcmp(head, "HTTP/1.1 101", 12)) die("not a 101");
+        }
+        struct epoll_event e = { .events = EPOLLIN, .data.ptr = &cs[i] };
+        cs[i].fd = fd;
+        if (epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e)) die("epoll_ctl");
+    }
+}
+static double proc_cpu(int pid) {
+    clockid_t clock; struct timespec t;
+    if (!pid || clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t)) return 0;
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+static u64 rounds_until(u64 end) {
+    static u64 round;
+    u64 count = 0;
+    while (now_ns() < end) { compose(++round); publish(); await_all(); count++; }
+    return count;
+}
+
+int main(int argc, char **argv) {
+    for (int c; (c = getopt(argc, argv, "c:s:T:w:P:b:p:")) != -1;) switch (c) {
+        case 'c': o_conns = atoi(optarg); break; case 's': o_size = (size_t)atol(optarg); break;
+        case 'T': o_time = atof(optarg); break; case 'w': o_warm = atof(optarg); break;
+        case 'P': o_pid = atoi(optarg); break; case 'b': o_sources = atoi(optarg); break;
+        case 'p': o_path = optarg; break; default: return 64;
+    }
+    if (optind != argc - 1 || o_conns < 1 || o_sources < 1 || o_size < 8 || o_size > 1 << 20) return 64;
+    server.sin_port = htons((uint16_t)atoi(argv[optind])); server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ep = epoll_create1(0); cs = calloc((size_t)o_conns, sizeof *cs);
+    frame = malloc(o_size + 10); sent = malloc(o_size + 14);
+    if (ep < 0 || !cs || !frame || !sent) die("no memory");
+    header_size = header(frame, o_size, 0); framed = header_size + o_size;
+    for (size_t i = 0; i < o_size; i++) frame[header_size + i] = (u8)(i * 7);
+    open_all();
+    rounds_until(now_ns() + (u64)(o_warm * 1e9));
+    double cpu = proc_cpu(o_pid); u64 began = now_ns();
+    u64 deliveries = rounds_until(began + (u64)(o_time * 1e9)) * (u64)o_conns;
+    double seconds = (double)(now_ns() - began) / 1e9, used = proc_cpu(o_pid) - cpu;
+    printf("conns=%d size=%zu secs=%.3f msgs=%llu rate=%.0f srv_cpu=%.1f srv_us_per_msg=%.4f\n", o_conns, o_size, seconds,
+        (unsigned long long)deliveries, (double)deliveries / seconds, used / seconds * 100, deliveries ? used * 1e6 / (double)deliveries : 0);
+    return 0;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+
+/// A message that is framed once, to be sent to many clients.
+///
+/// A server sends the same bytes to each client whose connection isn't compressed, from where they lie. To a client
+/// whose connection is, and by a client, it is sent as any other message.
+public struct PreparedMessage: Sendable {
+    let frame: MessageFrame
+
+    /// Frames a message.
+    public init(_ message: Message) {
+        switch message {
+        case .text(var text):
+            text.makeContiguousUTF8()
+            frame = MessageFrame(.text, text.utf8.span.raw)
+        case .binary(let bytes):
+            frame = MessageFrame(.binary, bytes.span.raw)
+        }
+    }
+
+    /// Frames a payload, which is copied.
+    ///
+    /// - Parameters:
+    ///   - bytes: the payload; of a text it must be UTF-8, which isn't checked again.
+    ///   - kind: text or binary.
+    public init(_ bytes: RawSpan, _ kind: Message.Kind) {
+        frame = MessageFrame(kind, bytes)
+    }
+
+    /// Text or binary.
+    public var kind: Message.Kind { frame.kind }
+
+    /// The length of the payload in bytes.
+    public var byteCount: Int { frame.payload.byteCount }
+}
+
+extension WebSocket {
+    /// Sends a message that was framed before; as ``send(_:)-(Message)`` otherwise.
+    ///
+    /// - Throws: as ``send(_:)-(Message)``.
+    public func send(_ message: PreparedMessage) async throws {
+        guard stage == .open, session.canSend else { throw notOpen() }
+        if !enqueue(message) { try await waitForDrain() }
+    }
+
+    /// Sends a message that was framed before at once, as far as the system takes it, and queues the rest.
+    ///
+    /// For synchronous handlers, and for sending the same to many: nothing is copied where the system takes it all. Who
+    /// sends several in one turn to the same client has them sent each by itself. Once either side has begun to close,
+    /// the message is dropped.
+    ///
+    /// - Parameter message: the message.
+    /// - Returns: whether what waits is below the high-water mark (64 KiB): as ``enqueue(_:_:)``.
+    @discardableResult
+    public func enqueue(_ message: PreparedMessage) -> Bool {
+        let channel = channel
+        if session.masksFrames || session.compression != nil {
+            write(message.kind, message.frame.payload, to: channel)
+        } else if session.canSend {
+            channel.writeNow(message.frame.bytes.span.raw)
+        }
+        return channel.isOpen && !channel.isAboveHighWaterMark
+    }
+}
