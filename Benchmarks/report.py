@@ -31,6 +31,25 @@ STREAM_TARGETS = {
     "tls-handshakes": ("rate", "TLS 1.3 handshakes each second", 0.90),
     "tcp-accepts": ("rate", "connections accepted each second", 0.80),
 }
+# How much cheaper than the server of a library of others an echo with compression is to be.
+DEFLATE_TARGETS = {"node": 1.0, "python": 2.0}
+# The share of the server's time outside the system that goes into zlib.
+ZLIB_TARGET = 0.85
+# A broadcast: the CPU time per delivery of a loop in C that sends the same bytes divided by ours.
+BROADCAST_TARGET = 0.85
+# Allocations for each message.
+ALLOCATION_TARGETS = {"sync": 0.0}
+
+NAMES = {
+    "sync": "**Duplex**, synchronous handler",
+    "async": "**Duplex**, `async` handler",
+    "duplex": "**Duplex**",
+    "node": "ws (Node)",
+    "python": "websockets (Python)",
+    "nio": "NIOWebSocket (Swift)",
+    "flyingfox": "FlyingFox (Swift)",
+}
+
 # KiB for each idle connection.
 MEMORY_TARGETS = {"sync": 1.0, "async": 2.5}
 # KiB between the early and the late cycle.
@@ -55,6 +74,10 @@ class Results:
         self.machine = []
         self.echoes = {}  # (size, depth, connections) -> round -> who -> fields
         self.streams = {}  # name -> round -> who -> fields
+        self.peers = {}  # (size, depth, connections) -> round -> who -> fields
+        self.rounds = {}  # kind -> name -> round -> who -> fields, of what is compared in rounds
+        self.zlib = {}  # size -> fields
+        self.allocations = {}
         self.memory = {}
         self.growth = {}
         self.calls = {}
@@ -62,13 +85,22 @@ class Results:
             kind, _, rest = line.partition(" ")
             if kind == "machine":
                 self.machine = [part.strip() for part in rest.split("|")]
-            elif kind == "echo":
+            elif kind in ("echo", "peer"):
                 number, size, depth, connections, who, *words = rest.split()
-                rounds = self.echoes.setdefault((size, depth, connections), {})
+                kinds = self.echoes if kind == "echo" else self.peers
+                rounds = kinds.setdefault((size, depth, connections), {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
             elif kind == "stream":
                 name, number, who, *words = rest.split()
                 self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
+            elif kind in ("deflate", "secured", "broadcast"):
+                name, number, who, *words = rest.split()
+                rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
+                rounds.setdefault(int(number), {})[who] = fields(words)
+            elif kind in ("client", "openings"):
+                number, who, *words = rest.split()
+                rounds = self.rounds.setdefault(kind, {}).setdefault("", {})
+                rounds.setdefault(int(number), {})[who] = fields(words)
             else:
                 handler, *words = rest.split()
                 getattr(self, kind)[handler] = fields(words)
@@ -189,7 +221,91 @@ def other_table(results):
     rows = [memory_row(handler, run) for handler, run in results.memory.items()]
     rows += [growth_row(handler, run) for handler, run in results.growth.items()]
     rows += [calls_row(handler, run) for handler, run in results.calls.items()]
+    rows += [allocations_row(handler, run) for handler, run in results.allocations.items()]
     return table(("what", "measured", "target"), rows)
+
+
+def allocations_row(handler, run):
+    each = int(run["count"]) / int(run["messages"])
+    target = ALLOCATION_TARGETS.get(handler)
+    return (
+        f"allocations per message, {handler}",
+        f"{abs(each):.3f} <sub>{int(run['messages']):,} messages</sub>",
+        "" if target is None else f"{target:.0f}: {verdict(round(each, 3) <= target)}",
+    )
+
+
+def ratios(rounds, ours, theirs, figure):
+    """What theirs costs for one of ours, round by round, where both have a figure."""
+    return [
+        figure(round_[theirs]) / figure(round_[ours])
+        for round_ in rounds.values()
+        if ours in round_ and theirs in round_
+    ]
+
+
+def peer_table(results):
+    """How near each server comes to the raw echo in C: its time per message over theirs."""
+    configurations = list(results.peers)
+    everybody = [
+        who
+        for who in NAMES
+        if any(who in round_ for rounds in results.peers.values() for round_ in rounds.values())
+    ]
+    rows = []
+    for who in everybody:
+        cells = []
+        for configuration in configurations:
+            found = ratios(results.peers[configuration], who, "c", cost)
+            cells.append(f"{statistics.median(found):.2f}" if found else "–")
+        rows.append((NAMES[who], *cells))
+    titles = [f"{size_text(size)}, depth {depth}" for size, depth, _ in configurations]
+    return table(("server: CPU of C / its own", *titles), rows)
+
+
+def deflate_rows(results):
+    for size, rounds in results.rounds.get("deflate", {}).items():
+        for who, target in DEFLATE_TARGETS.items():
+            found = ratios(rounds, "duplex", who, cost)
+            if found:
+                reached = verdict(round(statistics.median(found), 2) >= target)
+                title = f"echo with permessage-deflate, {size_text(size)}"
+                yield (title, f"CPU: {NAMES[who]} / Duplex", ratio_text(found), f"{target:.1f} {reached}")
+    for size, run in results.zlib.items():
+        of_user, of_all = float(run["of_user"]), float(run["of_all"])
+        text = f"{of_user:.0%} <sub>{of_all:.0%} with the system's</sub>"
+        reached = f"{ZLIB_TARGET:.0%} {verdict(round(of_user, 2) >= ZLIB_TARGET)}"
+        yield (f"echo with permessage-deflate, {size_text(size)}", "share of the time in zlib", text, reached)
+
+
+def limit_rows(results, kind, title, target=None):
+    for size, rounds in results.rounds.get(kind, {}).items():
+        found = ratios(rounds, "duplex", "c", cost)
+        if not found:
+            continue
+        reached = "" if target is None else f"{target:.2f} {verdict(round(statistics.median(found), 2) >= target)}"
+        yield (f"{title}, {size_text(size)}", "CPU: C / Duplex", ratio_text(found), reached)
+
+
+def rival_rows(results, kind, title, what, figure):
+    rounds = results.rounds.get(kind, {}).get("", {})
+    for who in NAMES:
+        found = ratios(rounds, "duplex", who, figure) if who != "duplex" else []
+        if found:
+            yield (title, what.format(NAMES[who]), ratio_text(found), "")
+
+
+def message_table(results):
+    rows = [
+        *deflate_rows(results),
+        *limit_rows(results, "secured", "WebSocket echo over TLS 1.3, against TLS alone"),
+        *limit_rows(results, "broadcast", "broadcast to all connections", BROADCAST_TARGET),
+        *rival_rows(results, "client", "client: 50 connections, 32 B, depth 1", "CPU: {} / Duplex",
+                    lambda run: float(run["us_per_msg"])),
+        *rival_rows(results, "openings", "connect, echo once, close", "CPU: {} / Duplex",
+                    lambda run: float(run["srv_us_per_conn"])),
+    ]
+    return table(("messages and connections", "what", "ratio", "target"), rows)
 
 
 def report(results):
@@ -204,7 +320,11 @@ def report(results):
         "",
         *(stream_table(results) if results.streams else ()),
         "",
+        *message_table(results),
+        "",
         *other_table(results),
+        "",
+        *(peer_table(results) if results.peers else ()),
     ]
     return "\n".join(lines) + "\n"
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(1))) struct UDPSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct UDPSocketTests {
     /// Keeps a port of the loopback that nobody receives on: connected elsewhere, the socket takes nothing.
     private static func keepSilent(_ families: UDPSocket.Families, _ group: EventLoopGroup) async throws -> UDPSocket {
         try await UDPSocket.connect(to: .host(families.loopback, port: 9), from: .loopback, on: group)

@@ -1,0 +1,245 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) the Duplex authors
+#
+# What scripts/bench measures beyond echoes, streams and memory: the libraries of others, compression, TLS, broadcasts, the
+# client, allocations, and connections that are opened and closed. Read by scripts/bench, whose functions it uses.
+
+peer_python=.build-peers/venv/bin/python3
+rival_folder=.build-bench/rivals
+
+# start_program NAME COMMAND...: starts a server that prints its port; sets pid and port.
+start_program() {
+    local output=$work/$1.out
+    shift
+    : >"$output"
+    NODE_PATH=/usr/share/nodejs:.build-peers/node/node_modules taskset -c "$server_core" "$@" >"$output" 2>"$output.err" &
+    pid=$!
+    children+=("$pid")
+    await_line "$output" "$pid"
+    port=$(head -n 1 "$output")
+}
+
+# start_serve NAME ARGUMENTS...: starts `duplex serve` with one loop; sets pid and port.
+start_serve() {
+    local output=$work/serve-$1.out
+    shift
+    : >"$output"
+    taskset -c "$server_core" "$duplex" serve --loops 1 --host 127.0.0.1 --port 0 --quiet --limits local "$@" \
+        >"$output" 2>"$output.err" &
+    pid=$!
+    children+=("$pid")
+    await_line "$output" "$pid"
+    port=$(sed -nE '1s/.*:([0-9]+)[^0-9]*$/\1/p' "$output")
+}
+
+# start_peer NAME [deflate]: starts the server of a library of others; sets pid and port.
+start_peer() {
+    case "$1" in
+    node) start_program "$1" node Benchmarks/Peers/node_server.cjs "${@:2}" ;;
+    python) start_program "$1" "$peer_python" Benchmarks/Peers/python_server.py "${@:2}" ;;
+    nio) start_program "$1" "$rival_folder/release/nio-echo" ;;
+    flyingfox) start_program "$1" "$rival_folder/release/flyingfox-echo" ;;
+    esac
+}
+
+# Those that are there: Node and Python come with scripts/setup --tests, the Swift libraries are built here.
+find_peers() {
+    peers=()
+    if NODE_PATH=/usr/share/nodejs:.build-peers/node/node_modules node -e 'require("ws")' 2>/dev/null; then
+        peers+=(node)
+    fi
+    if [ -x "$peer_python" ]; then peers+=(python); fi
+    if ! $quick; then
+        note "Building the Swift libraries of others ..."
+        if nice swift build -c release --package-path Benchmarks/Rivals --scratch-path "$rival_folder" \
+            >"$work/rivals.log" 2>&1; then
+            peers+=(nio flyingfox)
+        else
+            note "They don't build here; see $work/rivals.log."
+        fi
+    fi
+    [ ${#peers[@]} -gt 0 ] || note "No library of others is here to be measured beside: run scripts/setup --tests."
+}
+
+# As the echoes, with everybody in each round. A peer that can't do something has no figure for it.
+measure_peers() {
+    local round configuration size depth connections who
+    declare -A ids ports
+    start_echo && ids[c]=$pid && ports[c]=$port
+    for who in sync async; do start_duplex "$who" && ids[$who]=$pid && ports[$who]=$port; done
+    for who in "${peers[@]}"; do start_peer "$who" && ids[$who]=$pid && ports[$who]=$port; done
+    for ((round = 1; round <= few_rounds; round++)); do
+        note "Libraries of others, round $round of $few_rounds ..."
+        for configuration in "${configurations[@]}"; do
+            read -r size depth connections <<<"$configuration"
+            local arguments=(-s "$size" -d "$depth" -c "$connections" -T "$seconds" -w 0.3)
+            for who in c sync async "${peers[@]}"; do
+                local raw=()
+                if [ "$who" = c ]; then raw=(-r); fi
+                measure_one "peer $round $size $depth $connections $who" taskset -c "$load_core" "$work/wsload" -j \
+                    -p /echo "${raw[@]}" "${arguments[@]}" -P "${ids[$who]}" "${ports[$who]}"
+            done
+        done
+    done
+    for who in "${!ids[@]}"; do stop "${ids[$who]}"; done
+}
+
+# measure_one NAME COMMAND...: adds a line to the results, or says that there is none.
+measure_one() {
+    local name=$1 line
+    shift
+    if line=$("$@"); then echo "$name $line" >>"$results"; else note "No figure for $name: $line"; fi
+}
+
+# Messages that look like JSON, each compressed by itself on the way there; the answers with context, where the server has it.
+measure_deflate() {
+    local round configuration size connections who
+    declare -A ids ports
+    start_serve deflate --handler sync --compression on && ids[duplex]=$pid && ports[duplex]=$port
+    for who in "${peers[@]}"; do
+        case "$who" in node | python) start_peer "$who" deflate && ids[$who]=$pid && ports[$who]=$port ;; esac
+    done
+    for ((round = 1; round <= few_rounds; round++)); do
+        note "Compression, round $round of $few_rounds ..."
+        for configuration in "1024 50" "65536 8"; do
+            read -r size connections <<<"$configuration"
+            for who in "${!ids[@]}"; do
+                measure_one "deflate $size $round $who" taskset -c "$load_core" "$work/wsload" -j -z -t -p /echo -d 1 \
+                    -s "$size" -c "$connections" -T "$seconds" -w 0.3 -P "${ids[$who]}" "${ports[$who]}"
+            done
+        done
+    done
+    for size in 1024 65536; do measure_share_of_zlib "$size" "${ids[duplex]}" "${ports[duplex]}"; done
+    for who in "${!ids[@]}"; do stop "${ids[$who]}"; done
+}
+
+# measure_share_of_zlib SIZE PID PORT: how much of the server's time, and of that outside the system, goes into zlib.
+measure_share_of_zlib() {
+    local profiler
+    if ! command -v perf >/dev/null 2>&1; then
+        note "perf isn't there: the share of zlib is not measured."
+        return
+    fi
+    perf record -q -o "$work/zlib.perf" -p "$2" sleep "$seconds" >/dev/null 2>"$work/perf.err" &
+    profiler=$!
+    taskset -c "$load_core" "$work/wsload" -j -z -t -p /echo -d 1 -s "$1" -c 8 -T "$seconds" -w 0.3 "$3" >/dev/null
+    wait "$profiler" || { note "perf may not watch here: the share of zlib is not measured." && return; }
+    perf report -i "$work/zlib.perf" --sort dso --stdio 2>/dev/null | awk -v size="$1" '
+        /^ *[0-9.]+%/ { share = $1 + 0; if ($2 ~ /libz\./) zlib += share; if ($2 ~ /kernel/) kernel += share; all += share }
+        END { if (all) printf "zlib %s of_all=%.4f of_user=%.4f\n", size, zlib / all, zlib / (all - kernel) }' >>"$results"
+}
+
+# The sans-I/O limit is an echo over OpenSSL without WebSockets.
+measure_secured() {
+    local round configuration size connections
+    start_tls_echo
+    local c_pid=$pid c_port=$port
+    start_serve secured --handler sync --tls-cert "$work/cert.pem" --tls-key "$work/key.pem"
+    local our_pid=$pid our_port=$port
+    for ((round = 1; round <= few_rounds; round++)); do
+        note "WebSockets over TLS, round $round of $few_rounds ..."
+        for configuration in "32 50" "65536 8"; do
+            read -r size connections <<<"$configuration"
+            local arguments=(--tls -s "$size" -c "$connections" -T "$seconds" -w 0.3)
+            echo "secured $size $round c $(stream_load "${arguments[@]}" -P "$c_pid" "$c_port")" >>"$results"
+            echo "secured $size $round duplex $(stream_load "${arguments[@]}" --websocket /echo -P "$our_pid" \
+                "$our_port")" >>"$results"
+        done
+    done
+    stop "$c_pid"
+    stop "$our_pid"
+}
+
+measure_broadcast() {
+    local round size
+    start_program tcp_fanout "$work/tcp_fanout" 0
+    local c_pid=$pid c_port=$port
+    start_serve broadcast --handler broadcast
+    local our_pid=$pid our_port=$port
+    for ((round = 1; round <= rounds; round++)); do
+        note "Broadcasts to $idle connections, round $round of $rounds ..."
+        for size in 64 1024; do
+            measure_one "broadcast $size $round c" taskset -c "$load_core" "$work/fanout" -c "$idle" -s "$size" \
+                -T "$seconds" -P "$c_pid" "$c_port"
+            measure_one "broadcast $size $round duplex" taskset -c "$load_core" "$work/fanout" -c "$idle" -s "$size" \
+                -T "$seconds" -p /all -P "$our_pid" "$our_port"
+        done
+    done
+    stop "$c_pid"
+    stop "$our_pid"
+}
+
+# Each client by turns against the same server, which is cheaper than all of them.
+measure_clients() {
+    local round who url count
+    start_duplex sync
+    url=ws://127.0.0.1:$port/echo
+    for ((round = 1; round <= few_rounds; round++)); do
+        note "Clients, round $round of $few_rounds ..."
+        for who in duplex "${peers[@]}"; do
+            case "$who" in
+            duplex)
+                count=$(timed "$duplex" bench "$url" --connections 50 --size 32B --depth 1 --duration "${seconds}s" \
+                    --warmup 0s --loops 1 --json | sed -nE 's/.*"messages":([0-9]+).*/\1/p')
+                ;;
+            node) count=$(timed node Benchmarks/Peers/node_client.cjs "$url" 50 32 "$seconds") ;;
+            python) count=$(timed "$peer_python" Benchmarks/Peers/python_client.py "$url" 50 32 "$seconds") ;;
+            *) continue ;;
+            esac
+            awk -v name="client $round $who" -v count="$count" '{ printf "%s msgs=%d us_per_msg=%.3f\n", name, count,
+                ($1 + $2) * 1e6 / count }' "$work/client.time" >>"$results"
+        done
+    done
+    stop "$pid"
+}
+
+# timed COMMAND...: runs a program on the core of the load, and leaves its user and system time in client.time.
+timed() {
+    local TIMEFORMAT="%3U %3S"
+    { time NODE_PATH=/usr/share/nodejs:.build-peers/node/node_modules taskset -c "$load_core" "$@" 2>&3; } 3>&2 \
+        2>"$work/client.time"
+}
+
+# Two runs that differ in their messages only: what a connection takes falls out of the difference.
+measure_allocations() {
+    local handler count=$work/allocations.txt counts totals length
+    for handler in sync async; do
+        note "Allocations, $handler ..."
+        MALLOC_COUNT=$count LD_PRELOAD=$work/malloc_count.so start_duplex "$handler"
+        load -s 32 -d 1 -c 10 -T 0.3 -w 0 "$port" >/dev/null
+        counts=("$(allocations "$pid" "$count")")
+        totals=()
+        for length in 0.5 1.5; do
+            totals+=("$(load -s 32 -d 1 -c 10 -T "$length" -w 0 "$port" | sed -nE 's/.* total=([0-9]+).*/\1/p')")
+            counts+=("$(allocations "$pid" "$count")")
+        done
+        echo "allocations $handler count=$((counts[2] - 2 * counts[1] + counts[0])) messages=$((totals[1] - totals[0]))" \
+            >>"$results"
+        stop "$pid"
+    done
+}
+
+# allocations PID FILE: how many there have been.
+allocations() {
+    rm -f "$2"
+    kill -USR2 "$1"
+    until [ -s "$2" ]; do sleep 0.02; done
+    cat "$2"
+}
+
+# Connect, opening handshake, one echo, closing handshake, again.
+measure_openings() {
+    local round who
+    declare -A ids ports
+    start_duplex sync && ids[duplex]=$pid && ports[duplex]=$port
+    for who in "${peers[@]}"; do start_peer "$who" && ids[$who]=$pid && ports[$who]=$port; done
+    for ((round = 1; round <= few_rounds; round++)); do
+        note "Connections opened and closed, round $round of $few_rounds ..."
+        for who in "${!ids[@]}"; do
+            measure_one "openings $round $who" taskset -c "$load_core" "$work/tcp_load" -j --connect-rate \
+                --websocket /echo -c 50 -T "$seconds" -w 0.3 -P "${ids[$who]}" "${ports[$who]}"
+        done
+    done
+    for who in "${!ids[@]}"; do stop "${ids[$who]}"; done
+}
