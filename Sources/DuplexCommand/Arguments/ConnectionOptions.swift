@@ -5,6 +5,7 @@ import ArgumentParser
 import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
+import HTTPTypes
 
 /// How a client connects.
 struct ConnectionOptions: ParsableArguments {
@@ -22,8 +23,20 @@ struct ConnectionOptions: ParsableArguments {
     )
     var subprotocols: [String] = []
 
-    @Option(help: "Whether to have messages compressed (permessage-deflate), if the server does it, too.")
-    var compression = CompressionArgument.on
+    @Option(
+        name: .customLong("cookie"),
+        parsing: .singleValue,
+        help: ArgumentHelp("A cookie to send; may be repeated.", valueName: "name=value")
+    )
+    var cookies: [String] = []
+
+    @Option(
+        help: """
+            Whether to have messages compressed (permessage-deflate), if the server does it, too; on unless given, and for \
+            `bench` off.
+            """
+    )
+    var compression: CompressionArgument?
 
     @Option(help: ArgumentHelp("The origin to send, for servers that serve browsers only.", valueName: "url"))
     var origin: String?
@@ -39,6 +52,15 @@ struct ConnectionOptions: ParsableArguments {
         )
     )
     var user: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A token to send as Authorization: Bearer.",
+            discussion: "Other programs of the machine can see it in the list of processes.",
+            valueName: "token"
+        )
+    )
+    var bearer: String?
 
     @Option(
         help: ArgumentHelp(
@@ -61,6 +83,10 @@ struct ConnectionOptions: ParsableArguments {
     func validate() throws {
         if redirects < 0 { throw ValidationError("--redirects must be 0 or more.") }
         if let user, !user.contains(":") { throw ValidationError("--user must be name:password.") }
+        if user != nil && bearer != nil { throw ValidationError("--user and --bearer exclude each other.") }
+        if !cookies.allSatisfy({ $0.contains("=") && HTTPField.isValidValue($0) && !$0.contains(";") }) {
+            throw ValidationError("--cookie must be name=value.")
+        }
     }
 
     /// - Throws: `SocketError` when a file lacks what it should have.
@@ -84,14 +110,16 @@ struct ConnectionOptions: ParsableArguments {
         var options = WebSocketOptions()
         options.tls = try tls.apply(to: options.tls)
         options.subprotocols = subprotocols
-        options.compression = compression.compression
+        options.compression = (compression ?? .on).compression
         for header in headers { options.headers.append(header.field) }
+        if !cookies.isEmpty { options.headers[.cookie] = cookies.joined(separator: "; ") }
         (options.origin, options.userAgent, options.redirects) = (origin, userAgent, redirects)
         options.proxy = proxy.settings
         if let user {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             options.authentication = .strongest(String(parts[0]), String(parts[1]))
         }
+        if let bearer { options.authentication = .bearer { bearer } }
         options.connectTimeout = timeout.duration
         options.limits = limits.limits
         return options

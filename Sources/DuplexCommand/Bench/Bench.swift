@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import DuplexSockets
+import DuplexWebSockets
 import DuplexWire
 
 /// `duplex bench`: load, with every echo checked.
@@ -12,7 +13,8 @@ struct Bench: AsyncParsableCommand {
         discussion: """
             Each connection keeps --depth messages in flight. Every echo is compared with what was sent: order, kind, \
             length and all bytes; the exit status is 4 when one differs, a connection is lost, or one doesn't come. Ctrl-C \
-            ends early with a report. Both sides share the machine's cores: a server is measured best from another one.
+            ends early with a report. The time that --timeout gives to connecting is also given to the last echoes. Messages \
+            of --size are accepted whatever the limits. Both sides share the machine's cores: a server is measured best from another one.
 
               duplex serve --handler sync --quiet &
               duplex bench ws://localhost:8080/echo --connections 50 --size 32B --depth 16 --duration 10s
@@ -39,14 +41,6 @@ struct Bench: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long to load before measuring.", valueName: "time"))
     var warmup = TimeArgument.seconds(1)
 
-    @Option(
-        help: ArgumentHelp(
-            "How long connecting may take, and at the end waiting for the last echoes.",
-            valueName: "time"
-        )
-    )
-    var timeout = TimeArgument.seconds(10)
-
     @Flag(help: "Send text messages rather than binary ones.")
     var text = false
 
@@ -55,6 +49,8 @@ struct Bench: AsyncParsableCommand {
 
     @Flag(help: "Print the report as one JSON object.")
     var json = false
+
+    @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
         guard connections >= 1, depth >= 1, loops ?? 1 >= 1 else {
@@ -80,6 +76,8 @@ struct Bench: AsyncParsableCommand {
     }
 
     private func load() async throws -> BenchReport {
+        var options = try connection.webSocketOptions
+        options.compression = (connection.compression ?? .off).compression
         let plan = BenchRun.Plan(
             url: url,
             connections: connections,
@@ -88,8 +86,8 @@ struct Bench: AsyncParsableCommand {
             kind: text ? .text : .binary,
             duration: duration.duration,
             warmup: warmup.duration,
-            connectTimeout: timeout.duration,
-            echoTimeout: timeout.duration
+            options: options,
+            echoTimeout: connection.timeout.duration
         )
         let group = if let loops { try EventLoopGroup(loops: loops) } else { EventLoopGroup.shared }
         let run = BenchRun(plan: plan, group: group) { messages, elapsed in

@@ -16,8 +16,8 @@ struct BenchRun: Sendable {
         var kind: Message.Kind
         var duration: Duration
         var warmup: Duration
-        /// How long connecting may take.
-        var connectTimeout: Duration
+        /// How to connect.
+        var options: WebSocketOptions
         /// How long the last echoes may take once nothing more is sent.
         var echoTimeout: Duration
     }
@@ -61,10 +61,11 @@ struct BenchRun: Sendable {
     // MARK: Connections
 
     private var options: WebSocketOptions {
-        var options = WebSocketOptions()
-        options.limits = .local.with(messageSize: max(.mebibytes(64), ByteCount(plan.size)))
+        var options = plan.options
+        // What is sent must be let in again.
+        let size = max(options.limits.messageSize, .mebibytes(64), ByteCount(plan.size))
+        options.limits = options.limits.with(messageSize: size)
         options.keepalive = .disabled
-        options.connectTimeout = plan.connectTimeout
         return options
     }
 

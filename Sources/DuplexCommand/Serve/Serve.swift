@@ -4,6 +4,7 @@
 import ArgumentParser
 import DuplexServer
 import DuplexSockets
+import DuplexWire
 import Logging
 
 extension DemoServer.HandlerStyle: ExpressibleByArgument {}
@@ -61,6 +62,23 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Whether to have messages compressed (permessage-deflate) when clients offer it.")
     var compression = CompressionArgument.off
 
+    @Option(
+        name: .customLong("subprotocol"),
+        parsing: .singleValue,
+        help: ArgumentHelp("A subprotocol to agree to, the preferred one first; may be repeated.", valueName: "name")
+    )
+    var subprotocols: [String] = []
+
+    @Option(
+        name: .customLong("origin"),
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "An origin whose pages may open WebSockets, or * for any; may be repeated. The server's own unless given.",
+            valueName: "url"
+        )
+    )
+    var origins: [String] = []
+
     @OptionGroup var tls: ServerTLSArguments
 
     @OptionGroup var limits: LimitOptions
@@ -97,6 +115,8 @@ struct Serve: AsyncParsableCommand {
         server.limits = limits.limits
         server.tls = options
         server.compression = compression.compression
+        server.subprotocols = subprotocols
+        if !origins.isEmpty { server.origins = origins.contains("*") ? .any : .allowed(origins) }
         if let loops { server.group = try EventLoopGroup(loops: loops) }
         DemoServer.addRoutes(to: &server, echoPath: echoPath, style: style)
         try await server.run { address in announce(address) }

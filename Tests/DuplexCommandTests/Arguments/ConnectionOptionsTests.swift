@@ -24,9 +24,10 @@ struct ConnectionOptionsTests {
         let options = try ConnectionOptions.parse([
             "--header", "X-One: 1", "--header", "X-One: 2", "--subprotocol", "b", "--subprotocol", "a",
             "--timeout", "250ms", "--limits", "local", "--origin", "https://page.test", "--user-agent", "probe/1",
-            "--redirects", "3",
+            "--redirects", "3", "--cookie", "a=1", "--cookie", "b=2", "--compression", "required",
         ]).webSocketOptions
-        #expect(options.headers.map(\.value) == ["1", "2"])
+        #expect(options.headers.map(\.value) == ["1", "2", "a=1; b=2"])
+        #expect(options.headers[.cookie] == "a=1; b=2" && options.compression == .required)
         #expect(options.subprotocols == ["b", "a"])
         #expect(options.connectTimeout == .milliseconds(250))
         #expect(options.limits == .local)
@@ -35,7 +36,11 @@ struct ConnectionOptionsTests {
 
     @Test(
         "What can't be is refused",
-        arguments: [["--redirects", "-1"], ["--user", "name"], ["--proxy", "ftp://a"]]
+        arguments: [
+            ["--redirects", "-1"], ["--user", "name"], ["--proxy", "ftp://a"], ["--cookie", "a"],
+            ["--cookie", "a=1; b=2"],
+            ["--user", "a:b", "--bearer", "c"],
+        ]
     )
     func refusals(arguments: [String]) {
         #expect(throws: (any Error).self) { try ConnectionOptions.parse(arguments) }

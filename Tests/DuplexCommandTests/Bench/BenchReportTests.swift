@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWebSockets
 import DuplexWire
 import Foundation
 import Histogram
@@ -21,7 +22,7 @@ struct BenchReportTests {
             kind: .binary,
             duration: .seconds(2),
             warmup: .zero,
-            connectTimeout: .zero,
+            options: WebSocketOptions(),
             echoTimeout: .zero
         )
         return BenchReport(plan: plan, loops: 2, elapsed: .seconds(2), latencies: latencies, failures: failures)

@@ -22,7 +22,7 @@ struct BenchRunTests {
             kind: .text,
             duration: .milliseconds(500),
             warmup: .zero,
-            connectTimeout: .seconds(20),
+            options: WebSocketOptions(),
             echoTimeout: echoTimeout
         )
     }

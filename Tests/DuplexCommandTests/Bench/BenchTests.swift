@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexWebSockets
+import DuplexWire
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import DuplexCommand
@@ -23,6 +26,34 @@ struct BenchTests {
             #expect(try #require(object?["messages"] as? Int) > 0)
             #expect(object?["kind"] as? String == "text")
             #expect(object?["failedConnections"] as? Int == 0)
+        }
+    }
+
+    @Test("It connects as it is told: with fields, cookies, a token, an origin, subprotocols and compression")
+    func options() async throws {
+        var server = WebServer(port: 0)
+        server.compression = .required
+        server.subprotocols = ["bench"]
+        server.webSocket(
+            "/",
+            admit: { request in
+                let fields = request.fields
+                let isRight =
+                    fields[.cookie] == "a=1; b=2" && fields[.authorization] == "Bearer t"
+                    && fields[.origin] == "https://p.test"
+                    && fields[.userAgent] == "probe" && fields[.secWebSocketProtocol] == "bench"
+                return isRight ? .accepted() : .refused(.unauthorized, "no")
+            },
+            handler: { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        )
+        server.origins = .any
+        try await withServer(server) { url in
+            let known = ["--cookie", "a=1", "--cookie", "b=2", "--bearer", "t", "--origin", "https://p.test"]
+            let arguments = known + ["--user-agent", "probe", "--subprotocol", "bench", "--compression", "required"]
+            #expect(try await RunningCommand.run(["bench", url] + arguments + Self.short).status == 0)
+            #expect(try await RunningCommand.run(["bench", url] + Self.short).status == 3)
         }
     }
 

@@ -4,6 +4,7 @@
 import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
+import HTTPTypes
 import Testing
 
 @testable import DuplexCommand
@@ -31,6 +32,25 @@ struct ServeTests {
         let (server, _) = try await Self.start(["--quiet"])
         server.signal(2)
         #expect(try await server.finish() == CommandResult(status: 0, output: "", errors: ""))
+    }
+
+    @Test("It agrees to a subprotocol, and lets in the pages of the origins that it is told")
+    func subprotocolsAndOrigins() async throws {
+        let (server, port) = try await Self.start([
+            "--subprotocol", "chat.v2", "--subprotocol", "chat.v1", "--origin", "https://page.test",
+        ])
+        var options = WebSocketOptions()
+        (options.subprotocols, options.origin) = (["chat.v1", "chat.v2"], "https://page.test")
+        let socket = try await WebSocket.connect(to: "ws://localhost:\(port)/", options: options)
+        #expect(socket.subprotocol == "chat.v2")
+        await socket.close()
+        options.origin = "https://other.test"
+        let refusal = await #expect(throws: WebSocketError.self) { [options] in
+            _ = try await WebSocket.connect(to: "ws://localhost:\(port)/", options: options)
+        }
+        #expect(refusal?.handshake?.status == .forbidden)
+        server.signal(15)
+        #expect(try await server.finish().status == 0)
     }
 
     @Test("A port that is taken ends it with 1 and says so")
