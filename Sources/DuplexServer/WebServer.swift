@@ -39,8 +39,11 @@ public struct WebServer: Sendable {
     ///
     /// It costs a server time and memory for each client; see `CompressionParameters`.
     public var compression = WebSocketCompression.disabled
-    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors.
+    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors; at `notice` also WebSockets
+    /// that went wrong, and at `debug` each one's opening and end, with its `WebSocket.id` as metadata.
     public var logger = Logger(label: "duplex.server")
+    /// Where the numbers of WebSockets go; nowhere unless told otherwise.
+    public var metrics: WebSocketMetrics?
     /// The loops that connections are spread over; one for each core of the machine unless told otherwise.
     public var group: EventLoopGroup?
 

@@ -12,6 +12,8 @@ actor HandshakeDriver {
     private let url: WebSocketURL
     private let options: WebSocketOptions
     private let handler: (any WebSocketHandler)?
+    private let progress: HandshakeProgress
+    private var asked = MonotonicInstant.now()
     private var handshake: ClientHandshake
     private var waiter: Waiter<WebSocket>?
     private var timer: TimerID?
@@ -29,7 +31,8 @@ actor HandshakeDriver {
         _ handshake: ClientHandshake,
         loop: EventLoop,
         channel: LoopBound<Channel>,
-        handler: (any WebSocketHandler)?
+        handler: (any WebSocketHandler)?,
+        progress: HandshakeProgress
     ) {
         self.url = url
         self.options = options
@@ -37,6 +40,7 @@ actor HandshakeDriver {
         self.channel = channel
         self.handler = handler
         self.handshake = handshake
+        self.progress = progress
     }
 
     deinit {
@@ -49,6 +53,7 @@ actor HandshakeDriver {
     func run(until deadline: MonotonicInstant) async throws -> WebSocket {
         let channel = channel.value
         timer = channel.core.schedule(self, at: deadline)
+        asked = .now()
         channel.handler = self
         channel.isReading = true
         channel.write(handshake.requestBytes.span.raw)
@@ -82,7 +87,7 @@ actor HandshakeDriver {
 
     private func open(_ result: ClientHandshake.Result, leftover: [UInt8]) {
         options.cookies?.take(result.responseHead.fields[values: .setCookie], from: url)
-        let setup = WebSocketSetup(
+        var setup = WebSocketSetup(
             role: .client,
             limits: options.limits,
             keepalive: options.keepalive,
@@ -91,13 +96,17 @@ actor HandshakeDriver {
             handler: handler.map { HandlerBox.make($0) },
             compression: AgreedCompression(result.deflate, options.compression)
         )
+        setup.observation = options.observation
+        setup.observation?.handshake = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }
         end(.success(socket))
     }
 
     private func refused(_ error: HandshakeError) {
-        fail(WebSocketError(.handshakeRefused, message: "\(url) didn't open a WebSocket.", cause: error))
+        let status = error.code == .refused ? error.status : nil
+        let message = status.map { "\($0.code) from \(url)" } ?? "\(url) didn't open a WebSocket."
+        fail(WebSocketError(.handshakeRefused, message: message, cause: error))
     }
 
     private func streamEnded() {
@@ -116,6 +125,11 @@ actor HandshakeDriver {
 
     private func fail(_ error: any Error) {
         guard !isOver else { return }
+        var error = error
+        if var described = error as? WebSocketError {
+            described.timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
+            error = described
+        }
         channel.value.reset()
         end(.failure(error))
     }

@@ -4,6 +4,7 @@
 public import DuplexSockets
 public import DuplexWire
 public import HTTPTypes
+public import Logging
 
 /// How a client connects, and how its connection behaves.
 public struct WebSocketOptions: Sendable {
@@ -50,6 +51,22 @@ public struct WebSocketOptions: Sendable {
     public var tls = standardTLS
     /// How long the closing handshake may take before the connection is reset; 10 seconds.
     public var closeTimeout = Duration.seconds(10)
+
+    /// Is told of the connection's opening and end, at `debug`, and of what goes wrong, at `notice`, each with the
+    /// connection's ``WebSocket/id`` as metadata; nobody is unless told otherwise.
+    ///
+    /// Nothing is logged for each message.
+    public var logger: Logger?
+    /// Where the connection's numbers go; nowhere unless told otherwise.
+    public var metrics: WebSocketMetrics?
+
+    /// What is to be seen of the connection.
+    var observation: Observation {
+        var observation = Observation()
+        observation.logger = logger
+        observation.metrics = metrics
+        return observation
+    }
 
     /// One value for all, so that its sessions can be resumed.
     private static let standardTLS: TLSOptions = {

@@ -18,6 +18,7 @@ extension HTTPConnection {
         _ position: inout Int
     ) {
         stage = .answering
+        asked = channel.core.now
         switch ServerHandshake.evaluate(request.head, options: server.handshakeOptions, digest: SHA1.digest) {
         case .refuse(let refusal):
             respond(.problem(refusal.status, refusal.message, fields: refusal.fields))

@@ -10,6 +10,12 @@ extension Channel {
     /// What was agreed upon; `nil` while the connection isn't secured.
     package var tlsConnection: TLSConnection? { tls?.connection }
 
+    /// When the handshake that secured the connection began, and how long it took; `nil` while it isn't secured.
+    package var tlsHandshake: (began: MonotonicInstant, took: Duration)? {
+        guard let tls, let began = tls.began, let took = tls.handshakeTime else { return nil }
+        return (began, took)
+    }
+
     /// Has what is written from here on wait until it can go out secured; what was written before goes as it is.
     ///
     /// - Parameters:
@@ -41,7 +47,9 @@ extension Channel {
     package func startTLS(early: [UInt8] = []) {
         guard isOpen, let tls, tls.stage == .prepared else { return }
         tls.stage = .shakingHands
-        tls.timer = core.schedule(self, at: MonotonicInstant.now().advanced(by: tls.timeout))
+        let now = MonotonicInstant.now()
+        tls.began = now
+        tls.timer = core.schedule(self, at: now.advanced(by: tls.timeout))
         take(early.span.raw, tls)
         updateInterest()
     }
@@ -155,6 +163,7 @@ extension Channel {
         if let timer = tls.timer { core.cancel(timer) }
         tls.timer = nil
         tls.stage = .open
+        tls.handshakeTime = tls.began?.duration(to: .now())
         let connection = tls.engine.connection
         tls.connection = connection
         tls.completion.take()?(.success(connection))

@@ -24,6 +24,10 @@ final class TLSLayer {
     var completion: ((Result<TLSConnection, SocketError>) -> Void)?
     /// The deadline of the handshake.
     var timer: TimerID?
+    /// When the handshake was started.
+    var began: MonotonicInstant?
+    /// How long the handshake took, once it has ended.
+    var handshakeTime: Duration?
     /// What was agreed upon, once it was.
     var connection: TLSConnection?
     /// What has failed while something was written; told at the end of the turn.

@@ -55,6 +55,7 @@ extension Session {
             body(deflated)
         }
         guard isDone == true else { return false }
+        countSent(payload.byteCount)
         compression.counts.messagesDeflated += 1
         compression.counts.bytesBeforeDeflating += payload.byteCount
         compression.counts.bytesDeflated += count

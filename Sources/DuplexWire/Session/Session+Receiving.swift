@@ -59,6 +59,7 @@ extension Session {
         }
         lastHeard = now
         position = range.upperBound
+        countArrived(range.count, now)
         return WholeMessage(kind: header.opcode == .text ? .text : .binary, range: range)
     }
 
@@ -190,6 +191,7 @@ extension Session {
     }
 
     private func complete(_ now: Instant) throws(ProtocolError) -> Event? {
+        if frame.opcode.isControl { controlFramesIn &+= 1 }
         switch frame.opcode {
         case .ping:
             if canSend { control.pong(frame.control) }
@@ -206,7 +208,9 @@ extension Session {
             guard let message else { return nil }
             self.message = nil
             isMidMessage = false
-            return .message(message.kind, .assembled(try message.finish()))
+            let buffer = try message.finish()
+            countArrived(buffer.count, now)
+            return .message(message.kind, .assembled(buffer))
         }
     }
 

@@ -17,6 +17,7 @@ extension Session {
     ///   - output: must have room for ``encodedSize(payload:)``.
     public func encode(_ kind: Message.Kind, _ payload: RawSpan, into output: inout OutputRawSpan) {
         guard canSend else { return }
+        countSent(payload.byteCount)
         let key = maskingKeys?.next()
         write(kind.opcode, payload: payload.byteCount, key, into: &output)
         output.append(payload)
@@ -30,6 +31,7 @@ extension Session {
     public func encodeHeader(_ kind: Message.Kind, payload count: Int, into output: inout OutputRawSpan) {
         guard canSend else { return }
         precondition(!masksFrames, "A client's payload must be masked.")
+        countSent(count)
         write(kind.opcode, payload: count, nil, into: &output)
     }
 
@@ -52,6 +54,7 @@ extension Session {
     /// - Parameter output: must have room for ``controlOutputSize``.
     public func writeControlOutput(into output: inout OutputRawSpan) {
         for frame in control.takeAll() {
+            controlFramesOut &+= 1
             let key = maskingKeys?.next()
             write(frame.opcode, payload: frame.payload.count, key, into: &output)
             output.append(frame.payload.span.raw)

@@ -96,6 +96,17 @@ public final class Session {
     // What is to be sent, and when.
     var control = ControlOutput()
     var liveness: Liveness
+    // What has gone over the connection: plain numbers, since every message counts.
+    var messagesIn = 0
+    var messagesOut = 0
+    var bytesIn = 0
+    var bytesOut = 0
+    var controlFramesIn: UInt32 = 0
+    var controlFramesOut: UInt32 = 0
+    /// When the session was made.
+    public let began: Instant
+    /// Means something once a message has arrived.
+    var firstMessageAt: Instant
     /// There is one once a pong has come: a connection that is never pinged has no room for it.
     var roundTrips: RoundTrips?
 
@@ -137,6 +148,8 @@ public final class Session {
         self.maskingKeys = role == .client ? maskingKeys : nil
         self.compression = compression
         lastHeard = now
+        began = now
+        firstMessageAt = now
         liveness = Liveness(keepalive, now: now)
     }
 
