@@ -6,6 +6,7 @@ public import DuplexWebSockets
 public import DuplexWire
 public import HTTPTypes
 public import Logging
+public import Tracing
 
 /// An HTTP/1.1 server with WebSockets on the same port, for embedding in an app.
 ///
@@ -44,6 +45,12 @@ public struct WebServer: Sendable {
     public var logger = Logger(label: "duplex.server")
     /// Where the numbers of WebSockets go; nowhere unless told otherwise.
     public var metrics: WebSocketMetrics?
+    /// Makes a span of each handshake and one of each WebSocket, below the client's where its request tells of one; none
+    /// unless told otherwise.
+    ///
+    /// Handlers run in the context of their connection's span. Give `InstrumentationSystem.tracer` for the one that the app
+    /// was bootstrapped with.
+    public var tracer: (any Tracer)?
     /// The loops that connections are spread over; one for each core of the machine unless told otherwise.
     public var group: EventLoopGroup?
 

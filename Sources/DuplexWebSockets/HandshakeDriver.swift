@@ -97,7 +97,9 @@ actor HandshakeDriver {
             compression: AgreedCompression(result.deflate, options.compression)
         )
         setup.observation = options.observation
-        setup.observation?.handshake = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
+        let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
+        setup.observation?.handshake = timeline
+        setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }
         end(.success(socket))

@@ -5,6 +5,7 @@ public import DuplexSockets
 public import DuplexWire
 public import HTTPTypes
 public import Logging
+public import Tracing
 
 /// How a client connects, and how its connection behaves.
 public struct WebSocketOptions: Sendable {
@@ -59,6 +60,12 @@ public struct WebSocketOptions: Sendable {
     public var logger: Logger?
     /// Where the connection's numbers go; nowhere unless told otherwise.
     public var metrics: WebSocketMetrics?
+    /// Makes a span of the handshake and one of the connection, both below the caller's, and tells the server of the first
+    /// by the fields that the tracer has for that, such as `traceparent`; none unless told otherwise.
+    ///
+    /// What the app was bootstrapped with isn't asked for unless it is given here (`InstrumentationSystem.tracer`): finding
+    /// it takes a lock for every connection. Of the URL, credentials and query aren't told.
+    public var tracer: (any Tracer)?
 
     /// What is to be seen of the connection.
     var observation: Observation {

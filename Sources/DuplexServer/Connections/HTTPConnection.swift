@@ -18,6 +18,8 @@ final class HTTPConnection {
     let accepted: MonotonicInstant
     /// When the request had come that asks for a WebSocket.
     var asked: MonotonicInstant?
+    /// The span of that handshake, where there is a tracer.
+    var span: HandshakeSpan?
     var stage = Stage.head
     private var parser: RequestHeadParser
     /// The request whose head has come and that isn't answered yet.

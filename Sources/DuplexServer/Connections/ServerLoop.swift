@@ -132,6 +132,13 @@ final class ServerLoop: Sendable {
         var setup = setup(route, acceptance, connection.remoteAddress)
         setup.accepted = connection.accepted
         setup.asked = connection.asked
+        if let span = connection.span {
+            connection.span = nil
+            var observation = setup.observation ?? Observation()
+            observation.span = span.opened(nil, connection.remoteAddress, acceptance.subprotocol)
+            setup.observation = observation
+        }
+        let route = setup.observation?.span.map { route.traced($0.context) } ?? route
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         state.value.webSockets[ObjectIdentifier(socket)] = socket
         forget(connection)

@@ -24,12 +24,24 @@ struct HandshakeAttempts: Sendable {
 
     /// Makes requests until one is answered by a WebSocket, or none is left to be made.
     func run(_ plan: HandshakePlan) async throws -> WebSocket {
+        guard let tracer = options.tracer else { return try await run(plan, nil) }
+        let span = HandshakeSpan(tracer, to: plan.target)
+        do {
+            return try await run(plan, span)
+        } catch {
+            span.failed(error)
+            throw error
+        }
+    }
+
+    private func run(_ plan: HandshakePlan, _ span: HandshakeSpan?) async throws -> WebSocket {
         var plan = plan
         while true {
             let token = try await token(plan)
-            let fields = plan.fields(token: token)
+            var fields = plan.fields(token: token)
+            span?.inject(into: &fields)
             do {
-                return try await request(plan, fields)
+                return try await request(plan, fields, span)
             } catch var error as WebSocketError {
                 guard let refusal = error.handshake else { throw error }
                 do throws(HandshakeError) {
@@ -64,11 +76,15 @@ struct HandshakeAttempts: Sendable {
         }
     }
 
-    private func request(_ plan: HandshakePlan, _ fields: HTTPFields) async throws -> WebSocket {
+    private func request(
+        _ plan: HandshakePlan,
+        _ fields: HTTPFields,
+        _ span: HandshakeSpan?
+    ) async throws -> WebSocket {
         let target = plan.target
         // Before anything is connected, so that a request that can't be made fails at once.
         let handshake = try handshake(target, fields)
-        let progress = progress(plan)
+        let progress = progress(plan, span)
         let driver = try await connect(plan) { [loop, options, handler] channel, timeline in
             HandshakeDriver(
                 target,
@@ -83,8 +99,8 @@ struct HandshakeAttempts: Sendable {
         return try await driver.run(until: deadline)
     }
 
-    private func progress(_ plan: HandshakePlan) -> HandshakeProgress {
-        HandshakeProgress(began: began, requests: plan.requests)
+    private func progress(_ plan: HandshakePlan, _ span: HandshakeSpan? = nil) -> HandshakeProgress {
+        HandshakeProgress(began: began, requests: plan.requests, span: span)
     }
 
     private func handshake(_ target: WebSocketURL, _ fields: HTTPFields) throws -> ClientHandshake {

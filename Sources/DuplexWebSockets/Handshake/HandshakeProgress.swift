@@ -8,13 +8,15 @@ import DuplexWire
 struct HandshakeProgress: Sendable {
     let began: MonotonicInstant
     let requests: Int
+    let span: HandshakeSpan?
     /// How the connection for the latest request was made.
     var connecting: ConnectTimeline?
     /// What TLS with the server came to.
     var security: HandshakeTimeline.Security?
 
-    init(began: MonotonicInstant, requests: Int) {
+    init(began: MonotonicInstant, requests: Int, span: HandshakeSpan? = nil) {
         self.began = began
+        self.span = span
         self.requests = requests
     }
 

@@ -12,11 +12,12 @@ package struct Observation: Sendable {
     /// Is told of the opening and of the end; a server tells its own.
     package var logger: Logger?
     package var metrics: WebSocketMetrics?
+    package var span: ConnectionSpan?
 
     package init() {}
 
     /// Whether there is nothing to be seen.
-    package var isEmpty: Bool { handshake == nil && logger == nil && metrics == nil }
+    package var isEmpty: Bool { handshake == nil && logger == nil && metrics == nil && span == nil }
 }
 
 /// What belongs to some connections only: everything that observes one lies behind this one reference.
@@ -54,6 +55,7 @@ extension WebSocket {
     func observeOpening() {
         guard let record else { return }
         if let logger = record.observation.logger { logOpening(to: logger) }
+        record.observation.span?.named(id)
         if let meters = record.meters {
             meters.opened(after: timeline.began.duration(to: session.began))
             scheduleMeters(meters)
@@ -65,11 +67,18 @@ extension WebSocket {
         guard let record else { return }
         record.closed = now
         if let logger = record.observation.logger { logEnd(to: logger) }
+        if let span = record.observation.span { span.ended(session.report, session.counts, endingError) }
         if let meters = record.meters {
             meters.ended()
         }
         if let timer = record.metersTimer { channel.core.cancel(timer) }
         record.metersTimer = nil
+    }
+
+    /// What went wrong, if anything did.
+    private var endingError: (any Error)? {
+        if case .lost(let error) = ending { return error }
+        return session.report.error
     }
 
     /// Takes note of the round trip of a ping.
