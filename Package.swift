@@ -86,8 +86,7 @@ let package = Package(
         .target(
             name: "DuplexServer",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, metrics,
-                tracing,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, tracing,
             ],
             swiftSettings: strict
         ),
@@ -139,7 +138,7 @@ let package = Package(
             dependencies: [
                 "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
                 logging,
-                lifecycle, metrics, metricsTestKit, tracing, inMemoryTracing,
+                lifecycle,
             ],
             swiftSettings: strict
         ),

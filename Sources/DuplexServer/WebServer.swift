@@ -45,6 +45,8 @@ public struct WebServer: Sendable {
     public var logger = Logger(label: "duplex.server")
     /// Where the numbers of WebSockets go; nowhere unless told otherwise.
     public var metrics: WebSocketMetrics?
+    /// Sees every frame of WebSockets in either direction; nobody does unless told otherwise.
+    public var tap: FrameTap?
     /// Makes a span of each handshake and one of each WebSocket, below the client's where its request tells of one; none
     /// unless told otherwise.
     ///

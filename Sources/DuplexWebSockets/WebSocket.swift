@@ -135,6 +135,7 @@ public actor WebSocket {
             closeTimeout: setup.closeTimeout,
             maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
             compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
+            tap: setup.observation?.tap?.tap(id),
             now: Instant(core.now)
         )
         record = ConnectionRecord.make(setup.observation, session, channel.value)

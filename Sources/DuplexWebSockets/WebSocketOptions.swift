@@ -14,7 +14,7 @@ public struct WebSocketOptions: Sendable {
     /// Fields to send with the request.
     ///
     /// They replace ours of the same name: Host, User-Agent, Origin, Cookie, Authorization. Those that make the handshake
-    /// can't be set, nor those that would give the request a body: connecting fails with
+    /// can't be set, nor those that would give the request a body, nor two of what comes once: connecting fails with
     /// ``WebSocketError/Code/invalidRequest``.
     public var headers = HTTPFields()
     /// What shows the server who this is; nothing unless told otherwise, except what the URL has before its `@`.
@@ -60,6 +60,8 @@ public struct WebSocketOptions: Sendable {
     public var logger: Logger?
     /// Where the connection's numbers go; nowhere unless told otherwise.
     public var metrics: WebSocketMetrics?
+    /// Sees every frame in either direction; nobody does unless told otherwise.
+    public var tap: FrameTap?
     /// Makes a span of the handshake and one of the connection, both below the caller's, and tells the server of the first
     /// by the fields that the tracer has for that, such as `traceparent`; none unless told otherwise.
     ///
@@ -72,6 +74,7 @@ public struct WebSocketOptions: Sendable {
         var observation = Observation()
         observation.logger = logger
         observation.metrics = metrics
+        observation.tap = tap
         return observation
     }
 

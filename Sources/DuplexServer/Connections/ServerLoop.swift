@@ -159,6 +159,7 @@ final class ServerLoop: Sendable {
     private var observation: Observation? {
         var observation = Observation()
         observation.metrics = server.metrics
+        observation.tap = server.tap
         return observation.isEmpty ? nil : observation
     }
 

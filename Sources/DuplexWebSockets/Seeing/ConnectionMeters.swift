@@ -44,7 +44,10 @@ final class ConnectionMeters {
         Self.add(new.bytesSent, to: instruments.bytesOut)
         guard let compression = session.compression?.counts else { return }
         Self.add(compression.bytesInflated - reportedCompression.bytesInflated, to: instruments.plainIn)
-        Self.add(compression.bytesBeforeInflating - reportedCompression.bytesBeforeInflating, to: instruments.deflatedIn)
+        Self.add(
+            compression.bytesBeforeInflating - reportedCompression.bytesBeforeInflating,
+            to: instruments.deflatedIn
+        )
         Self.add(compression.bytesBeforeDeflating - reportedCompression.bytesBeforeDeflating, to: instruments.plainOut)
         Self.add(compression.bytesDeflated - reportedCompression.bytesDeflated, to: instruments.deflatedOut)
         reportedCompression = compression

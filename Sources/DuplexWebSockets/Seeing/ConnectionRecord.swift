@@ -13,11 +13,15 @@ package struct Observation: Sendable {
     package var logger: Logger?
     package var metrics: WebSocketMetrics?
     package var span: ConnectionSpan?
+    /// Sees the frames.
+    package var tap: FrameTap?
 
     package init() {}
 
     /// Whether there is nothing to be seen.
-    package var isEmpty: Bool { handshake == nil && logger == nil && metrics == nil && span == nil }
+    package var isEmpty: Bool {
+        handshake == nil && logger == nil && metrics == nil && span == nil && tap == nil
+    }
 }
 
 /// What belongs to some connections only: everything that observes one lies behind this one reference.

@@ -81,7 +81,11 @@ package final class HandshakeSpan: Sendable {
     }
 
     /// Ends the span with an open connection, and begins that one's.
-    package func opened(_ handshake: HandshakeTimeline?, _ address: SocketAddress?, _ subprotocol: String?) -> ConnectionSpan {
+    package func opened(
+        _ handshake: HandshakeTimeline?,
+        _ address: SocketAddress?,
+        _ subprotocol: String?
+    ) -> ConnectionSpan {
         span.updateAttributes { attributes in
             attributes["http.response.status_code"] = 101
             if let handshake { attributes.set(handshake) }

@@ -40,7 +40,8 @@ public struct WebSocketMetrics: Sendable {
 
     func instruments(_ role: Session.Role) -> RoleInstruments {
         instruments.byRole.withLock { byRole in
-            let found = byRole[role] ?? RoleInstruments(instruments.factory, instruments.prefix, role, instruments.dimensions)
+            let found =
+                byRole[role] ?? RoleInstruments(instruments.factory, instruments.prefix, role, instruments.dimensions)
             byRole[role] = found
             return found
         }

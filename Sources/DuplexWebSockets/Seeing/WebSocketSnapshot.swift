@@ -95,7 +95,9 @@ extension WebSocketSnapshot: CustomStringConvertible {
                     + "out \(counts.bytesBeforeDeflating) to \(counts.bytesDeflated) bytes"
             )
         }
-        lines.append("waiting: \(queuedBytes) bytes to be sent, \(Self.messages(inboxMessages, inboxBytes)) for the app")
+        lines.append(
+            "waiting: \(queuedBytes) bytes to be sent, \(Self.messages(inboxMessages, inboxBytes)) for the app"
+        )
         if let last = latency.last, let smoothed = latency.smoothed {
             lines.append("round trip \(HandshakeTimeline.text(last)), smoothed \(HandshakeTimeline.text(smoothed))")
         }

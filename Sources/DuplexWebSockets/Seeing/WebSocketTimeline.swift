@@ -63,7 +63,8 @@ extension WebSocket {
         return WebSocketTimeline(
             handshake: handshake,
             remoteAddress: remoteAddress,
-            began: handshake?.began ?? (record?.tls?.began).map(Instant.init) ?? opened.advanced(by: .zero - sinceAccepted.duration),
+            began: handshake?.began ?? (record?.tls?.began).map(Instant.init)
+                ?? opened.advanced(by: .zero - sinceAccepted.duration),
             security: record?.security,
             tls: handshake.map { $0.connecting?.tls } ?? record?.tls?.took,
             upgrade: handshake.map(\.upgrade) ?? upgradeTime.duration,

@@ -79,6 +79,7 @@ extension Session {
             payloadLength: UInt64(payload.byteCount)
         )
         header.write(into: &output)
+        tap?.sent(header, payload)
         output.append(payload)
         if let key { output.maskLast(payload.byteCount, with: key) }
     }

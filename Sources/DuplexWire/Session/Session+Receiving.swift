@@ -78,6 +78,7 @@ extension Session {
             while !isDeaf {
                 if !isMidFrame {
                     guard let header = try nextHeader(input.bytes, &position) else { return nil }
+                    tap?.began(header)
                     try check(header)
                     try begin(header)
                 }
@@ -85,6 +86,7 @@ extension Session {
                 if isMidFrame { return nil }
             }
         } catch {
+            tap?.ended()
             stopListening()
             return .violation(error)
         }
@@ -94,7 +96,7 @@ extension Session {
 
     private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(ProtocolError) -> FrameHeader? {
         let header = try headers.parse(input, from: &position)
-        isMidHeader = headers.isMidHeader
+        isMidHeader = headers.isMidHeader || tap != nil
         return header
     }
 
@@ -171,6 +173,7 @@ extension Session {
         position = range.upperBound
         frame.remaining -= UInt64(count)
         let bytes = input.bytes.extracting(range)
+        tap?.arrived(bytes)
         if frame.opcode.isControl {
             frame.control.append(bytes)
             try checkClosePrefix()
@@ -181,6 +184,7 @@ extension Session {
         }
         if frame.remaining > 0 { return nil }
         isMidFrame = false
+        tap?.ended()
         return try complete(now)
     }
 

@@ -17,10 +17,14 @@ struct WebSocketLogTests {
         var options = WebSocketOptions()
         options.logger = log.logger
         options.subprotocols = ["chat"]
-        try await withPair(options: options) { $0.subprotocols = ["chat"] } _: { client, server in
+        try await withPair(options: options) {
+            $0.subprotocols = ["chat"]
+        } _: { client, server in
             for _ in 0..<10 { try await client.send("x") }
             for _ in 0..<10 { _ = try await server.receive() }
+            async let end = try? server.receive()
             await client.close()
+            _ = await end
             let entries = log.entries
             #expect(entries.map(\.level) == [.debug, .debug])
             #expect(entries.map(\.message) == ["a WebSocket is open", "a WebSocket is closed"])
@@ -67,7 +71,8 @@ struct WebSocketLogTests {
                 await socket.close()
                 let last = try #require(log.entries.last)
                 #expect(last.level == .notice)
-                let message = frames.isEmpty ? "a WebSocket ended without a closing handshake" : "a WebSocket has failed"
+                let message =
+                    frames.isEmpty ? "a WebSocket ended without a closing handshake" : "a WebSocket has failed"
                 #expect(last.message == message)
             }
         }

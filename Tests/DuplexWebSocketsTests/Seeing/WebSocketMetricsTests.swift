@@ -12,7 +12,11 @@ import Testing
 
 @Suite("Where the numbers of connections go")
 struct WebSocketMetricsTests {
-    private static func total(_ metrics: TestMetrics, _ label: String, _ dimensions: (String, String)...) throws -> Int64 {
+    private static func total(
+        _ metrics: TestMetrics,
+        _ label: String,
+        _ dimensions: (String, String)...
+    ) throws -> Int64 {
         try metrics.expectCounter(label, dimensions).totalValue
     }
 
@@ -32,7 +36,9 @@ struct WebSocketMetricsTests {
             #expect(try await client.ping() > .zero)
             let current = try factory.expectMeter("websocket_connections_current", [("role", "client")])
             #expect(current.values == [1])
+            async let end = try? server.receive()
             await client.close()
+            _ = await end
             #expect(current.values == [1, 0])
         }
         for (role, direction) in [("client", "out"), ("server", "in")] {
@@ -64,14 +70,15 @@ struct WebSocketMetricsTests {
             let dimensions = [("place", "here"), ("role", "client"), ("direction", "out")]
             for round in 1...2 {
                 try await client.send([1, 2, 3])
-                while try factory.expectCounter("ws_messages", dimensions).totalValue < round { await nextTurn(of: client.loop) }
+                while try factory.expectCounter("ws_messages", dimensions).totalValue < round {
+                    await nextTurn(of: client.loop)
+                }
             }
             // Each message is reported once.
             #expect(try factory.expectCounter("ws_messages", dimensions).values == [1, 1])
             #expect(try factory.expectCounter("ws_message_bytes", dimensions).totalValue == 6)
             let depths = try factory.expectRecorder("ws_queued_bytes", [("place", "here"), ("role", "client")]).values
             #expect(depths.count >= 2)
-            await client.close()
         }
     }
 

@@ -48,6 +48,7 @@ struct WebSocketSnapshotTests {
     func closed() async throws {
         try await withClient { socket, peer in
             try await peer.send(.close(1_001, "bye"))
+            await peer.finishWriting()
             await socket.close()
             let snapshot = await socket.snapshot
             #expect(snapshot.state == .closed && snapshot.closeReport.received?.code == .goingAway)
