@@ -15,6 +15,8 @@ final class TLSLayer {
     }
 
     let engine: TLSEngine
+    /// What secures the connection to the proxy, where this layer lies within that one.
+    var carrier: TLSEngine?
     let timeout: Duration
     let loop: EventLoop
     var stage = Stage.prepared
