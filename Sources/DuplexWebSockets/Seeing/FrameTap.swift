@@ -11,7 +11,7 @@ public import DuplexWire
 /// copies its messages once more.
 ///
 /// ```swift
-/// options.tap = FrameTap { frame, payload in print(frame.connection, frame.frame, payload.byteCount) }
+/// options.tap = FrameTap { record, payload in print(record.connection, record.frame.opcode, payload.byteCount) }
 /// ```
 public struct FrameTap: Sendable {
     /// A frame, whose it is, and when it was seen.
