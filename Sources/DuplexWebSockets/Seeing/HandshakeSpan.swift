@@ -40,7 +40,7 @@ package final class HandshakeSpan: Sendable {
         span.updateAttributes { attributes in
             attributes["http.request.method"] = head.method.rawValue
             attributes["url.path"] = head.path
-            attributes["server.address"] = head.host
+            attributes.setServer(head.host)
             attributes.setPeer(address)
         }
     }
@@ -118,6 +118,17 @@ extension SpanAttributes {
         guard let security = timeline.security else { return }
         self["tls.protocol.version"] = security.version == .tls13 ? "1.3" : "1.2"
         self["tls.resumed"] = security.isResumed
+    }
+
+    /// Takes `host[:port]`, as a request names it.
+    fileprivate mutating func setServer(_ host: String) {
+        let colon = host.lastIndex(of: ":")
+        if let colon, let port = Int(host[host.index(after: colon)...]) {
+            self["server.address"] = String(host[..<colon])
+            self["server.port"] = port
+        } else {
+            self["server.address"] = host
+        }
     }
 
     fileprivate mutating func setPeer(_ address: SocketAddress?) {

@@ -80,6 +80,8 @@ struct HandshakeSpanTests {
             #expect(spans.map(\.kind) == [.server, .client])
             #expect(spans.allSatisfy { Self.number($0.attributes, "http.response.status_code") == 403 })
             #expect(spans[0].parentSpanID == spans[1].spanID && spans[0].status == nil)
+            #expect(spans.allSatisfy { Self.text($0.attributes, "server.address") == "127.0.0.1" })
+            #expect(spans.allSatisfy { Self.number($0.attributes, "server.port") == address.port })
             #expect(spans[1].errors.count == 1 && spans[1].status?.code == .error)
             #expect(Self.text(spans[1].attributes, "error.type") == "handshakeRefused")
             #expect(tracer.activeSpans.isEmpty)
