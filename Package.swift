@@ -21,6 +21,10 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 let package = Package(
@@ -38,6 +42,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -72,14 +78,15 @@ let package = Package(
         .target(
             name: "DuplexWebSockets",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", httpTypes, logging, deque,
+                "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", httpTypes, logging, deque, metrics,
+                tracing,
             ],
             swiftSettings: strict
         ),
         .target(
             name: "DuplexServer",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, tracing,
             ],
             swiftSettings: strict
         ),
@@ -122,7 +129,7 @@ let package = Package(
             name: "DuplexWebSocketsTests",
             dependencies: [
                 "DuplexTestPeers", "DuplexDeflate", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
-                httpTypes, logging,
+                httpTypes, logging, metrics, metricsTestKit, tracing, inMemoryTracing,
             ],
             swiftSettings: strict
         ),

@@ -6,6 +6,7 @@ public import DuplexWebSockets
 public import DuplexWire
 public import HTTPTypes
 public import Logging
+public import Tracing
 
 /// An HTTP/1.1 server with WebSockets on the same port, for embedding in an app.
 ///
@@ -39,8 +40,19 @@ public struct WebServer: Sendable {
     ///
     /// It costs a server time and memory for each client; see `CompressionParameters`.
     public var compression = WebSocketCompression.disabled
-    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors.
+    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors; at `notice` also WebSockets
+    /// that went wrong, and at `debug` each one's opening and end, with its `WebSocket.id` as metadata.
     public var logger = Logger(label: "duplex.server")
+    /// Where the numbers of WebSockets go; nowhere unless told otherwise.
+    public var metrics: WebSocketMetrics?
+    /// Sees every frame of WebSockets in either direction; nobody does unless told otherwise.
+    public var tap: FrameTap?
+    /// Makes a span of each handshake and one of each WebSocket, below the client's where its request tells of one; none
+    /// unless told otherwise.
+    ///
+    /// Handlers run in the context of their connection's span. Give `InstrumentationSystem.tracer` for the one that the app
+    /// was bootstrapped with.
+    public var tracer: (any Tracer)?
     /// The loops that connections are spread over; one for each core of the machine unless told otherwise.
     public var group: EventLoopGroup?
 

@@ -12,6 +12,8 @@ actor HandshakeDriver {
     private let url: WebSocketURL
     private let options: WebSocketOptions
     private let handler: (any WebSocketHandler)?
+    private let progress: HandshakeProgress
+    private var asked = MonotonicInstant.now()
     private var handshake: ClientHandshake
     private var ending = AwaitedEnd<WebSocket>()
 
@@ -25,7 +27,8 @@ actor HandshakeDriver {
         _ handshake: ClientHandshake,
         loop: EventLoop,
         channel: LoopBound<Channel>,
-        handler: (any WebSocketHandler)?
+        handler: (any WebSocketHandler)?,
+        progress: HandshakeProgress
     ) {
         self.url = url
         self.options = options
@@ -33,6 +36,7 @@ actor HandshakeDriver {
         self.channel = channel
         self.handler = handler
         self.handshake = handshake
+        self.progress = progress
     }
 
     deinit {
@@ -45,6 +49,7 @@ actor HandshakeDriver {
     func run(until deadline: MonotonicInstant) async throws -> WebSocket {
         let channel = channel.value
         ending.mustCome(by: deadline, on: channel.core, or: self)
+        asked = .now()
         channel.handler = self
         channel.isReading = true
         channel.write(handshake.requestBytes.span.raw)
@@ -78,7 +83,7 @@ actor HandshakeDriver {
 
     private func open(_ result: ClientHandshake.Result, leftover: [UInt8]) {
         options.cookies?.take(result.responseHead.fields[values: .setCookie], from: url)
-        let setup = WebSocketSetup(
+        var setup = WebSocketSetup(
             role: .client,
             limits: options.limits,
             keepalive: options.keepalive,
@@ -87,13 +92,19 @@ actor HandshakeDriver {
             handler: handler.map { HandlerBox.make($0) },
             compression: AgreedCompression(result.deflate, options.compression)
         )
+        setup.observation = options.observation
+        let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
+        setup.observation?.handshake = timeline
+        setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }
         end(.success(socket))
     }
 
     private func refused(_ error: HandshakeError) {
-        fail(WebSocketError(.handshakeRefused, message: "\(url) didn't open a WebSocket.", cause: error))
+        let status = error.code == .refused ? error.status : nil
+        let message = status.map { "\($0.code) from \(url)" } ?? "\(url) didn't open a WebSocket."
+        fail(WebSocketError(.handshakeRefused, message: message, cause: error))
     }
 
     private func streamEnded() {
@@ -112,6 +123,11 @@ actor HandshakeDriver {
 
     private func fail(_ error: any Error) {
         guard !ending.hasCome else { return }
+        var error = error
+        if var described = error as? WebSocketError {
+            described.timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
+            error = described
+        }
         channel.value.reset()
         end(.failure(error))
     }

@@ -7,7 +7,7 @@ public import DuplexWire
 /// A message that is framed once, to be sent to many clients.
 ///
 /// A server sends the same bytes to each client whose connection isn't compressed, from where they lie. To a client
-/// whose connection is, and by a client, it is sent as any other message.
+/// whose connection is, by a client, and where a tap looks on, it is sent as any other message.
 public struct PreparedMessage: Sendable {
     let frame: MessageFrame
 
@@ -58,10 +58,10 @@ extension WebSocket {
     @discardableResult
     public func enqueue(_ message: PreparedMessage) -> Bool {
         let channel = channel
-        if session.masksFrames || session.compression != nil {
-            write(message.kind, message.frame.payload, to: channel)
-        } else if session.canSend {
+        if session.sends(message.frame) {
             channel.writeNow(message.frame.bytes.span.raw)
+        } else {
+            write(message.kind, message.frame.payload, to: channel)
         }
         return channel.isOpen && !channel.isAboveHighWaterMark
     }

@@ -19,6 +19,8 @@ public actor WebSocket {
     public nonisolated let subprotocol: String?
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
     public nonisolated let remoteAddress: SocketAddress?
+    /// What tells this connection apart from others of the process, as in its log.
+    public nonisolated let id = ConnectionID.next()
     // Reached by isolated code only, through `channel`: the loop is this actor's executor, so that such code runs on the
     // thread that the channel belongs to. The deinitialiser hands it back to the loop.
     private nonisolated(unsafe) let loopChannel: Channel
@@ -30,6 +32,8 @@ public actor WebSocket {
     /// Why nothing more is received, once that is so: the app still gets what came before it.
     var ending: Ending? { didSet { updateIsTaking() } }
     let session: Session
+    /// What only some connections have, such as those of clients and those that are observed.
+    let record: ConnectionRecord?
     let inboxByteLimit: ByteCount
     /// Messages that wait for the app, and what they hold.
     var inbox: Deque<Message> = []
@@ -66,6 +70,9 @@ public actor WebSocket {
     var handlerTask = TaskIdentity.none
 
     var ended: (@Sendable (isolated WebSocket) -> Void)?
+    /// Of a server: how long before the opening the connection was accepted, and the request had come.
+    let sinceAccepted: ShortTime
+    let upgradeTime: ShortTime
     var sessionTimer: ArmedTimer?
     var graceTimer: TimerID?
 
@@ -119,6 +126,8 @@ public actor WebSocket {
         inboxMessageLimit = Int32(clamping: setup.limits.inboxMessages)
         inboxByteLimit = setup.limits.inboxBytes
         let core = channel.value.core
+        sinceAccepted = ShortTime(setup.accepted?.duration(to: core.now) ?? .zero)
+        upgradeTime = ShortTime(setup.asked?.duration(to: core.now) ?? .zero)
         session = Session(
             role: setup.role,
             limits: setup.limits,
@@ -126,8 +135,10 @@ public actor WebSocket {
             closeTimeout: setup.closeTimeout,
             maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
             compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
+            tap: setup.observation?.tap?.tap(id),
             now: Instant(core.now)
         )
+        record = ConnectionRecord.make(setup.observation, session, channel.value)
     }
 
     deinit {
@@ -183,6 +194,7 @@ public actor WebSocket {
         let channel = channel
         channel.handler = self
         channel.limitReceive(to: handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size)
+        observeOpening()
         handler?.opened(self)
         armSessionTimer()
         carry = leftover
@@ -201,6 +213,10 @@ package struct WebSocketSetup: Sendable {
     package var remoteAddress: SocketAddress?
     package var handler: HandlerBox?
     package var compression: AgreedCompression?
+    /// When a server accepted the connection, and when the request for the WebSocket had come.
+    package var accepted: MonotonicInstant?
+    package var asked: MonotonicInstant?
+    package var observation: Observation?
 
     package init(
         role: Session.Role,

@@ -136,6 +136,7 @@ extension WebSocket {
     private func finish() {
         guard stage != .closed else { return }
         stage = .closed
+        observeEnd(now)
         handlerTask = .none
         channel.close()
         stopSessionTimer()
@@ -206,6 +207,8 @@ extension WebSocket: TimerTarget {
         } else if timer == graceTimer {
             graceTimer = nil
             if stage == .lingering { finish() } else { conclude() }
+        } else if timer == record?.metersTimer {
+            reportMeters()
         } else {
             let error = WebSocketError(.timedOut, message: "The pong didn't come in time.")
             endPing({ $0.timer == timer }, .failure(error))

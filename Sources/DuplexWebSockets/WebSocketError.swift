@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexWire
+import HTTPTypes
 
 /// Why a connection could not be made, or why it ended.
 public struct WebSocketError: Error, Sendable {
@@ -59,11 +60,51 @@ public struct WebSocketError: Error, Sendable {
 }
 
 extension WebSocketError: CustomStringConvertible {
-    /// The code and the message, then the cause on lines of its own.
+    /// What happened and how far the attempt had come, the times of its parts, what the answer says, and a hint, each on
+    /// a line of its own.
     public var description: String {
-        var text = "WebSocketError.\(code): \(message)"
-        if let timeline { text += "\n  \(timeline)" }
-        if let cause { text += "\n  " + String(describing: cause).replacing("\n", with: "\n  ") }
-        return text
+        var lines = ["WebSocketError.\(code): \(message)"]
+        if let timeline {
+            let sentence = message.hasSuffix(".") ? String(message.dropLast()) : message
+            lines = ["WebSocketError.\(code): \(sentence), \(HandshakeTimeline.text(timeline.total)) into the attempt"]
+            if !timeline.parts.isEmpty { lines.append(timeline.parts.joined(separator: " · ")) }
+        }
+        if let handshake, handshake.code == .refused, let status = handshake.status {
+            lines += Self.telling(status, handshake.fields ?? [:])
+            if !handshake.body.isEmpty { lines.append("body: \(Self.excerpt(handshake.body))") }
+            if let hint { lines.append("hint: \(hint)") }
+        } else if let cause {
+            lines.append(String(describing: cause).replacing("\n", with: "\n  "))
+            if handshake == nil, let hint { lines.append("hint: \(hint)") }
+        }
+        return lines.joined(separator: "\n  ")
+    }
+
+    /// The fields that say most about an answer of that status.
+    private static func telling(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> [String] {
+        let names: [HTTPField.Name] =
+            switch status.code {
+            case 401: [.wwwAuthenticate]
+            case 407: [.proxyAuthenticate]
+            case 300..<400: [.location]
+            case 405: [.allow]
+            case 426: [.upgrade, .secWebSocketVersion]
+            case 429, 503: [.retryAfter]
+            default: []
+            }
+        return names.flatMap { name in
+            fields[values: name].map { "\(name.canonicalName): \(excerpt(Array($0.utf8), isQuoted: false))" }
+        }
+    }
+
+    /// The beginning of what a server sent, fit to be shown: what isn't printable ASCII is a point.
+    private static func excerpt(_ bytes: [UInt8], isQuoted: Bool = true) -> String {
+        let bound = 120
+        var text = ""
+        for byte in bytes.prefix(bound) {
+            text.unicodeScalars.append(0x20...0x7E ~= byte ? Unicode.Scalar(byte) : "·")
+        }
+        if bytes.count > bound { text += "…" }
+        return isQuoted ? "“\(text)”" : text
     }
 }

@@ -4,6 +4,8 @@
 public import DuplexSockets
 public import DuplexWire
 public import HTTPTypes
+public import Logging
+public import Tracing
 
 /// How a client connects, and how its connection behaves.
 public struct WebSocketOptions: Sendable {
@@ -12,7 +14,7 @@ public struct WebSocketOptions: Sendable {
     /// Fields to send with the request.
     ///
     /// They replace ours of the same name: Host, User-Agent, Origin, Cookie, Authorization. Those that make the handshake
-    /// can't be set, nor those that would give the request a body: connecting fails with
+    /// can't be set, nor those that would give the request a body, nor two of what comes once: connecting fails with
     /// ``WebSocketError/Code/invalidRequest``.
     public var headers = HTTPFields()
     /// What shows the server who this is; nothing unless told otherwise, except what the URL has before its `@`.
@@ -50,6 +52,31 @@ public struct WebSocketOptions: Sendable {
     public var tls = standardTLS
     /// How long the closing handshake may take before the connection is reset; 10 seconds.
     public var closeTimeout = Duration.seconds(10)
+
+    /// Is told of the connection's opening and end, at `debug`, and of what goes wrong, at `notice`, each with the
+    /// connection's ``WebSocket/id`` as metadata; nobody is unless told otherwise.
+    ///
+    /// Nothing is logged for each message.
+    public var logger: Logger?
+    /// Where the connection's numbers go; nowhere unless told otherwise.
+    public var metrics: WebSocketMetrics?
+    /// Sees every frame in either direction; nobody does unless told otherwise.
+    public var tap: FrameTap?
+    /// Makes a span of the handshake and one of the connection, both below the caller's, and tells the server of the first
+    /// by the fields that the tracer has for that, such as `traceparent`; none unless told otherwise.
+    ///
+    /// What the app was bootstrapped with isn't asked for unless it is given here (`InstrumentationSystem.tracer`): finding
+    /// it takes a lock for every connection. Of the URL, credentials and query aren't told.
+    public var tracer: (any Tracer)?
+
+    /// What is to be seen of the connection.
+    var observation: Observation {
+        var observation = Observation()
+        observation.logger = logger
+        observation.metrics = metrics
+        observation.tap = tap
+        return observation
+    }
 
     /// One value for all, so that its sessions can be resumed.
     private static let standardTLS: TLSOptions = {

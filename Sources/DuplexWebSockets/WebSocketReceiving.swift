@@ -119,6 +119,7 @@ extension WebSocket {
         case .pong(let id, let roundTrip):
             answerPings(upTo: id, now: now)
             tellWatchers(roundTrip)
+            observe(roundTrip: roundTrip)
         case .peerClose: end(.peerClosed)
         case .violation(let error): end(.violation(error))
         }

@@ -88,7 +88,7 @@ extension WebSocket {
     /// Frames the payload; after a close frame the session writes nothing.
     func write(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel, compress choice: Bool? = nil) {
         if session.compression != nil, writeCompressed(kind, payload, choice, to: channel) { return }
-        if payload.byteCount >= Self.directSendSize && !session.masksFrames {
+        if payload.byteCount >= Self.directSendSize && !session.masksFrames && !session.isTapped {
             writeDirectly(kind, payload, to: channel)
             return
         }

@@ -39,9 +39,9 @@ extension WebSocket {
         if error is CancellationError { return .goingAway }
         // A handler that only passes on that the connection has ended has not failed.
         if let error = error as? WebSocketError, error.closeReport != nil {
-            logger.debug("a connection ended", metadata: ["reason": "\(error)"])
+            logger.debug("a connection ended", metadata: ["connection": "\(id)", "reason": "\(error)"])
         } else {
-            logger.error("a handler failed", metadata: ["error": "\(error)"])
+            logger.error("a handler failed", metadata: ["connection": "\(id)", "error": "\(error)"])
         }
         return .internalError
     }

@@ -19,11 +19,11 @@ struct ImportTests {
         "DuplexDeflate": ["DuplexWire", "CDuplexZlib"],
         "DuplexWebSockets": [
             "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
-            "HTTPTypes", "Logging", "DequeModule",
+            "HTTPTypes", "Logging", "DequeModule", "CoreMetrics", "Tracing",
         ],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
-            "Logging", "DequeModule", "ServiceLifecycle",
+            "Logging", "DequeModule", "ServiceLifecycle", "Tracing",
         ],
         "DuplexTesting": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization", "HTTPTypes",

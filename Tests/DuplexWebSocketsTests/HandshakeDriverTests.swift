@@ -123,7 +123,15 @@ import Testing
                 on: loop,
                 timeout: .seconds(20)
             ) { channel in
-                HandshakeDriver(target, WebSocketOptions(), handshake, loop: loop, channel: channel, handler: nil)
+                HandshakeDriver(
+                    target,
+                    WebSocketOptions(),
+                    handshake,
+                    loop: loop,
+                    channel: channel,
+                    handler: nil,
+                    progress: HandshakeProgress(began: .now(), requests: 1)
+                )
             }
             let peer = try await accept()
             try await peer.send(answer)

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
-import DuplexWebSockets
+import DuplexServer
+import DuplexTestPeers
 import DuplexWire
 import HTTPTypes
 import Testing
+
+@testable import DuplexSockets
+@testable import DuplexWebSockets
 
 @Suite struct WebSocketErrorTests {
     @Test("It describes itself with its code, its message, and its cause on lines of its own")
@@ -24,6 +27,63 @@ import Testing
                 """
         )
         #expect(WebSocketError(.closed, message: "Over.").description == "WebSocketError.closed: Over.")
+    }
+
+    @Test("A refusal says what came, when, what took how long, what the answer says and what to do")
+    func refusal() throws {
+        let connecting = ConnectTimeline(
+            names: .milliseconds(14),
+            attempts: [
+                ConnectTimeline.Attempt(
+                    address: try SocketAddress("93.184.216.34", port: 443),
+                    start: .milliseconds(14),
+                    end: .milliseconds(45),
+                    outcome: .connected
+                )
+            ],
+            tls: .milliseconds(61),
+            total: .milliseconds(106)
+        )
+        var head = ResponseHead(status: .unauthorized)
+        head.fields[.wwwAuthenticate] = "Bearer realm=\"chat\""
+        let cause = HandshakeError(.refused, "no", response: head, body: Array("who?\n".utf8), hint: "the server asks")
+        var error = WebSocketError(.handshakeRefused, message: "401 from wss://example.com/chat", cause: cause)
+        error.timeline = HandshakeTimeline(
+            .upgrade,
+            connecting: connecting,
+            security: HandshakeTimeline.Security(version: .tls13, isResumed: false),
+            upgrade: .milliseconds(106),
+            requests: 1,
+            total: .milliseconds(212)
+        )
+        #expect(
+            error.description == """
+                WebSocketError.handshakeRefused: 401 from wss://example.com/chat, 212 ms into the attempt
+                  names 14 ms · TCP 31 ms (93.184.216.34:443) · TLS 1.3 61 ms · upgrade 106 ms
+                  www-authenticate: Bearer realm="chat"
+                  body: “who?·”
+                  hint: the server asks: see WebSocketOptions.authentication
+                """
+        )
+    }
+
+    @Test("A server's refusal is told so, over a real connection")
+    func refused() async throws {
+        try await withServer { server in
+            server.webSocket("/") { _ in
+                Admission.refused(.forbidden, "Not you.")
+            } handler: { _, _ in
+            }
+        } _: { address in
+            let error = await failure(of: "ws://\(address)/")
+            let lines = error?.description.split(separator: "\n") ?? []
+            try #require(lines.count >= 3)
+            #expect(lines[0].hasPrefix("WebSocketError.handshakeRefused: 403 from ws://\(address)/, "))
+            #expect(lines[0].hasSuffix(" ms into the attempt"))
+            #expect(lines[1].hasPrefix("  TCP ") && lines[1].contains("(\(address)) · upgrade "))
+            #expect(lines.contains { $0.hasPrefix("  hint: the server refuses this client") })
+            #expect(error?.timeline?.remoteAddress == address && error?.timeline?.upgrade != nil)
+        }
     }
 
     @Test("The server's answer is found where a handshake was refused, and only there")

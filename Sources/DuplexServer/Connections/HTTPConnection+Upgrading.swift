@@ -23,11 +23,13 @@ extension HTTPConnection {
         _ position: inout Int
     ) {
         stage = .answering
+        asked = channel.core.now
+        span = server.server.tracer.map { HandshakeSpan($0, for: request.head, from: remoteAddress) }
         switch ServerHandshake.evaluate(request.head, options: server.handshakeOptions, digest: SHA1.digest) {
         case .refuse(let refusal):
-            respond(.problem(refusal.status, refusal.message, fields: refusal.fields))
+            decline(.problem(refusal.status, refusal.message, fields: refusal.fields))
         case .accept(let acceptance) where server.server.compression.isRequired && acceptance.deflate == nil:
-            respond(.problem(.badRequest, "This server opens WebSockets with permessage-deflate only."))
+            decline(.problem(.badRequest, "This server opens WebSockets with permessage-deflate only."))
         case .accept(let acceptance):
             if let admit = endpoint.admit {
                 ask(admit, request, endpoint.route, acceptance)
@@ -48,10 +50,15 @@ extension HTTPConnection {
     ) {
         let connection = LoopBound(self, on: server.loop.thread)
         let logger = server.server.logger
+        let span = span
         server.spawn {
             let admission: Admission
             do {
-                admission = try await admit(request)
+                if let span {
+                    admission = try await span.around { try await admit(request) }
+                } else {
+                    admission = try await admit(request)
+                }
             } catch is CancellationError {
                 admission = .refused(.serviceUnavailable, "The request was cancelled: the server ends.")
             } catch {
@@ -70,9 +77,9 @@ extension HTTPConnection {
     ) {
         guard stage == .answering else { return }
         switch admission.outcome {
-        case .refused(let response): respond(response)
+        case .refused(let response): decline(response)
         case .accepted where server.isStopping:
-            respond(Self.endingSoon)
+            decline(Self.endingSoon)
         case .accepted(let fields, let subprotocol):
             var acceptance = acceptance
             if let subprotocol, !acceptance.choose(subprotocol: subprotocol, askedForIn: request.head) {
@@ -80,7 +87,7 @@ extension HTTPConnection {
                     "a subprotocol was chosen that the client doesn't ask for",
                     metadata: ["path": "\(request.path)", "subprotocol": "\(subprotocol)"]
                 )
-                respond(.problem(.internalServerError, "The server failed to decide on this request."))
+                decline(.problem(.internalServerError, "The server failed to decide on this request."))
                 return
             }
             for field in fields where acceptance.responseHead.fields[field.name] == nil || field.name == .setCookie {
@@ -90,6 +97,12 @@ extension HTTPConnection {
             pending = []
             open(request, route, acceptance, leftover)
         }
+    }
+
+    private func decline(_ response: Response) {
+        span?.refused(response.status)
+        span = nil
+        respond(response)
     }
 
     private func open(

@@ -15,6 +15,11 @@ final class HTTPConnection {
     let channel: Channel
     let remoteAddress: SocketAddress?
     let server: ServerLoop
+    let accepted: MonotonicInstant
+    /// When the request had come that asks for a WebSocket.
+    var asked: MonotonicInstant?
+    /// The span of that handshake, where there is a tracer.
+    var span: HandshakeSpan?
     var stage = Stage.head
     private var parser: RequestHeadParser
     /// The request whose head has come and that isn't answered yet.
@@ -63,6 +68,7 @@ final class HTTPConnection {
         self.server = server
         self.channel = channel
         self.remoteAddress = remoteAddress
+        accepted = channel.core.now
         parser = RequestHeadParser(limits: server.server.limits)
     }
 

@@ -129,12 +129,23 @@ final class ServerLoop: Sendable {
         leftover: [UInt8]
     ) {
         let channel = LoopBound(connection.channel, on: loop.thread)
-        let socket = WebSocket(loop: loop, channel: channel, setup: setup(route, acceptance, connection.remoteAddress))
+        var setup = setup(route, acceptance, connection.remoteAddress)
+        setup.accepted = connection.accepted
+        setup.asked = connection.asked
+        if let span = connection.span {
+            connection.span = nil
+            var observation = setup.observation ?? Observation()
+            observation.span = span.opened(nil, connection.remoteAddress, acceptance.subprotocol)
+            setup.observation = observation
+        }
+        let route = setup.observation?.span.map { route.traced($0.context) } ?? route
+        let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         state.value.webSockets[ObjectIdentifier(socket)] = socket
         forget(connection)
         socket.assumeIsolated { socket in
             // Strong, as it is dropped when the connection ends; a weak one would be a box for each connection.
             socket.onEnd(remove)
+            socket.logOpening(to: server.logger)
             socket.start(leftover: leftover)
         }
         switch route {
@@ -142,6 +153,14 @@ final class ServerLoop: Sendable {
         case .taskWithRequest(let handler): spawn(.webSocket(socket) { try await handler($0, request) })
         case .handler: break
         }
+    }
+
+    /// What is to be seen of each WebSocket; `nil` for nothing.
+    private var observation: Observation? {
+        var observation = Observation()
+        observation.metrics = server.metrics
+        observation.tap = server.tap
+        return observation.isEmpty ? nil : observation
     }
 
     private func setup(
@@ -159,10 +178,12 @@ final class ServerLoop: Sendable {
             compression: AgreedCompression(acceptance.deflate, server.compression)
         )
         if case .handler(let handler) = route { setup.handler = handler }
+        setup.observation = observation
         return setup
     }
 
-    private func remove(_ socket: WebSocket) {
+    private func remove(_ socket: isolated WebSocket) {
+        socket.logEnd(to: server.logger)
         addresses.leave(socket.remoteAddress)
         state.value.webSockets[ObjectIdentifier(socket)] = nil
         connectionEnded()

@@ -4,6 +4,7 @@
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
+import Tracing
 
 /// What a server does with a request: a handler for each method of a path, and one for WebSockets.
 struct Routes: Sendable {
@@ -15,6 +16,21 @@ struct Routes: Sendable {
         /// A task that is told the request: kept apart, so that connections which don't ask for theirs don't hold it.
         case taskWithRequest(@Sendable (isolated WebSocket, Request) async throws -> Void)
         case handler(HandlerBox)
+
+        /// The same with tasks that run in the context of their connection's span.
+        func traced(_ context: InstrumentationContext) -> WebSocketRoute {
+            switch self {
+            case .task(let handler):
+                .task { socket in
+                    try await InstrumentationContext.withValue(context) { try await handler(socket) }
+                }
+            case .taskWithRequest(let handler):
+                .taskWithRequest { socket, request in
+                    try await InstrumentationContext.withValue(context) { try await handler(socket, request) }
+                }
+            case .handler: self
+            }
+        }
     }
 
     typealias WebSocketTask = @Sendable (isolated WebSocket) async throws -> Void

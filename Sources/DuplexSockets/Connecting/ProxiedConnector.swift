@@ -17,11 +17,6 @@ enum ProxiedConnector {
         let began = MonotonicInstant.now()
         let deadline = began.advanced(by: options.timeout)
         let context = endpoint.isSecured ? try options.tls.context() : nil
-        if context != nil && route.endpoint.isSecured {
-            // One channel has one layer of TLS.
-            let message = "\(endpoint): TLS through a proxy that is itself reached by TLS isn't supported."
-            throw SocketError(.tls, message: message)
-        }
         let target = try await target(endpoint, route, loop, options)
         var conversation = try route.conversation(with: target)
         for _ in 0..<roundBound {

@@ -10,6 +10,12 @@ extension Channel {
     /// What was agreed upon; `nil` while the connection isn't secured.
     package var tlsConnection: TLSConnection? { tls?.connection }
 
+    /// When the handshake that secured the connection began, and how long it took; `nil` while it isn't secured.
+    package var tlsHandshake: (began: MonotonicInstant, took: Duration)? {
+        guard let tls, let began = tls.began, let took = tls.handshakeTime else { return nil }
+        return (began, took)
+    }
+
     /// Has what is written from here on wait until it can go out secured; what was written before goes as it is.
     ///
     /// - Parameters:
@@ -27,7 +33,7 @@ extension Channel {
         loop: EventLoop,
         completion: @escaping (Result<TLSConnection, SocketError>) -> Void
     ) throws(SocketError) {
-        precondition(tls == nil, "A connection is secured once.")
+        if let tls { return try prepareInner(tls, context, serverName, timeout, loop, completion) }
         let engine = try TLSEngine(context: context, serverName: serverName, memory: core.tlsMemory)
         let layer = TLSLayer(engine: engine, timeout: timeout, loop: loop, completion: completion)
         layer.wire = output.take()
@@ -41,8 +47,10 @@ extension Channel {
     package func startTLS(early: [UInt8] = []) {
         guard isOpen, let tls, tls.stage == .prepared else { return }
         tls.stage = .shakingHands
-        tls.timer = core.schedule(self, at: MonotonicInstant.now().advanced(by: tls.timeout))
-        take(early.span.raw, tls)
+        let now = MonotonicInstant.now()
+        tls.began = now
+        tls.timer = core.schedule(self, at: now.advanced(by: tls.timeout))
+        if let carrier = tls.carrier { begin(tls, within: carrier) } else { take(early.span.raw, tls) }
         updateInterest()
     }
 
@@ -67,11 +75,12 @@ extension Channel {
     private func take(_ bytes: RawSpan, _ tls: TLSLayer) {
         // Of a connection that this side has closed only the handshake matters, for what still waits to be sent.
         if isLeaving && tls.stage == .open { return }
+        if let carrier = tls.carrier { return carrier.withInput(bytes) { unwrap(carrier, tls) } }
         tls.engine.withInput(bytes) { process(tls) }
     }
 
     /// Goes on with what the engine has got.
-    private func process(_ tls: TLSLayer) {
+    func process(_ tls: TLSLayer) {
         if tls.stage == .shakingHands { shakeHands(tls) }
         if tls.stage == .open { deliver(tls) }
     }
@@ -111,7 +120,7 @@ extension Channel {
     }
 
     /// The network has ended, which somebody on the way may have brought about.
-    private func endNetwork(_ tls: TLSLayer) {
+    func endNetwork(_ tls: TLSLayer) {
         if isLeaving {
             endInput()
         } else if tls.stage != .open {
@@ -155,6 +164,7 @@ extension Channel {
         if let timer = tls.timer { core.cancel(timer) }
         tls.timer = nil
         tls.stage = .open
+        tls.handshakeTime = tls.began?.duration(to: .now())
         let connection = tls.engine.connection
         tls.connection = connection
         tls.completion.take()?(.success(connection))
@@ -168,7 +178,7 @@ extension Channel {
     }
 
     /// Closes behind the alert that tells the peer why, and tells whoever waits.
-    private func failSecured(_ error: SocketError, _ tls: TLSLayer) {
+    func failSecured(_ error: SocketError, _ tls: TLSLayer) {
         guard isOpen, self.tls === tls else { return }
         let handler = handler
         let completion = tls.completion.take()
@@ -195,8 +205,12 @@ extension Channel {
         if tls.wireCount > 0 { updateInterest() }
     }
 
-    /// Sends what is on the wire and these bytes behind it, as far as the socket takes them.
     private func put(_ bytes: RawSpan, _ tls: TLSLayer) {
+        if let carrier = tls.carrier { wrap(bytes, carrier, tls) } else { transmit(bytes, tls) }
+    }
+
+    /// Sends what is on the wire and these bytes behind it, as far as the socket takes them.
+    func transmit(_ bytes: RawSpan, _ tls: TLSLayer) {
         guard sendFailure == 0 else { return }
         let wire = tls.wire.take() ?? core.takeOutput()
         let result = interest.contains(.writable) ? TransferResult.wouldBlock : wire.send(to: descriptor, then: bytes)
@@ -237,13 +251,14 @@ extension Channel {
         if tls.stage == .open, ending != .none, queuedBytes == tls.wireCount {
             tls.engine.sendEnd()
             sendRecords(tls)
+            if let carrier = tls.carrier { end(carrier, tls) }
         }
         if let failure = tls.failure { return failSecured(failure, tls) }
         after(sendFailure == 0 ? .transferred(0) : .failed(sendFailure))
     }
 
     /// Secures what was written, and sends it, until the socket takes no more.
-    private func secureOutput(_ tls: TLSLayer) {
+    func secureOutput(_ tls: TLSLayer) {
         guard tls.stage == .open, let buffer = output.take() else { return }
         while buffer.count > 0, mayEncrypt(tls) {
             buffer.consume { secure($0, tls) }

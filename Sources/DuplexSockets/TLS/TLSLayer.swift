@@ -15,6 +15,8 @@ final class TLSLayer {
     }
 
     let engine: TLSEngine
+    /// What secures the connection to the proxy, where this layer lies within that one.
+    var carrier: TLSEngine?
     let timeout: Duration
     let loop: EventLoop
     var stage = Stage.prepared
@@ -24,6 +26,10 @@ final class TLSLayer {
     var completion: ((Result<TLSConnection, SocketError>) -> Void)?
     /// The deadline of the handshake.
     var timer: TimerID?
+    /// When the handshake was started.
+    var began: MonotonicInstant?
+    /// How long the handshake took, once it has ended.
+    var handshakeTime: Duration?
     /// What was agreed upon, once it was.
     var connection: TLSConnection?
     /// What has failed while something was written; told at the end of the turn.

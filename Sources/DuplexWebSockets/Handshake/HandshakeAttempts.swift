@@ -14,11 +14,6 @@ struct HandshakeAttempts: Sendable {
     private let handler: (any WebSocketHandler)?
     private let began = MonotonicInstant.now()
 
-    private struct Connected: Sendable {
-        let driver: HandshakeDriver
-        let timeline: ConnectTimeline
-    }
-
     init(loop: EventLoop, options: WebSocketOptions, handler: (any WebSocketHandler)?) {
         self.loop = loop
         self.options = options
@@ -29,12 +24,24 @@ struct HandshakeAttempts: Sendable {
 
     /// Makes requests until one is answered by a WebSocket, or none is left to be made.
     func run(_ plan: HandshakePlan) async throws -> WebSocket {
+        guard let tracer = options.tracer else { return try await run(plan, nil) }
+        let span = HandshakeSpan(tracer, to: plan.target)
+        do {
+            return try await run(plan, span)
+        } catch {
+            span.failed(error)
+            throw error
+        }
+    }
+
+    private func run(_ plan: HandshakePlan, _ span: HandshakeSpan?) async throws -> WebSocket {
         var plan = plan
         while true {
             let token = try await token(plan)
-            let fields = plan.fields(token: token)
+            var fields = plan.fields(token: token)
+            span?.inject(into: &fields)
             do {
-                return try await request(plan, fields)
+                return try await request(plan, fields, span)
             } catch var error as WebSocketError {
                 guard let refusal = error.handshake else { throw error }
                 do throws(HandshakeError) {
@@ -59,46 +66,41 @@ struct HandshakeAttempts: Sendable {
         } catch is CancellationError where Task.isCancelled {
             throw CancellationError()
         } catch var error as WebSocketError {
-            error.timeline = timeline(.request, nil, plan)
+            error.timeline = progress(plan).timeline(.request)
             throw error
         } catch {
             let message = "There is no bearer token for \(plan.target)."
             var error = WebSocketError(.invalidRequest, message: message, cause: error)
-            error.timeline = timeline(.request, nil, plan)
+            error.timeline = progress(plan).timeline(.request)
             throw error
         }
     }
 
-    private func request(_ plan: HandshakePlan, _ fields: HTTPFields) async throws -> WebSocket {
+    private func request(
+        _ plan: HandshakePlan,
+        _ fields: HTTPFields,
+        _ span: HandshakeSpan?
+    ) async throws -> WebSocket {
         let target = plan.target
         // Before anything is connected, so that a request that can't be made fails at once.
         let handshake = try handshake(target, fields)
-        let connected = try await connect(plan) { [loop, options, handler] channel, timeline in
-            let driver = HandshakeDriver(target, options, handshake, loop: loop, channel: channel, handler: handler)
-            return Connected(driver: driver, timeline: timeline)
+        let progress = progress(plan, span)
+        let driver = try await connect(plan) { [loop, options, handler] channel, timeline in
+            HandshakeDriver(
+                target,
+                options,
+                handshake,
+                loop: loop,
+                channel: channel,
+                handler: handler,
+                progress: progress.connected(timeline, channel.value.tlsConnection)
+            )
         }
-        let asked = MonotonicInstant.now()
-        do {
-            return try await connected.driver.run(until: deadline)
-        } catch var error as WebSocketError {
-            error.timeline = timeline(.upgrade, connected.timeline, plan, upgrade: asked.duration(to: .now()))
-            throw error
-        }
+        return try await driver.run(until: deadline)
     }
 
-    private func timeline(
-        _ stage: HandshakeTimeline.Stage,
-        _ connecting: ConnectTimeline?,
-        _ plan: HandshakePlan,
-        upgrade: Duration? = nil
-    ) -> HandshakeTimeline {
-        HandshakeTimeline(
-            stage,
-            connecting: connecting,
-            upgrade: upgrade,
-            requests: plan.requests,
-            total: began.duration(to: .now())
-        )
+    private func progress(_ plan: HandshakePlan, _ span: HandshakeSpan? = nil) -> HandshakeProgress {
+        HandshakeProgress(began: began, requests: plan.requests, span: span)
     }
 
     private func handshake(_ target: WebSocketURL, _ fields: HTTPFields) throws -> ClientHandshake {
@@ -120,8 +122,8 @@ struct HandshakeAttempts: Sendable {
 
     private func connect(
         _ plan: HandshakePlan,
-        _ make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Connected
-    ) async throws -> Connected {
+        _ make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> HandshakeDriver
+    ) async throws -> HandshakeDriver {
         let target = plan.target
         var connecting = ConnectOptions(timeout: max(.zero, MonotonicInstant.now().duration(to: deadline)))
         connecting.tls = options.tls
@@ -131,7 +133,9 @@ struct HandshakeAttempts: Sendable {
         } catch let error as SocketError {
             let code: WebSocketError.Code = error.code == .timedOut ? .timedOut : .cannotConnect
             var described = WebSocketError(code, message: "\(target) can't be reached.", cause: error)
-            described.timeline = timeline(HandshakeTimeline.Stage(error), error.timeline, plan)
+            var progress = progress(plan)
+            progress.connecting = error.timeline
+            described.timeline = progress.timeline(HandshakeTimeline.Stage(error))
             throw described
         }
     }
@@ -162,7 +166,8 @@ extension WebSocketError {
     /// What to try next, in plain words; `nil` where nothing gives a clue.
     public var hint: String? {
         if proxy?.code == .unauthorized { return "the proxy wants credentials, or others: see WebSocketOptions.proxy" }
-        return handshake?.hint
+        guard let handshake, let hint = handshake.hint else { return nil }
+        return handshake.status?.code == 401 ? hint + ": see WebSocketOptions.authentication" : hint
     }
 
     /// What a proxy said that didn't make the connection.

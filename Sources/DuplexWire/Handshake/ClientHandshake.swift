@@ -52,8 +52,8 @@ public struct ClientHandshake: Sendable {
     ///   - limits: Of these, `headSize` and `headFields` bound the response.
     ///   - digest: SHA-1.
     /// - Throws: ``HandshakeError`` with the code `invalidRequest` if the key hasn't 16 bytes, if the subprotocols
-    ///   aren't different tokens, or if a field is one of the handshake's own: Upgrade, Connection, Sec-WebSocket-Key
-    ///   and the like.
+    ///   aren't different tokens, if a field is one of the handshake's own: Upgrade, Connection, Sec-WebSocket-Key
+    ///   and the like, or if one that comes once is there twice.
     public init(
         url: WebSocketURL,
         subprotocols: [String] = [],

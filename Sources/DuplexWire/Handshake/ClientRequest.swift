@@ -11,6 +11,9 @@ enum ClientRequest {
         .secWebSocketExtensions, .contentLength, .transferEncoding, .expect, .te, .trailer,
     ]
 
+    /// The fields that a request has once at most (RFC 9110 section 5.3, RFC 6454 section 7.3).
+    private static let single: [HTTPField.Name] = [.authorization, .origin, .proxyAuthorization, .userAgent]
+
     /// The request's bytes.
     static func bytes(
         url: WebSocketURL,
@@ -47,6 +50,9 @@ enum ClientRequest {
     private static func checkReserved(_ fields: HTTPFields) throws(HandshakeError) {
         for field in fields where reserved.contains(field.name) {
             throw HandshakeError(.invalidRequest, "the field \(field.name) belongs to the handshake and can't be set")
+        }
+        for name in single where fields[values: name].count > 1 {
+            throw HandshakeError(.invalidRequest, "the field \(name) is there more than once")
         }
     }
 

@@ -35,6 +35,9 @@ public final class MessageCompression {
         public var bytesBeforeInflating = 0
         /// The bytes that they have.
         public var bytesInflated = 0
+
+        /// Nothing yet.
+        public init() {}
     }
 
     /// Puts together what a connection needs.

@@ -55,6 +55,7 @@ extension Session {
             body(deflated)
         }
         guard isDone == true else { return false }
+        countSent(payload.byteCount)
         compression.counts.messagesDeflated += 1
         compression.counts.bytesBeforeDeflating += payload.byteCount
         compression.counts.bytesDeflated += count
@@ -78,6 +79,7 @@ extension Session {
             payloadLength: UInt64(payload.byteCount)
         )
         header.write(into: &output)
+        tap?.sent(header, payload)
         output.append(payload)
         if let key { output.maskLast(payload.byteCount, with: key) }
     }

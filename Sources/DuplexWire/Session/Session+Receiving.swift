@@ -59,6 +59,7 @@ extension Session {
         }
         lastHeard = now
         position = range.upperBound
+        countArrived(range.count, now)
         return WholeMessage(kind: header.opcode == .text ? .text : .binary, range: range)
     }
 
@@ -77,6 +78,7 @@ extension Session {
             while !isDeaf {
                 if !isMidFrame {
                     guard let header = try nextHeader(input.bytes, &position) else { return nil }
+                    tap?.began(header)
                     try check(header)
                     try begin(header)
                 }
@@ -84,6 +86,7 @@ extension Session {
                 if isMidFrame { return nil }
             }
         } catch {
+            tap?.ended()
             stopListening()
             return .violation(error)
         }
@@ -93,7 +96,7 @@ extension Session {
 
     private func nextHeader(_ input: RawSpan, _ position: inout Int) throws(ProtocolError) -> FrameHeader? {
         let header = try headers.parse(input, from: &position)
-        isMidHeader = headers.isMidHeader
+        isMidHeader = headers.isMidHeader || tap != nil
         return header
     }
 
@@ -170,6 +173,7 @@ extension Session {
         position = range.upperBound
         frame.remaining -= UInt64(count)
         let bytes = input.bytes.extracting(range)
+        tap?.arrived(bytes)
         if frame.opcode.isControl {
             frame.control.append(bytes)
             try checkClosePrefix()
@@ -180,6 +184,7 @@ extension Session {
         }
         if frame.remaining > 0 { return nil }
         isMidFrame = false
+        tap?.ended()
         return try complete(now)
     }
 
@@ -190,6 +195,7 @@ extension Session {
     }
 
     private func complete(_ now: Instant) throws(ProtocolError) -> Event? {
+        if frame.opcode.isControl { controlFramesIn &+= 1 }
         switch frame.opcode {
         case .ping:
             if canSend { control.pong(frame.control) }
@@ -206,7 +212,9 @@ extension Session {
             guard let message else { return nil }
             self.message = nil
             isMidMessage = false
-            return .message(message.kind, .assembled(try message.finish()))
+            let buffer = try message.finish()
+            countArrived(buffer.count, now)
+            return .message(message.kind, .assembled(buffer))
         }
     }
 

@@ -17,8 +17,9 @@ extension Session {
     ///   - output: must have room for ``encodedSize(payload:)``.
     public func encode(_ kind: Message.Kind, _ payload: RawSpan, into output: inout OutputRawSpan) {
         guard canSend else { return }
+        countSent(payload.byteCount)
         let key = maskingKeys?.next()
-        write(kind.opcode, payload: payload.byteCount, key, into: &output)
+        write(kind.opcode, payload, key, into: &output)
         output.append(payload)
         if let key { output.maskLast(payload.byteCount, with: key) }
     }
@@ -26,15 +27,31 @@ extension Session {
     /// Writes the header of a message whose payload the owner sends itself, behind it and unchanged; for servers, whose
     /// payload isn't masked.
     ///
-    /// Nothing once a close frame was sent.
+    /// Nothing once a close frame was sent. A tap sees the header alone.
     public func encodeHeader(_ kind: Message.Kind, payload count: Int, into output: inout OutputRawSpan) {
         guard canSend else { return }
         precondition(!masksFrames, "A client's payload must be masked.")
-        write(kind.opcode, payload: count, nil, into: &output)
+        countSent(count)
+        let header = FrameHeader(opcode: kind.opcode, payloadLength: UInt64(count))
+        header.write(into: &output)
+        tap?.sent(header, RawSpan())
     }
 
-    private func write(_ opcode: Opcode, payload count: Int, _ key: UInt32?, into output: inout OutputRawSpan) {
-        FrameHeader(opcode: opcode, maskingKey: key, payloadLength: UInt64(count)).write(into: &output)
+    /// Whether a message goes out in the frame that was made for everybody; it counts as sent then, and the owner sends it.
+    ///
+    /// False for a client, which masks, where messages are compressed, where a tap looks on, and once a close frame was
+    /// sent: it is to be encoded as any other message.
+    public func sends(_ frame: MessageFrame) -> Bool {
+        guard canSend, !masksFrames, compression == nil, tap == nil else { return false }
+        countSent(frame.payload.byteCount)
+        return true
+    }
+
+    @inline(__always)
+    private func write(_ opcode: Opcode, _ payload: RawSpan, _ key: UInt32?, into output: inout OutputRawSpan) {
+        let header = FrameHeader(opcode: opcode, maskingKey: key, payloadLength: UInt64(payload.byteCount))
+        header.write(into: &output)
+        if let tap { tap.sent(header, payload) }
     }
 
     // MARK: Control frames
@@ -52,8 +69,9 @@ extension Session {
     /// - Parameter output: must have room for ``controlOutputSize``.
     public func writeControlOutput(into output: inout OutputRawSpan) {
         for frame in control.takeAll() {
+            controlFramesOut &+= 1
             let key = maskingKeys?.next()
-            write(frame.opcode, payload: frame.payload.count, key, into: &output)
+            write(frame.opcode, frame.payload.span.raw, key, into: &output)
             output.append(frame.payload.span.raw)
             if let key { output.maskLast(frame.payload.count, with: key) }
         }

@@ -62,7 +62,8 @@ public final class Session {
     let role: Role
     /// How far the connection is.
     public internal(set) var state = State.open
-    /// Whether part of a header has been taken: whether ``headers`` holds something.
+    /// Whether part of a header has been taken: whether ``headers`` holds something; with a tap always, since then no
+    /// message may go the short way, which asks for nothing else.
     var isMidHeader = false
     var isMidFrame = false
     /// Whether a message has begun and not ended: whether ``message`` is there.
@@ -96,6 +97,19 @@ public final class Session {
     // What is to be sent, and when.
     var control = ControlOutput()
     var liveness: Liveness
+    // What has gone over the connection: plain numbers, since every message counts.
+    var messagesIn = 0
+    var messagesOut = 0
+    var bytesIn = 0
+    var bytesOut = 0
+    var controlFramesIn: UInt32 = 0
+    var controlFramesOut: UInt32 = 0
+    /// Sees the frames, where somebody looks on.
+    let tap: SessionTap?
+    /// When the session was made.
+    public let began: Instant
+    /// Means something once a message has arrived.
+    var firstMessageAt: Instant
     /// There is one once a pong has come: a connection that is never pinged has no room for it.
     var roundTrips: RoundTrips?
 
@@ -119,6 +133,7 @@ public final class Session {
     ///   - closeTimeout: how long a closing handshake may take; 10 seconds unless told otherwise.
     ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
     ///   - compression: permessage-deflate, if it was agreed on in the handshake.
+    ///   - tap: sees each frame; nobody does unless told otherwise.
     ///   - now: the time.
     public init(
         role: Role,
@@ -127,6 +142,7 @@ public final class Session {
         closeTimeout: Duration = .seconds(10),
         maskingKeys: MaskingKeys? = nil,
         compression: MessageCompression? = nil,
+        tap: SessionTap? = nil,
         now: Instant
     ) {
         precondition(role == .server || maskingKeys != nil, "A client masks its frames, and needs keys for it.")
@@ -136,7 +152,11 @@ public final class Session {
         // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
         self.maskingKeys = role == .client ? maskingKeys : nil
         self.compression = compression
+        self.tap = tap
+        isMidHeader = tap != nil
         lastHeard = now
+        began = now
+        firstMessageAt = now
         liveness = Liveness(keepalive, now: now)
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
 import Testing
 
+@testable import DuplexSockets
 @testable import DuplexWebSockets
 
 @Suite("How far an attempt came")
@@ -28,6 +28,54 @@ struct HandshakeTimelineTests {
             timeline.description
                 == "names 14 ms · proxy 3.0 ms · TLS 1.3 ms · upgrade 106 ms · 2 requests · in all 212 ms"
         )
+    }
+
+    @Test("The addresses that lost the race are told by their family, and how long they had")
+    func race() throws {
+        let began = Duration.milliseconds(14)
+        typealias Attempt = ConnectTimeline.Attempt
+        func attempt(_ address: String, _ outcome: ConnectTimeline.Outcome, _ length: Int) throws -> Attempt {
+            Attempt(
+                address: try SocketAddress(address, port: 443),
+                start: began,
+                end: began + .milliseconds(length),
+                outcome: outcome
+            )
+        }
+        let attempts = [
+            try attempt("2001:db8::1", .abandoned, 250), try attempt("93.184.216.34", .connected, 31),
+            try attempt("93.184.216.35", .timedOut, 40),
+        ]
+        let connecting = ConnectTimeline(
+            names: .milliseconds(14),
+            attempts: attempts,
+            tls: .milliseconds(61),
+            total: .milliseconds(106)
+        )
+        let timeline = HandshakeTimeline(
+            .upgrade,
+            connecting: connecting,
+            security: HandshakeTimeline.Security(version: .tls13, isResumed: true),
+            upgrade: .milliseconds(106),
+            requests: 1,
+            total: .milliseconds(212)
+        )
+        #expect(timeline.remoteAddress == attempts[1].address)
+        #expect(
+            timeline.parts == [
+                "names 14 ms",
+                "TCP 31 ms (93.184.216.34:443, IPv6 lost after 250 ms, 93.184.216.35:443 timed out after 40 ms)",
+                "TLS 1.3 resumed 61 ms", "upgrade 106 ms",
+            ]
+        )
+        let none = HandshakeTimeline(
+            .connecting,
+            connecting: ConnectTimeline(names: nil, attempts: [attempts[0]], total: .zero),
+            requests: 1,
+            total: .zero
+        )
+        #expect(none.parts == ["TCP failed ([2001:db8::1]:443 lost after 250 ms)"])
+        #expect(none.remoteAddress == nil && none != timeline)
     }
 
     @Test("Stages follow one another")

@@ -85,6 +85,18 @@ struct ClientRequestTests {
     }
 
     @Test(
+        "A field that may be there once isn't sent twice",
+        arguments: [HTTPField.Name.authorization, .origin, .proxyAuthorization, .userAgent]
+    )
+    func repeated(name: HTTPField.Name) throws {
+        var fields: HTTPFields = [name: "a"]
+        #expect(String(decoding: try request("ws://a", [], fields), as: UTF8.self).ranges(of: "\(name): a").count == 1)
+        fields.append(HTTPField(name: name, value: "b"))
+        let error = #expect(throws: HandshakeError.self) { try request("ws://a", [], fields) }
+        #expect(error?.code == .invalidRequest && error?.message.contains(name.rawName) == true)
+    }
+
+    @Test(
         "Subprotocols that aren't different tokens are refused",
         arguments: [["a", "a"], [""], ["a b"], ["a,b"], ["a\r\nX: y"], ["é"]]
     )

@@ -18,6 +18,9 @@ import Testing
             unsafe session.encode(kind, payload.span.bytes, into: &output)
         }
         #expect(frame.bytes == expected)
+        #expect(session.counts.messagesSent == 1 && session.counts.bytesSent == length)
+        #expect(session.sends(frame))
+        #expect(session.counts.messagesSent == 2 && session.counts.bytesSent == 2 * length)
         #expect(frame.kind == kind)
         #expect(frame.payload.byteCount == length)
     }

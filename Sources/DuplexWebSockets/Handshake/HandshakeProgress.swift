@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+/// What is known of an attempt so far, from which its timeline is made at any time.
+struct HandshakeProgress: Sendable {
+    let began: MonotonicInstant
+    let requests: Int
+    let span: HandshakeSpan?
+    /// How the connection for the latest request was made.
+    var connecting: ConnectTimeline?
+    /// What TLS with the server came to.
+    var security: HandshakeTimeline.Security?
+
+    init(began: MonotonicInstant, requests: Int, span: HandshakeSpan? = nil) {
+        self.began = began
+        self.span = span
+        self.requests = requests
+    }
+
+    /// The same with a connection.
+    func connected(_ timeline: ConnectTimeline, _ connection: TLSConnection?) -> HandshakeProgress {
+        var progress = self
+        progress.connecting = timeline
+        // A channel in the clear behind a proxy is secured up to that alone.
+        if timeline.tls != nil { progress.security = HandshakeTimeline.Security(connection) }
+        return progress
+    }
+
+    /// What has happened up to now.
+    func timeline(_ stage: HandshakeTimeline.Stage, upgrade: Duration? = nil) -> HandshakeTimeline {
+        HandshakeTimeline(
+            stage,
+            began: Instant(began),
+            connecting: connecting,
+            security: security,
+            upgrade: upgrade,
+            requests: requests,
+            total: began.duration(to: .now())
+        )
+    }
+}

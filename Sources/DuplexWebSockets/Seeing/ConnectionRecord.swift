@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+package import Logging
+
+/// What is to be seen of a connection by whoever asked for it, and how a client's came about.
+package struct Observation: Sendable {
+    /// How the connection was made; of a client.
+    package var handshake: HandshakeTimeline?
+    /// Is told of the opening and of the end; a server tells its own.
+    package var logger: Logger?
+    package var metrics: WebSocketMetrics?
+    package var span: ConnectionSpan?
+    /// Sees the frames.
+    package var tap: FrameTap?
+
+    package init() {}
+
+    /// Whether there is nothing to be seen.
+    package var isEmpty: Bool {
+        handshake == nil && logger == nil && metrics == nil && span == nil && tap == nil
+    }
+}
+
+/// What belongs to some connections only: everything that observes one lies behind this one reference.
+///
+/// Belongs to the loop of its connection.
+final class ConnectionRecord {
+    let observation: Observation
+    /// What TLS came to.
+    let security: HandshakeTimeline.Security?
+    /// How long the TLS handshake of a server took, and when it began.
+    let tls: (began: MonotonicInstant, took: Duration)?
+    /// What the connection is counted by.
+    let meters: ConnectionMeters?
+    /// When the numbers are reported next.
+    var metersTimer: TimerID?
+    /// When the transport was closed.
+    var closed: Instant?
+
+    init(_ observation: Observation?, _ session: Session, _ channel: Channel) {
+        self.observation = observation ?? Observation()
+        security = observation?.handshake?.security ?? HandshakeTimeline.Security(channel.tlsConnection)
+        tls = channel.tlsHandshake
+        meters = observation?.metrics.map { ConnectionMeters($0, session) }
+    }
+
+    /// One for a connection that has something to record; most of a server have nothing.
+    static func make(_ observation: Observation?, _ session: Session, _ channel: Channel) -> ConnectionRecord? {
+        if observation?.isEmpty ?? true && !channel.isSecured { return nil }
+        return ConnectionRecord(observation, session, channel)
+    }
+}
+
+extension WebSocket {
+    /// Tells whoever observes that the connection is open.
+    func observeOpening() {
+        guard let record else { return }
+        if let logger = record.observation.logger { logOpening(to: logger) }
+        record.observation.span?.named(id)
+        if let meters = record.meters {
+            meters.opened(after: timeline.began.duration(to: session.began))
+            scheduleMeters(meters)
+        }
+    }
+
+    /// Tells whoever observes that the connection is closed.
+    func observeEnd(_ now: Instant) {
+        guard let record else { return }
+        record.closed = now
+        if let logger = record.observation.logger { logEnd(to: logger) }
+        if let span = record.observation.span { span.ended(session.report, session.counts, endingError) }
+        if let meters = record.meters {
+            meters.ended()
+        }
+        if let timer = record.metersTimer { channel.core.cancel(timer) }
+        record.metersTimer = nil
+    }
+
+    /// What went wrong, if anything did.
+    private var endingError: (any Error)? {
+        if case .lost(let error) = ending { return error }
+        return session.report.error
+    }
+
+    /// Takes note of the round trip of a ping.
+    func observe(roundTrip: Duration) {
+        record?.meters?.roundTrip(roundTrip)
+    }
+
+    func reportMeters() {
+        guard let meters = record?.meters else { return }
+        meters.report()
+        meters.depths(queuedBytes: queuedBytes, inbox: Int(inboxCount))
+        scheduleMeters(meters)
+    }
+
+    private func scheduleMeters(_ meters: ConnectionMeters) {
+        let core = channel.core
+        record?.metersTimer = core.schedule(self, at: core.now.advanced(by: meters.interval))
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import CoreMetrics
+import DuplexWire
+import Synchronization
+
+/// Where the numbers of connections go, by swift-metrics.
+///
+/// Make one, and give it to all connections that are to be counted together: the instruments are made once. All labels
+/// begin with the prefix, and have the dimension `role`, which is `client` or `server`:
+///
+/// - counters `_connections_opened` and `_connections_closed`, the meter `_connections_current`, the counter `_closes` with
+///   the dimension `code`, and the timer `_opening` from the first step to the open connection;
+/// - counters `_messages` and `_message_bytes` with the dimension `direction`, `in` or `out`;
+/// - counters `_compressed_bytes` with the dimensions `direction` and `form`, `plain` or `deflated`, and the recorder
+///   `_compression_ratio`, what deflating has made of 1 byte, of each connection at its end;
+/// - recorders `_queued_bytes` and `_inbox_messages`, and the timer `_round_trip`.
+///
+/// A message costs nothing: each connection hands in what has come together every ``interval``, and at its end.
+public struct WebSocketMetrics: Sendable {
+    /// How often a connection reports; 10 seconds unless told otherwise.
+    public var interval = Duration.seconds(10)
+
+    private let instruments: Instruments
+
+    /// Numbers that go to a factory.
+    ///
+    /// - Parameters:
+    ///   - factory: the one that the system was bootstrapped with unless told otherwise.
+    ///   - prefix: what labels begin with; `websocket` unless told otherwise.
+    ///   - dimensions: of every instrument besides its own, such as the name of an endpoint.
+    public init(
+        _ factory: any MetricsFactory = MetricsSystem.factory,
+        prefix: String = "websocket",
+        dimensions: [(String, String)] = []
+    ) {
+        instruments = Instruments(factory, prefix, dimensions)
+    }
+
+    func instruments(_ role: Session.Role) -> RoleInstruments {
+        instruments.byRole.withLock { byRole in
+            let found =
+                byRole[role] ?? RoleInstruments(instruments.factory, instruments.prefix, role, instruments.dimensions)
+            byRole[role] = found
+            return found
+        }
+    }
+
+    private final class Instruments: Sendable {
+        let factory: any MetricsFactory
+        let prefix: String
+        let dimensions: [(String, String)]
+        let byRole = Mutex<[Session.Role: RoleInstruments]>([:])
+
+        init(_ factory: any MetricsFactory, _ prefix: String, _ dimensions: [(String, String)]) {
+            self.factory = factory
+            self.prefix = prefix
+            self.dimensions = dimensions
+        }
+    }
+}
+
+/// The instruments for all connections of one role.
+final class RoleInstruments: Sendable {
+    let opened: Counter
+    let closed: Counter
+    let current: Meter
+    let opening: Timer
+    let messagesIn: Counter
+    let messagesOut: Counter
+    let bytesIn: Counter
+    let bytesOut: Counter
+    let plainIn: Counter
+    let plainOut: Counter
+    let deflatedIn: Counter
+    let deflatedOut: Counter
+    let ratio: Recorder
+    let queuedBytes: Recorder
+    let inboxMessages: Recorder
+    let roundTrip: Timer
+
+    private let factory: any MetricsFactory
+    private let closesLabel: String
+    private let dimensions: [(String, String)]
+    private let codes = Mutex<[String: Counter]>([:])
+
+    /// The most close codes that are told apart: peers choose them.
+    static let codeBound = 64
+
+    init(_ factory: any MetricsFactory, _ prefix: String, _ role: Session.Role, _ common: [(String, String)]) {
+        let dimensions = common + [("role", "\(role)")]
+        func counter(_ name: String, _ more: (String, String)...) -> Counter {
+            Counter(label: "\(prefix)_\(name)", dimensions: dimensions + more, factory: factory)
+        }
+        func recorder(_ name: String) -> Recorder {
+            Recorder(label: "\(prefix)_\(name)", dimensions: dimensions, aggregate: true, factory: factory)
+        }
+        opened = counter("connections_opened")
+        closed = counter("connections_closed")
+        current = Meter(label: "\(prefix)_connections_current", dimensions: dimensions, factory: factory)
+        opening = Timer(label: "\(prefix)_opening", dimensions: dimensions, factory: factory)
+        messagesIn = counter("messages", ("direction", "in"))
+        messagesOut = counter("messages", ("direction", "out"))
+        bytesIn = counter("message_bytes", ("direction", "in"))
+        bytesOut = counter("message_bytes", ("direction", "out"))
+        plainIn = counter("compressed_bytes", ("direction", "in"), ("form", "plain"))
+        plainOut = counter("compressed_bytes", ("direction", "out"), ("form", "plain"))
+        deflatedIn = counter("compressed_bytes", ("direction", "in"), ("form", "deflated"))
+        deflatedOut = counter("compressed_bytes", ("direction", "out"), ("form", "deflated"))
+        ratio = recorder("compression_ratio")
+        queuedBytes = recorder("queued_bytes")
+        inboxMessages = recorder("inbox_messages")
+        roundTrip = Timer(label: "\(prefix)_round_trip", dimensions: dimensions, factory: factory)
+        self.factory = factory
+        self.dimensions = dimensions
+        closesLabel = "\(prefix)_closes"
+    }
+
+    /// The counter of a close code; one for all codes beyond the bound.
+    func closes(_ code: CloseCode) -> Counter {
+        codes.withLock { codes in
+            let name = codes["\(code.rawValue)"] != nil || codes.count < Self.codeBound ? "\(code.rawValue)" : "other"
+            let counter =
+                codes[name] ?? Counter(label: closesLabel, dimensions: dimensions + [("code", name)], factory: factory)
+            codes[name] = counter
+            return counter
+        }
+    }
+}
