@@ -37,6 +37,8 @@ public final class Session {
     public enum Event: Sendable {
         /// A whole message; of a text, the payload is valid UTF-8.
         case message(Message.Kind, Payload)
+        /// A part of a message; see ``streamMessages(limit:)``.
+        case piece(MessagePiece)
         /// A ping; its pong is in the control output.
         case ping
         /// The pong for the ping with that identity, or for a later one.
@@ -84,6 +86,8 @@ public final class Session {
     /// permessage-deflate, if it was agreed on: everything that it needs lies behind this one reference, and messages
     /// that aren't compressed don't ask for it.
     public let compression: MessageCompression?
+    /// What is needed for messages in pieces; there is none where all are whole.
+    var streaming: MessageStreaming?
 
     // What arrives.
     var headers = FrameHeaderParser()
@@ -142,6 +146,9 @@ public final class Session {
 
     /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
     public var canSend: Bool { !isMute }
+
+    /// The longest whole message accepted, as ``Limits/messageSize`` says.
+    public var messageSize: ByteCount { limits.messageSize }
 
     /// Whether this side's frames are masked (RFC 6455 section 5.1).
     public var masksFrames: Bool { role == .client }
