@@ -82,7 +82,7 @@ actor HandshakeDriver {
 
     private func open(_ result: ClientHandshake.Result, leftover: [UInt8]) {
         options.cookies?.take(result.responseHead.fields[values: .setCookie], from: url)
-        let setup = WebSocketSetup(
+        var setup = WebSocketSetup(
             role: .client,
             limits: options.limits,
             keepalive: options.keepalive,
@@ -91,6 +91,7 @@ actor HandshakeDriver {
             handler: handler.map { HandlerBox.make($0) },
             compression: AgreedCompression(result.deflate, options.compression)
         )
+        setup.streamsMessages = options.streamsMessages && handler == nil
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }
         end(.success(socket))

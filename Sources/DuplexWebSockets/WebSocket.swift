@@ -56,6 +56,8 @@ public actor WebSocket {
     /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
     var isAnswering = false
 
+    /// What messages in pieces need; there is none where all are whole.
+    var streams: WebSocketStreams?
     var senders: Deque<Waiter<Void>> = []
     var pings: [PingWaiter] = []
     var closers: [Waiter<Void>] = []
@@ -128,6 +130,11 @@ public actor WebSocket {
             compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
             now: Instant(core.now)
         )
+        if setup.streamsMessages {
+            session.streamMessages()
+            streams = WebSocketStreams()
+            streams?.isReceiving = true
+        }
     }
 
     deinit {
@@ -166,7 +173,7 @@ public actor WebSocket {
 
     /// The bytes that are written and not sent yet.
     public var queuedBytes: Int {
-        channel.queuedBytes
+        channel.queuedBytes + (streams?.heldBytes ?? 0)
     }
 
     private static func maskingKeys(_ core: LoopCore, _ loop: EventLoop) -> MaskingKeys {
@@ -201,6 +208,8 @@ package struct WebSocketSetup: Sendable {
     package var remoteAddress: SocketAddress?
     package var handler: HandlerBox?
     package var compression: AgreedCompression?
+    /// Whether messages are received in pieces from the first one on.
+    package var streamsMessages = false
 
     package init(
         role: Session.Role,

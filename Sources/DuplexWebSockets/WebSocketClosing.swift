@@ -49,7 +49,7 @@ extension WebSocket {
     func end(_ ending: Ending) {
         self.ending = ending
         channel.isReading = false
-        if receiver != nil || handler != nil || !session.canSend || (inbox.isEmpty && !isAnswering) {
+        if receiver != nil || handler != nil || !session.canSend || (!hasUntaken && !isAnswering) {
             conclude()
         } else {
             startGrace()
@@ -62,7 +62,7 @@ extension WebSocket {
         } else if stage == .open && ending == nil {
             // Bytes that the inbox had no room for come first; they may hold the peer's close frame.
             hasStreamEnded = true
-            if carry.isEmpty { end(.streamEnded) }
+            if carry.isEmpty && !session.hasMoreToGive { end(.streamEnded) }
         }
     }
 
@@ -107,9 +107,12 @@ extension WebSocket {
 
     // MARK: Grace for the app
 
+    /// Whether something waits for the app.
+    private var hasUntaken: Bool { !inbox.isEmpty || streams?.inbox.isEmpty == false }
+
     private func startGrace() {
         let core = channel.core
-        let grace = inbox.isEmpty ? Self.answerGrace : session.closeTimeout
+        let grace = hasUntaken ? session.closeTimeout : Self.answerGrace
         graceTimer = core.schedule(self, at: core.now.advanced(by: grace))
     }
 
@@ -154,6 +157,7 @@ extension WebSocket {
     private func failWaiters() {
         let error = endError()
         while let sender = senders.popFirst() { sender.resume(with: .failure(error)) }
+        for waiter in streams?.dropHeld() ?? [] { waiter.resume(with: .failure(error)) }
         while !pings.isEmpty { endPing({ _ in true }, .failure(error)) }
         if inbox.isEmpty, let receiver {
             self.receiver = nil

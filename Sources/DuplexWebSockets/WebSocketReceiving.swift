@@ -47,7 +47,7 @@ extension WebSocket {
 
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
-        guard !carry.isEmpty, isTaking else { return }
+        guard isTaking, !carry.isEmpty || session.hasMoreToGive else { return }
         // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
         var bytes = carry
         carry = []
@@ -60,7 +60,7 @@ extension WebSocket {
         if position < bytes.count {
             carry = bytes
             carryStart = Int32(position)
-        } else if hasStreamEnded {
+        } else if hasStreamEnded && !session.hasMoreToGive {
             end(.streamEnded)
         }
     }
@@ -93,6 +93,7 @@ extension WebSocket {
     ///
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
+        if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
         let now = Instant(channel.core.now)
         var position = start
         while isTaking, isInboxOpen {
@@ -113,9 +114,9 @@ extension WebSocket {
 
     /// Does what an event asks for that isn't a message.
     @inline(never)
-    private func perform(_ event: Session.Event, _ now: Instant) {
+    func perform(_ event: Session.Event, _ now: Instant) {
         switch event {
-        case .message, .ping: break
+        case .message, .piece, .ping: break
         case .pong(let id, let roundTrip):
             answerPings(upTo: id, now: now)
             tellWatchers(roundTrip)
@@ -190,6 +191,7 @@ extension WebSocket {
             throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
         }
         delivered = takeMessage()
+        if delivered == nil && streams != nil { delivered = takeGathered() }
         if delivered != nil { return false }
         isAnswering = false
         if ending != nil { conclude() }
@@ -231,7 +233,11 @@ extension WebSocket {
     /// Goes on receiving once the inbox has room again.
     private func refill() {
         takeCarry()
-        if carry.isEmpty && isInboxOpen && isTaking { channel.isReading = true }
+        if carry.isEmpty && isInboxOpen && isTaking { resumeReading() }
+    }
+
+    func resumeReading() {
+        channel.isReading = true
     }
 }
 

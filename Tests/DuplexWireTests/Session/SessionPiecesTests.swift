@@ -226,7 +226,9 @@ struct SessionPiecesTests {
             _ = changed(PeerFrame.binary(payload).reserved(0x40).bytes(to: .server)) { input in
                 var position = 0
                 while let event = session.nextEvent(in: &input, at: &position, now: Instant(nanoseconds: 0)) {
-                    if case .piece(let piece) = event, case .assembled(let bytes) = piece.payload { count += bytes.count }
+                    if case .piece(let piece) = event, case .assembled(let given) = piece.payload {
+                        count += given.count
+                    }
                     if position == input.byteCount && session.hasMoreToGive { asked += 1 }
                 }
             }

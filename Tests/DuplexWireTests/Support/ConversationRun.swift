@@ -161,9 +161,11 @@ final class ConversationRun {
 
     private func send(_ piece: [UInt8], _ isLast: Bool) {
         let isWritten = session.writePiece(piece.span.raw, isLast: isLast) { header, payload in
-            note(written(room: session.encodedSize(payload: payload.byteCount)) {
-                session.encode(header, payload, into: &$0)
-            })
+            note(
+                written(room: session.encodedSize(payload: payload.byteCount)) {
+                    session.encode(header, payload, into: &$0)
+                }
+            )
         }
         if !isWritten { transcript.seen.append(.wrongPiece(piece.count)) }
     }
