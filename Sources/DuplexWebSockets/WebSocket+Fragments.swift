@@ -31,6 +31,8 @@ extension WebSocket {
     /// - Returns: how far it came.
     func parsePieces(_ bytes: inout MutableRawSpan, from start: Int, _ streams: WebSocketStreams) -> Int {
         let now = Instant(channel.core.now)
+        // The session counts them all: none goes the short way.
+        parsedMessages = 0
         var position = start
         while isTaking, session.state != .open || hasRoom(streams) {
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }

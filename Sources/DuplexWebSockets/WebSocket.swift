@@ -36,6 +36,8 @@ public actor WebSocket {
     var inboxBytes = 0
     /// The number of messages in the inbox, in a plain field, which takes no check for overlapping accesses.
     var inboxCount: Int32 = 0
+    /// How many messages the last parsing took the short way.
+    var parsedMessages: Int32 = 0
     /// Bytes that were received when the inbox was full, still to be parsed from ``carryStart`` on.
     var carry: [UInt8] = []
     /// The message that the receiver is being resumed for.
@@ -130,11 +132,12 @@ public actor WebSocket {
             compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
             now: Instant(core.now)
         )
-        if setup.streamsMessages {
-            session.streamMessages()
-            streams = WebSocketStreams()
-            streams?.isReceiving = true
-        }
+        let rates = ReceivingRates(setup.limits, now: Instant(core.now))
+        if setup.streamsMessages || rates != nil { streams = WebSocketStreams() }
+        if setup.streamsMessages { session.streamMessages() }
+        if rates != nil { session.countFrames() }
+        streams?.isReceiving = setup.streamsMessages
+        streams?.rates = rates
     }
 
     deinit {
@@ -194,7 +197,7 @@ public actor WebSocket {
         armSessionTimer()
         carry = leftover
         takeCarry()
-        if isTaking && carry.isEmpty { channel.isReading = true }
+        if isTaking && carry.isEmpty { resumeReading() }
     }
 }
 

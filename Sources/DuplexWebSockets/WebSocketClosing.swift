@@ -47,6 +47,7 @@ extension WebSocket {
     ///
     /// The app first gets the messages that came before, and its answers are written.
     func end(_ ending: Ending) {
+        endPause()
         self.ending = ending
         channel.isReading = false
         if receiver != nil || handler != nil || !session.canSend || (!hasUntaken && !isAnswering) {
@@ -92,6 +93,7 @@ extension WebSocket {
 
     /// Sends the close frame that the session has ready, and then waits for what must follow it.
     private func afterCloseFrame() {
+        endPause()
         if session.hasControlOutput { writeControlOutput() }
         guard session.state != .closed && ending == nil else {
             // Both close frames are exchanged, or the peer is no longer listened to.
@@ -126,6 +128,7 @@ extension WebSocket {
     /// Ends the outgoing stream behind the close frame, and throws away what arrives until the peer has ended its own.
     private func linger() {
         guard stage == .open else { return }
+        endPause()
         stage = .lingering
         channel.finishWriting()
         channel.isReading = true
@@ -209,6 +212,7 @@ extension WebSocket: TimerTarget {
             sessionDeadlinePassed(Instant(now))
         } else if timer == graceTimer {
             graceTimer = nil
+            if streams?.isPaused == true { return pauseEnded() }
             if stage == .lingering { finish() } else { conclude() }
         } else {
             let error = WebSocketError(.timedOut, message: "The pong didn't come in time.")

@@ -39,6 +39,7 @@ extension WebSocket {
         } else {
             position = parse(&bytes)
         }
+        if let streams, streams.rates != nil { charge(position, streams) }
         if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
             channel.isReading = false
@@ -47,7 +48,7 @@ extension WebSocket {
 
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
-        guard isTaking, !carry.isEmpty || session.hasMoreToGive else { return }
+        guard isTaking, !carry.isEmpty || session.hasMoreToGive, streams?.isPaused != true else { return }
         // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
         var bytes = carry
         carry = []
@@ -56,6 +57,7 @@ extension WebSocket {
         let start = Int(carryStart)
         let position = if let handler { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
         carryStart = 0
+        if let streams, streams.rates != nil { charge(position - start, streams) }
         guard isTaking else { return }
         if position < bytes.count {
             carry = bytes
@@ -71,8 +73,10 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
         let now = Instant(channel.core.now)
         var position = start
+        var count: Int32 = 0
         while isTaking {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
+                count &+= 1
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
                 continue
             }
@@ -86,6 +90,7 @@ extension WebSocket {
                 perform(event, now)
             }
         }
+        parsedMessages = count
         return position
     }
 
@@ -96,8 +101,10 @@ extension WebSocket {
         if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
         let now = Instant(channel.core.now)
         var position = start
+        var count: Int32 = 0
         while isTaking, isInboxOpen {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
+                count &+= 1
                 deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
                 continue
             }
@@ -108,6 +115,7 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
+        parsedMessages = count
         if !isInboxOpen { channel.isReading = false }
         return position
     }
@@ -231,13 +239,9 @@ extension WebSocket {
     }
 
     /// Goes on receiving once the inbox has room again.
-    private func refill() {
+    func refill() {
         takeCarry()
         if carry.isEmpty && isInboxOpen && isTaking { resumeReading() }
-    }
-
-    func resumeReading() {
-        channel.isReading = true
     }
 }
 

@@ -152,7 +152,7 @@ extension WebSocket {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
         guard let handler else { return }
-        if isTaking { channel.isReading = true }
+        if isTaking { resumeReading() }
         handler.drained(self)
     }
 

@@ -32,6 +32,12 @@ final class WebSocketStreams {
     var lastTicket: UInt64 = 0
     var lastReleased: UInt64 = 0
 
+    // How fast the peer may send.
+
+    var rates: ReceivingRates?
+    /// Whether nothing is read for a while, as the peer was too fast.
+    var isPaused = false
+
     /// What waits for its turn to be sent.
     enum Held {
         case message(Message.Kind, [UInt8], compress: Bool?)

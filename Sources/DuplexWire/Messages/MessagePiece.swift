@@ -28,6 +28,8 @@ final class MessageStreaming {
     var failure: ProtocolError?
     /// The message that is being sent.
     var outgoing: OutgoingPieces?
+    /// The messages and control frames that began, but for those that went the short way.
+    var frames = 0
 
     /// Nothing more is given.
     func stopGiving() {

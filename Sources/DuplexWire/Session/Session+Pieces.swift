@@ -20,6 +20,18 @@ extension Session {
         self.streaming = streaming
     }
 
+    /// Has ``takeCountedFrames()`` count from here on.
+    public func countFrames() {
+        streaming = streaming ?? MessageStreaming()
+    }
+
+    /// The messages and control frames that have begun since the last call, besides those that
+    /// ``nextWholeMessage(in:at:now:)`` gave; 0 where nothing is counted.
+    public func takeCountedFrames() -> Int {
+        defer { streaming?.frames = 0 }
+        return streaming?.frames ?? 0
+    }
+
     /// Whether messages that begin from here on are given in pieces.
     public var streamsMessages: Bool { streaming?.isOn == true }
 

@@ -135,6 +135,7 @@ extension Session {
     }
 
     private func begin(_ header: FrameHeader) throws(ProtocolError) {
+        if let streaming, header.opcode != .continuation { streaming.frames &+= 1 }
         if !header.opcode.isControl {
             if !isMidMessage { beginMessage(header) }
             isMidMessage = true
