@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "DuplexWire", targets: ["DuplexWire"]),
         .library(name: "DuplexDeflate", targets: ["DuplexDeflate"]),
         .library(name: "DuplexWebSockets", targets: ["DuplexWebSockets"]),
+        .library(name: "DuplexJSON", targets: ["DuplexJSON"]),
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
         .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
         .executable(name: "duplex", targets: ["DuplexCommand"]),
@@ -76,6 +77,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "DuplexJSON", dependencies: ["DuplexWire", "DuplexWebSockets"], swiftSettings: strict),
         .target(
             name: "DuplexServer",
             dependencies: [
@@ -124,6 +126,11 @@ let package = Package(
                 "DuplexTestPeers", "DuplexDeflate", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
                 httpTypes, logging,
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DuplexJSONTests",
+            dependencies: ["DuplexJSON", "DuplexTestPeers", "DuplexWire", "DuplexWebSockets", "DuplexServer"],
             swiftSettings: strict
         ),
         .testTarget(

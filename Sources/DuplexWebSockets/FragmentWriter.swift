@@ -126,7 +126,7 @@ extension WebSocket {
         guard stage == .open, session.canSend else { throw notOpen() }
         let isWritten = session.writePiece(piece.span.raw, isLast: isLast) { header, payload in
             channel.write(capacity: FrameHeader.maximumSize + payload.byteCount) { output in
-                session.encode(header, payload, into: &output)
+                session.encode(frame: header, payload, into: &output)
             }
         }
         if !isWritten { throw WebSocketError(.invalidText, message: "A text that is sent in pieces isn't UTF-8.") }

@@ -133,7 +133,11 @@ extension WebSocket {
                 return FragmentedMessage(kind: kind, socket: self, number: streams.messageNumber)
             }
             refillPieces(streams)
-            guard try await waitForPiece(streams) else { return nil }
+            guard try await waitForPiece(streams) else {
+                // Not even its beginning was given: it came before the connection was switched over.
+                if session.endedWithinMessage && !streams.inbox.isReading { throw endedWithinMessage() }
+                return nil
+            }
         }
     }
 

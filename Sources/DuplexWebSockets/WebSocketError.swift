@@ -36,6 +36,8 @@ public struct WebSocketError: Error, Sendable {
         public static let messageOver = Code("messageOver")
         /// What was to be sent as text isn't UTF-8.
         public static let invalidText = Code("invalidText")
+        /// A request has the identity of another that waits for its answer.
+        public static let duplicateRequest = Code("duplicateRequest")
         /// Too much waits to be sent; see ``DelegatedWebSocket/queueLimit``.
         public static let queueFull = Code("queueFull")
     }

@@ -19,6 +19,9 @@ final class WebSocketStreams {
     /// Which message is being read, counted from 1.
     var messageNumber: UInt64 = 0
 
+    /// What was read of the stream of bytes and not given.
+    var streamRest: [UInt8] = []
+
     // In pieces, outwards.
 
     /// The one whose message is being sent.

@@ -34,7 +34,7 @@ extension Session {
     /// - Parameters:
     ///   - piece: the bytes; may be empty, and of a text may end within a character unless it is the last.
     ///   - isLast: whether the message ends with it.
-    ///   - body: gets the header and the payload, to be written with ``encode(_:_:into:)`` at once.
+    ///   - body: gets the header and the payload, to be written with ``encode(frame:_:into:)`` at once.
     /// - Returns: false, with nothing written, if no text can have these bytes or end so, if there was no memory to
     ///   compress them, if no message was begun, or if a close frame was sent.
     public func writePiece(_ piece: RawSpan, isLast: Bool, _ body: (FrameHeader, RawSpan) -> Void) -> Bool {
@@ -77,7 +77,7 @@ extension Session {
     ///   - header: what was handed over.
     ///   - payload: what was lent.
     ///   - output: must have room for ``encodedSize(payload:)``.
-    public func encode(_ header: FrameHeader, _ payload: RawSpan, into output: inout OutputRawSpan) {
+    public func encode(frame header: FrameHeader, _ payload: RawSpan, into output: inout OutputRawSpan) {
         header.write(into: &output)
         output.append(payload)
         if let key = header.maskingKey { output.maskLast(payload.byteCount, with: key) }

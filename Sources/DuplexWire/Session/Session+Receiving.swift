@@ -242,6 +242,7 @@ extension Session {
         compression?.inflater.stop()
         message = nil
         streaming?.stopGiving()
+        if isMidMessage { endedWithinMessage = true }
         isMidMessage = false
         liveness.stop()
     }

@@ -73,6 +73,8 @@ public final class Session {
     var isDeaf = false
     /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
     var isMute = false
+    /// Whether the last message to arrive was begun and never ended, and nothing more will come.
+    public internal(set) var endedWithinMessage = false
 
     let limits: MessageLimits
     let maskingKeys: MaskingKeys?

@@ -139,6 +139,25 @@ struct SessionPiecesTests {
         closing.expect(.pieces(.binary, [1], isFirst: true, isLast: false), .peerClose)
     }
 
+    @Test("Whether the connection ended within a message is known, whichever way it was to come")
+    func ends() {
+        for (frames, isWithin) in [
+            ([.binary([1]), .close(1_000)], false), ([PeerFrame.binary([1]).unfinished, .close(1_000)], true),
+            ([PeerFrame.binary([1]).announcing(2)], true),
+        ] as [([PeerFrame], Bool)] {
+            for streams in [false, true] {
+                let session = Session(role: .server, now: Instant(nanoseconds: 0))
+                if streams { session.streamMessages() }
+                _ = changed(frames.flatMap { $0.bytes(to: .server) }) { input in
+                    var position = 0
+                    while session.nextEvent(in: &input, at: &position, now: Instant(nanoseconds: 0)) != nil {}
+                }
+                session.endOfStream()
+                #expect(session.endedWithinMessage == isWithin)
+            }
+        }
+    }
+
     @Test("A message that has begun comes as it began", arguments: bothRoles)
     func switching(role: Session.Role) {
         var conversation = Conversation(role)

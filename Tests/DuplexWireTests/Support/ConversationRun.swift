@@ -163,7 +163,7 @@ final class ConversationRun {
         let isWritten = session.writePiece(piece.span.raw, isLast: isLast) { header, payload in
             note(
                 written(room: session.encodedSize(payload: payload.byteCount)) {
-                    session.encode(header, payload, into: &$0)
+                    session.encode(frame: header, payload, into: &$0)
                 }
             )
         }
