@@ -120,6 +120,9 @@ extension WebSocket {
 
     /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
     func nextFragmentedMessage(limit: ByteCount) async throws -> FragmentedMessage? {
+        if handler != nil {
+            throw WebSocketError(.alreadyReceiving, message: "A synchronous handler receives from this connection.")
+        }
         let streams = receivePieces(limit: limit)
         streams.messageNumber += 1
         streams.isGathering = false

@@ -25,7 +25,8 @@ extension WebSocket {
     /// ``receive()`` and ``messages`` put the next message together themselves, under `Limits.messageSize`.
     ///
     /// Ends when the connection is closed in order (1000, 1001 or without a code), and throws when it isn't. One task at a
-    /// time. A connection with a synchronous handler gives all messages to that.
+    /// time. A connection with a synchronous handler gives all messages to that, and asking is
+    /// ``WebSocketError/Code/alreadyReceiving``.
     ///
     /// - Parameter limit: the longest message, in bytes; a longer one fails the connection with 1009.
     /// - Returns: the messages.

@@ -158,6 +158,22 @@ import Testing
         }
     }
 
+    private struct Echo: WebSocketHandler {
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
+        }
+    }
+
+    @Test("With a synchronous handler there is nothing to ask for, and the handler goes on to get whole messages")
+    func handler() async throws {
+        try await withClient(options: Self.streaming, handler: Echo()) { socket, peer in
+            await expect(.alreadyReceiving) { try await Self.next(socket) }
+            await expect(.alreadyReceiving) { try await socket.stream.read() }
+            try await peer.send(.text("a", isFinal: false), .continuation(Array("b".utf8)))
+            #expect(try await peer.readFrame().text == "ab")
+        }
+    }
+
     @Test("What came whole before the first ask is the first to be read")
     func switching() async throws {
         var options = WebSocketOptions()
