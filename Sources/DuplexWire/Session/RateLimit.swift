@@ -51,17 +51,17 @@ public struct RateBucket: Sendable {
     /// Takes out so much, also more than there is.
     public mutating func charge(_ count: Int, now: Instant) {
         guard count > 0 else { return }
-        paid = max(paid, now).advanced(by: .nanoseconds(time(count)))
+        paid = max(paid, now).advanced(by: .nanoseconds(nanoseconds(for: count)))
     }
 
     /// When there is something in it again; the past if there is.
     public var nextInstant: Instant {
         // The last of the burst may still come when all of it but that is paid for.
-        paid.advanced(by: .nanoseconds(-time(limit.burst) + 1))
+        paid.advanced(by: .nanoseconds(-nanoseconds(for: limit.burst) + 1))
     }
 
     /// The time in which so much comes at the average rate, rounded up.
-    private func time(_ count: Int) -> Int64 {
+    private func nanoseconds(for count: Int) -> Int64 {
         let (product, overflow) = Int64(count).multipliedReportingOverflow(by: 1_000_000_000)
         if overflow {
             let (seconds, overflow) = Int64(count / limit.perSecond).multipliedReportingOverflow(by: 1_000_000_000)
