@@ -251,6 +251,30 @@ import Testing
         }
     }
 
+    @Test("What is inflated of the last byte when there is room again comes as well")
+    func lastByte() async throws {
+        var limits = Limits.internet
+        limits.inboxBytes = .kibibytes(64)
+        var options = WebSocketOptions()
+        options.compression = .required
+        try await withServer { [limits] server in
+            server.compression = .required
+            server.limits = limits
+            server.webSocket("/") { socket in
+                for try await message in socket.fragments {
+                    try await socket.send("\(try await Self.bytes(of: message).count)")
+                }
+            }
+        } _: { [options] address in
+            let client = try await WebSocket.connect(to: "ws://\(address)/", options: options)
+            for length in stride(from: 65_537, to: 66_600, by: 17) {
+                try await client.send([UInt8](repeating: 0, count: length))
+                #expect(try await client.receive() == .text("\(length)"))
+            }
+            await client.close()
+        }
+    }
+
     @Test("Compressed messages are inflated as they are read, with context and without", arguments: [true, false])
     func compressed(takesOver: Bool) async throws {
         var parameters = CompressionParameters()
