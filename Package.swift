@@ -35,6 +35,7 @@ let package = Package(
         .library(name: "DuplexWire", targets: ["DuplexWire"]),
         .library(name: "DuplexDeflate", targets: ["DuplexDeflate"]),
         .library(name: "DuplexWebSockets", targets: ["DuplexWebSockets"]),
+        .library(name: "DuplexJSON", targets: ["DuplexJSON"]),
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
         .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
         .executable(name: "duplex", targets: ["DuplexCommand"]),
@@ -83,6 +84,7 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "DuplexJSON", dependencies: ["DuplexWire", "DuplexWebSockets"], swiftSettings: strict),
         .target(
             name: "DuplexServer",
             dependencies: [
@@ -131,6 +133,11 @@ let package = Package(
                 "DuplexTestPeers", "DuplexDeflate", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
                 httpTypes, logging, metrics, metricsTestKit, tracing, inMemoryTracing,
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DuplexJSONTests",
+            dependencies: ["DuplexJSON", "DuplexTestPeers", "DuplexWire", "DuplexWebSockets", "DuplexServer"],
             swiftSettings: strict
         ),
         .testTarget(

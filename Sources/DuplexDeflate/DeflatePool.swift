@@ -125,6 +125,10 @@ private final class ConnectionDeflater: MessageDeflater {
         pool.deflate(payload, with: deflater, mustShrink: false, body)
     }
 
+    func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool {
+        deflater.deflate(piece, isLast: isLast, into: &output)
+    }
+
     // The peer's window stays what it is; the next message merely refers to nothing in it.
     func rest() { deflater.rest() }
     func stop() { deflater.rest() }
@@ -134,10 +138,18 @@ private final class ConnectionDeflater: MessageDeflater {
 private final class PooledDeflater: MessageDeflater {
     private let pool: DeflatePool
     private let settings: Deflater.Settings
+    /// For a message that comes in pieces: others are sent by other connections meanwhile.
+    private var deflater: Deflater?
 
     init(_ pool: DeflatePool, _ settings: Deflater.Settings) {
         self.pool = pool
         self.settings = settings
+    }
+
+    func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool {
+        let deflater = deflater ?? Deflater(settings)
+        self.deflater = isLast ? nil : deflater
+        return deflater.deflate(piece, isLast: isLast, into: &output)
     }
 
     func deflate(_ payload: RawSpan, _ body: (RawSpan) -> Void) -> Bool {
@@ -147,7 +159,7 @@ private final class PooledDeflater: MessageDeflater {
     }
 
     func rest() {}
-    func stop() {}
+    func stop() { deflater = nil }
 }
 
 /// Inflates messages each by itself, with an inflater that is borrowed for the length of a message.

@@ -96,6 +96,7 @@ actor HandshakeDriver {
         let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
         setup.observation?.handshake = timeline
         setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
+        setup.streamsMessages = options.streamsMessages && handler == nil
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }
         end(.success(socket))

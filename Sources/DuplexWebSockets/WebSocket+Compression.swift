@@ -37,6 +37,7 @@ extension WebSocket {
     /// - Returns: whether what waits is below the high-water mark (64 KiB).
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind, compress: Bool) -> Bool {
+        if let streams, streams.writer != nil { return hold(kind, bytes, compress, streams) }
         let channel = channel
         write(kind, bytes, to: channel, compress: compress)
         return channel.isOpen && !channel.isAboveHighWaterMark

@@ -40,6 +40,8 @@ public actor WebSocket {
     var inboxBytes = 0
     /// The number of messages in the inbox, in a plain field, which takes no check for overlapping accesses.
     var inboxCount: Int32 = 0
+    /// How many messages the last parsing took the short way.
+    var parsedMessages: Int32 = 0
     /// Bytes that were received when the inbox was full, still to be parsed from ``carryStart`` on.
     var carry: [UInt8] = []
     /// The message that the receiver is being resumed for.
@@ -60,6 +62,8 @@ public actor WebSocket {
     /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
     var isAnswering = false
 
+    /// What messages in pieces need; there is none where all are whole.
+    var streams: WebSocketStreams?
     var senders: Deque<Waiter<Void>> = []
     var pings: [PingWaiter] = []
     var closers: [Waiter<Void>] = []
@@ -139,6 +143,12 @@ public actor WebSocket {
             now: Instant(core.now)
         )
         record = ConnectionRecord.make(setup.observation, session, channel.value)
+        let rates = ReceivingRates(setup.limits, now: Instant(core.now))
+        if setup.streamsMessages || rates != nil { streams = WebSocketStreams() }
+        if setup.streamsMessages { session.streamMessages() }
+        if rates != nil { session.countFrames() }
+        streams?.isReceiving = setup.streamsMessages
+        streams?.rates = rates
     }
 
     deinit {
@@ -177,7 +187,7 @@ public actor WebSocket {
 
     /// The bytes that are written and not sent yet.
     public var queuedBytes: Int {
-        channel.queuedBytes
+        channel.queuedBytes + (streams?.heldBytes ?? 0)
     }
 
     private static func maskingKeys(_ core: LoopCore, _ loop: EventLoop) -> MaskingKeys {
@@ -199,7 +209,7 @@ public actor WebSocket {
         armSessionTimer()
         carry = leftover
         takeCarry()
-        if isTaking && carry.isEmpty { channel.isReading = true }
+        if isTaking && carry.isEmpty { resumeReading() }
     }
 }
 
@@ -217,6 +227,8 @@ package struct WebSocketSetup: Sendable {
     package var accepted: MonotonicInstant?
     package var asked: MonotonicInstant?
     package var observation: Observation?
+    /// Whether messages are received in pieces from the first one on.
+    package var streamsMessages = false
 
     package init(
         role: Session.Role,

@@ -47,9 +47,10 @@ extension WebSocket {
     ///
     /// The app first gets the messages that came before, and its answers are written.
     func end(_ ending: Ending) {
+        endPause()
         self.ending = ending
         channel.isReading = false
-        if receiver != nil || handler != nil || !session.canSend || (inbox.isEmpty && !isAnswering) {
+        if receiver != nil || handler != nil || !session.canSend || (!hasUntaken && !isAnswering) {
             conclude()
         } else {
             startGrace()
@@ -62,7 +63,7 @@ extension WebSocket {
         } else if stage == .open && ending == nil {
             // Bytes that the inbox had no room for come first; they may hold the peer's close frame.
             hasStreamEnded = true
-            if carry.isEmpty { end(.streamEnded) }
+            if carry.isEmpty && !session.hasMoreToGive { end(.streamEnded) }
         }
     }
 
@@ -92,6 +93,7 @@ extension WebSocket {
 
     /// Sends the close frame that the session has ready, and then waits for what must follow it.
     private func afterCloseFrame() {
+        endPause()
         if session.hasControlOutput { writeControlOutput() }
         guard session.state != .closed && ending == nil else {
             // Both close frames are exchanged, or the peer is no longer listened to.
@@ -107,9 +109,12 @@ extension WebSocket {
 
     // MARK: Grace for the app
 
+    /// Whether something waits for the app.
+    private var hasUntaken: Bool { !inbox.isEmpty || streams?.inbox.isEmpty == false }
+
     private func startGrace() {
         let core = channel.core
-        let grace = inbox.isEmpty ? Self.answerGrace : session.closeTimeout
+        let grace = hasUntaken ? session.closeTimeout : Self.answerGrace
         graceTimer = core.schedule(self, at: core.now.advanced(by: grace))
     }
 
@@ -123,6 +128,7 @@ extension WebSocket {
     /// Ends the outgoing stream behind the close frame, and throws away what arrives until the peer has ended its own.
     private func linger() {
         guard stage == .open else { return }
+        endPause()
         stage = .lingering
         channel.finishWriting()
         channel.isReading = true
@@ -155,6 +161,7 @@ extension WebSocket {
     private func failWaiters() {
         let error = endError()
         while let sender = senders.popFirst() { sender.resume(with: .failure(error)) }
+        for waiter in streams?.dropHeld() ?? [] { waiter.resume(with: .failure(error)) }
         while !pings.isEmpty { endPing({ _ in true }, .failure(error)) }
         if inbox.isEmpty, let receiver {
             self.receiver = nil
@@ -206,6 +213,7 @@ extension WebSocket: TimerTarget {
             sessionDeadlinePassed(Instant(now))
         } else if timer == graceTimer {
             graceTimer = nil
+            if streams?.isPaused == true { return pauseEnded() }
             if stage == .lingering { finish() } else { conclude() }
         } else if timer == record?.metersTimer {
             reportMeters()

@@ -33,6 +33,12 @@ public struct WebSocketError: Error, Sendable {
         public static let protocolViolation = Code("protocolViolation")
         /// A second task receives while one is receiving already.
         public static let alreadyReceiving = Code("alreadyReceiving")
+        /// The message isn't read or written any more: it has ended, or another was asked for.
+        public static let messageOver = Code("messageOver")
+        /// What was to be sent as text isn't UTF-8.
+        public static let invalidText = Code("invalidText")
+        /// A request has the identity of another that waits for its answer.
+        public static let duplicateRequest = Code("duplicateRequest")
         /// Too much waits to be sent; see ``DelegatedWebSocket/queueLimit``.
         public static let queueFull = Code("queueFull")
     }

@@ -47,6 +47,9 @@ public struct WebSocketOptions: Sendable {
     /// How long the whole attempt may take: looking names up, tokens, proxies, connecting, all handshakes, redirects and
     /// challenges together; 10 seconds.
     public var connectTimeout = Duration.seconds(10)
+    /// Whether messages are received in pieces from the first one on, so that ``WebSocket/fragments`` misses none however
+    /// long it is; false unless told otherwise, and then from the first ask on.
+    public var streamsMessages = false
     /// What secures connections to `wss:`: the system's roots, the name of the host, and `http/1.1` by ALPN (RFC 7301
     /// section 6) unless told otherwise.
     public var tls = standardTLS

@@ -39,6 +39,7 @@ extension WebSocket {
         } else {
             position = parse(&bytes)
         }
+        if let streams, streams.rates != nil { charge(position, streams) }
         if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
             channel.isReading = false
@@ -47,7 +48,7 @@ extension WebSocket {
 
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
-        guard !carry.isEmpty, isTaking else { return }
+        guard isTaking, !carry.isEmpty || session.hasMoreToGive, streams?.isPaused != true else { return }
         // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
         var bytes = carry
         carry = []
@@ -56,11 +57,12 @@ extension WebSocket {
         let start = Int(carryStart)
         let position = if let handler { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
         carryStart = 0
+        if let streams, streams.rates != nil { charge(position - start, streams) }
         guard isTaking else { return }
         if position < bytes.count {
             carry = bytes
             carryStart = Int32(position)
-        } else if hasStreamEnded {
+        } else if hasStreamEnded && !session.hasMoreToGive {
             end(.streamEnded)
         }
     }
@@ -71,8 +73,10 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
         let now = Instant(channel.core.now)
         var position = start
+        var count: Int32 = 0
         while isTaking {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
+                count &+= 1
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
                 continue
             }
@@ -86,6 +90,7 @@ extension WebSocket {
                 perform(event, now)
             }
         }
+        parsedMessages = count
         return position
     }
 
@@ -93,10 +98,13 @@ extension WebSocket {
     ///
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
+        if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
         let now = Instant(channel.core.now)
         var position = start
+        var count: Int32 = 0
         while isTaking, isInboxOpen {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
+                count &+= 1
                 deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
                 continue
             }
@@ -107,15 +115,16 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
+        parsedMessages = count
         if !isInboxOpen { channel.isReading = false }
         return position
     }
 
     /// Does what an event asks for that isn't a message.
     @inline(never)
-    private func perform(_ event: Session.Event, _ now: Instant) {
+    func perform(_ event: Session.Event, _ now: Instant) {
         switch event {
-        case .message, .ping: break
+        case .message, .piece, .ping: break
         case .pong(let id, let roundTrip):
             answerPings(upTo: id, now: now)
             tellWatchers(roundTrip)
@@ -191,6 +200,7 @@ extension WebSocket {
             throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
         }
         delivered = takeMessage()
+        if delivered == nil && streams != nil { delivered = takeGathered() }
         if delivered != nil { return false }
         isAnswering = false
         if ending != nil { conclude() }
@@ -230,9 +240,9 @@ extension WebSocket {
     }
 
     /// Goes on receiving once the inbox has room again.
-    private func refill() {
+    func refill() {
         takeCarry()
-        if carry.isEmpty && isInboxOpen && isTaking { channel.isReading = true }
+        if carry.isEmpty && isInboxOpen && isTaking { resumeReading() }
     }
 }
 

@@ -35,6 +35,7 @@ extension WebSocket {
     @inline(__always)
     func write(_ message: Message, compress choice: Bool?) throws -> Bool {
         guard stage == .open, session.canSend else { throw notOpen() }
+        if let streams, streams.writer != nil { return hold(message, choice, streams) }
         let channel = channel
         switch message {
         case .text(let text): write(text, choice)
@@ -64,6 +65,7 @@ extension WebSocket {
     /// - Returns: whether what waits is below the high-water mark (64 KiB).
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind) -> Bool {
+        if let streams, streams.writer != nil { return hold(kind, bytes, nil, streams) }
         let channel = channel
         write(kind, bytes, to: channel)
         return channel.isOpen && !channel.isAboveHighWaterMark
@@ -126,10 +128,12 @@ extension WebSocket {
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
             if stage != .open {
                 waiter.resume(throwing: notOpen())
-            } else if !channel.isAboveHighWaterMark {
+            } else if !channel.isAboveHighWaterMark && !isHolding {
                 waiter.resume(returning: ())
             } else if Task.isCancelled {
                 waiter.resume(throwing: CancellationError())
+            } else if let streams, isHolding {
+                streams.heldSenders.append((streams.lastTicket, waiter))
             } else {
                 senders.append(waiter)
             }
@@ -138,7 +142,8 @@ extension WebSocket {
         }
     }
 
-    private func cancelSender(_ id: UInt64) {
+    func cancelSender(_ id: UInt64) {
+        if let sender = streams?.removeSender(id) { return sender.resume(with: .failure(CancellationError())) }
         guard let index = senders.firstIndex(where: { $0.id == id }) else { return }
         senders.remove(at: index).resume(with: .failure(CancellationError()))
     }
@@ -147,7 +152,7 @@ extension WebSocket {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
         guard let handler else { return }
-        if isTaking { channel.isReading = true }
+        if isTaking { resumeReading() }
         handler.drained(self)
     }
 

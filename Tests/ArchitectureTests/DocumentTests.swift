@@ -69,6 +69,8 @@ struct DocumentTests {
             "connections from one address",
             { $0.connectionsPerAddress == .max ? "unlimited" : grouped($0.connectionsPerAddress) }
         ),
+        ("messages in a second", { $0.messageRate.map { grouped($0.perSecond) } ?? "unlimited" }),
+        ("bytes of messages in a second", { $0.byteRate.map { grouped($0.perSecond) } ?? "unlimited" }),
     ]
 
     private static func grouped(_ number: Int) -> String {

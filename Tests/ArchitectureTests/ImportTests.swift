@@ -21,6 +21,7 @@ struct ImportTests {
             "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
             "HTTPTypes", "Logging", "DequeModule", "CoreMetrics", "Tracing",
         ],
+        "DuplexJSON": ["DuplexWire", "DuplexWebSockets", "FoundationEssentials", "Foundation"],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
             "Logging", "DequeModule", "ServiceLifecycle", "Tracing",

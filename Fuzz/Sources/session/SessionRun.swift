@@ -83,6 +83,8 @@ final class SessionRun {
         case .message(let kind, .input(let range)):
             message(kind, range.map { unsafe input.unsafeLoad(fromByteOffset: $0, as: UInt8.self) })
         case .message(let kind, .assembled(let bytes)): message(kind, bytes)
+        // Not asked for.
+        case .piece: fatalError("a piece of a message")
         case .ping: .ping
         case .pong(let id, _): .pong(id)
         case .peerClose: .peerClose

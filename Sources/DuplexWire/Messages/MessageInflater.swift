@@ -63,9 +63,25 @@ public protocol MessageDeflater: AnyObject {
     /// - Returns: whether the message was deflated. If not, for want of memory, it can be sent as it is.
     func deflate(_ payload: RawSpan, _ body: (RawSpan) -> Void) -> Bool
 
+    /// Deflates the next piece of a message, so that the peer can inflate all of it.
+    ///
+    /// Between its first piece and its last no other message is deflated.
+    ///
+    /// - Parameters:
+    ///   - piece: the bytes; may be empty.
+    ///   - isLast: whether the message ends with it; then the bytes 00 00 FF FF at its end are left out.
+    ///   - output: what goes into a frame is appended.
+    /// - Returns: whether it was deflated; if not, nothing is appended, and the message has to go as it is.
+    func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool
+
     /// Nothing was sent for a while: gives back what memory isn't needed until something is.
     func rest()
 
     /// Nothing more will be sent: gives back all memory.
     func stop()
+}
+
+extension MessageDeflater {
+    /// Leaves the message as it is.
+    public func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool { false }
 }

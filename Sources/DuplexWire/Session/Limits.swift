@@ -35,6 +35,17 @@ public struct Limits: Sendable, Hashable {
     /// Those from this machine aren't counted: a proxy has the connections of many. Where it says for whom, by the PROXY
     /// protocol, those are counted.
     public var connectionsPerAddress: Int
+    /// How many messages a peer may send in a second, control frames counted as messages; none of the presets says, as
+    /// what is much depends on the app.
+    ///
+    /// A peer that is faster isn't failed: it is read more slowly, and TCP holds it back. So it costs no more than was allowed,
+    /// and one that only had much to say at once loses nothing. Counted read by read: what came in one read is dealt with.
+    public var messageRate: RateLimit?
+    /// How many bytes a peer may send in a second, frames with their headers, compressed as they came; none of the presets
+    /// says.
+    ///
+    /// A peer that is faster is read more slowly, as of ``messageRate``.
+    public var byteRate: RateLimit?
 
     /// For peers that nobody vouches for; the default everywhere.
     ///
@@ -107,6 +118,19 @@ public struct Limits: Sendable, Hashable {
     public func with(headTime: Duration) -> Limits {
         var copy = self
         copy.headTime = headTime
+        return copy
+    }
+
+    /// The same limits with other rates.
+    ///
+    /// - Parameters:
+    ///   - messageRate: messages and control frames; `nil` for any number.
+    ///   - byteRate: bytes; `nil` for any number.
+    /// - Returns: the limits.
+    public func with(messageRate: RateLimit?, byteRate: RateLimit? = nil) -> Limits {
+        var copy = self
+        copy.messageRate = messageRate
+        copy.byteRate = byteRate
         return copy
     }
 

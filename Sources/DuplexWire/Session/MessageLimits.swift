@@ -12,4 +12,15 @@ struct MessageLimits: Sendable {
         frameSize = limits.frameSize
         fragments = limits.fragments
     }
+
+    private init(messageSize: ByteCount, fragments: Int) {
+        self.messageSize = messageSize
+        frameSize = messageSize
+        self.fragments = fragments
+    }
+
+    /// The limits of a message that is given in pieces.
+    func streamed(_ limit: ByteCount) -> MessageLimits {
+        MessageLimits(messageSize: limit, fragments: fragments)
+    }
 }

@@ -29,6 +29,13 @@ extension Session {
         try compression.beginFragment(length: length, limits: limits)
     }
 
+    func beginFragment(_ length: UInt64, of streaming: MessageStreaming) throws(ProtocolError) {
+        let isInflating = compression?.isInflating == true
+        try streaming.incoming?.beginFragment(length: length, isCompressed: isInflating)
+        guard isInflating, let compression, let incoming = streaming.incoming else { return }
+        try compression.beginFragment(length: length, limits: incoming.limits)
+    }
+
     /// Inflates the end, which the sender has left out (RFC 7692 section 7.2.2).
     func endInflating(_ compression: MessageCompression) throws(ProtocolError) {
         try message?.inflateEnd(with: compression.inflater, limits: limits)

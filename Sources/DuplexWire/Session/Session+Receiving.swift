@@ -14,10 +14,10 @@ extension Session {
     ///   - now: the time.
     /// - Returns: the next event; `nil` once all of the input is taken.
     public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
-        if let message = nextWholeMessage(in: &input, at: &position, now: now) {
+        if !streamsMessages, let message = nextWholeMessage(in: &input, at: &position, now: now) {
             return .message(message.kind, .input(message.range))
         }
-        guard position < input.byteCount else { return nil }
+        guard position < input.byteCount || hasMoreToGive else { return nil }
         lastHeard = now
         return nextPart(&input, &position, now)
     }
@@ -75,6 +75,7 @@ extension Session {
     @inline(never)
     private func nextPart(_ input: inout MutableRawSpan, _ position: inout Int, _ now: Instant) -> Event? {
         do throws(ProtocolError) {
+            if let failure = streaming?.failure { throw failure }
             while !isDeaf {
                 if !isMidFrame {
                     guard let header = try nextHeader(input.bytes, &position) else { return nil }
@@ -137,11 +138,13 @@ extension Session {
     }
 
     private func begin(_ header: FrameHeader) throws(ProtocolError) {
+        if let streaming, header.opcode != .continuation { streaming.frames &+= 1 }
         if !header.opcode.isControl {
-            if !isMidMessage { message = MessageAssembler(header.opcode == .text ? .text : .binary) }
-            if !isMidMessage { compression?.beginMessage(isCompressed: header.reservedBits != 0) }
+            if !isMidMessage { beginMessage(header) }
             isMidMessage = true
-            if let compression, compression.isInflating {
+            if let streaming, streaming.incoming != nil {
+                try beginFragment(header.payloadLength, of: streaming)
+            } else if let compression, compression.isInflating {
                 try beginFragment(header.payloadLength, of: compression)
             } else {
                 try message?.beginFragment(length: header.payloadLength, limits: limits)
@@ -156,6 +159,16 @@ extension Session {
         )
     }
 
+    private func beginMessage(_ header: FrameHeader) {
+        let kind = header.opcode == .text ? Message.Kind.text : .binary
+        if let streaming, streaming.isOn {
+            streaming.incoming = IncomingPieces(kind, limits: limits.streamed(streaming.limit))
+        } else {
+            message = MessageAssembler(kind)
+        }
+        compression?.beginMessage(isCompressed: header.reservedBits != 0)
+    }
+
     /// Takes what there is of the frame's payload.
     ///
     /// - Returns: an event, if the frame is complete and makes one.
@@ -164,6 +177,9 @@ extension Session {
         _ position: inout Int,
         _ now: Instant
     ) throws(ProtocolError) -> Event? {
+        if let streaming, streaming.incoming != nil, !frame.opcode.isControl {
+            return try takePiece(&input, &position, streaming)
+        }
         let count = Int(min(frame.remaining, UInt64(input.byteCount - position)))
         let range = position..<(position + count)
         if frame.key != 0 {
@@ -233,6 +249,8 @@ extension Session {
         isDeaf = true
         compression?.inflater.stop()
         message = nil
+        streaming?.stopGiving()
+        if isMidMessage { endedWithinMessage = true }
         isMidMessage = false
         liveness.stop()
     }

@@ -37,6 +37,8 @@ public final class Session {
     public enum Event: Sendable {
         /// A whole message; of a text, the payload is valid UTF-8.
         case message(Message.Kind, Payload)
+        /// A part of a message; see ``streamMessages(limit:)``.
+        case piece(MessagePiece)
         /// A ping; its pong is in the control output.
         case ping
         /// The pong for the ping with that identity, or for a later one.
@@ -72,6 +74,8 @@ public final class Session {
     var isDeaf = false
     /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
     var isMute = false
+    /// Whether the last message to arrive was begun and never ended, and nothing more will come.
+    public internal(set) var endedWithinMessage = false
 
     let limits: MessageLimits
     let maskingKeys: MaskingKeys?
@@ -85,6 +89,8 @@ public final class Session {
     /// permessage-deflate, if it was agreed on: everything that it needs lies behind this one reference, and messages
     /// that aren't compressed don't ask for it.
     public let compression: MessageCompression?
+    /// What is needed for messages in pieces; there is none where all are whole.
+    var streaming: MessageStreaming?
 
     // What arrives.
     var headers = FrameHeaderParser()
@@ -162,6 +168,9 @@ public final class Session {
 
     /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
     public var canSend: Bool { !isMute }
+
+    /// The longest whole message accepted, as ``Limits/messageSize`` says.
+    public var messageSize: ByteCount { limits.messageSize }
 
     /// Whether this side's frames are masked (RFC 6455 section 5.1).
     public var masksFrames: Bool { role == .client }

@@ -10,6 +10,10 @@ import Testing
 enum Seen: Equatable, Sendable {
     case text(String)
     case binary([UInt8])
+    /// Pieces of a message, put together as long as nothing else was seen between them.
+    case pieces(Message.Kind, [UInt8], isFirst: Bool, isLast: Bool)
+    /// A piece that is longer than allowed, or empty.
+    case wrongPiece(Int)
     case ping
     case pong(UInt64, Duration)
     case peerClose
@@ -32,6 +36,10 @@ struct Conversation: Sendable {
     enum Step: Sendable {
         case receive([UInt8])
         case send(Message)
+        case begin(Message.Kind, compress: Bool)
+        case piece([UInt8], isLast: Bool)
+        /// Gives messages that begin from here on in pieces.
+        case stream(ByteCount)
         case ping
         case close(CloseCode, String)
         case answerClose

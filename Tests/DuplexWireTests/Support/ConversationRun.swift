@@ -72,7 +72,7 @@ final class ConversationRun {
         var raw = unsafe span.mutableBytes
         var position = 0
         while let event = session.nextEvent(in: &raw, at: &position, now: now) {
-            transcript.seen.append(seen(event, raw.bytes))
+            note(seen(event, raw.bytes))
         }
         if position != piece.count { transcript.seen.append(.stuck(position)) }
     }
@@ -82,11 +82,33 @@ final class ConversationRun {
         case .message(let kind, .input(let range)):
             message(kind, range.map { input.byte(at: $0) })
         case .message(let kind, .assembled(let bytes)): message(kind, bytes)
+        case .piece(let piece): self.piece(piece, input)
         case .ping: .ping
         case .pong(let id, let roundTrip): .pong(id, roundTrip)
         case .peerClose: .peerClose
         case .violation(let error): .violation(error)
         }
+    }
+
+    private func note(_ event: Seen) {
+        if case .pieces(_, let bytes, false, let isLast) = event,
+            case .pieces(let kind, let before, let isFirst, false) = transcript.seen.last
+        {
+            transcript.seen[transcript.seen.count - 1] =
+                .pieces(kind, before + bytes, isFirst: isFirst, isLast: isLast)
+        } else {
+            transcript.seen.append(event)
+        }
+    }
+
+    private func piece(_ piece: MessagePiece, _ input: RawSpan) -> Seen {
+        let bytes =
+            switch piece.payload {
+            case .input(let range): range.map { input.byte(at: $0) }
+            case .assembled(let bytes): bytes
+            }
+        if bytes.count > MessagePiece.largest || (bytes.isEmpty && !piece.isLast) { return .wrongPiece(bytes.count) }
+        return .pieces(piece.kind, bytes, isFirst: piece.isFirst, isLast: piece.isLast)
     }
 
     private func message(_ kind: Message.Kind, _ bytes: [UInt8]) -> Seen {
@@ -98,6 +120,9 @@ final class ConversationRun {
         switch step {
         case .receive: break
         case .send(let message): send(message)
+        case .begin(let kind, let compress): session.beginMessage(kind, compress: compress)
+        case .piece(let bytes, let isLast): send(bytes, isLast)
+        case .stream(let limit): session.streamMessages(limit: limit)
         case .ping: _ = session.ping(now: now)
         case .close(let code, let reason): session.close(code, reason: reason, now: now)
         case .answerClose: session.answerClose(now: now)
@@ -132,6 +157,17 @@ final class ConversationRun {
         }
         let room = session.encodedSize(payload: bytes.count)
         note(written(room: room) { session.encode(kind, bytes.span.raw, into: &$0) })
+    }
+
+    private func send(_ piece: [UInt8], _ isLast: Bool) {
+        let isWritten = session.writePiece(piece.span.raw, isLast: isLast) { header, payload in
+            note(
+                written(room: session.encodedSize(payload: payload.byteCount)) {
+                    session.encode(frame: header, payload, into: &$0)
+                }
+            )
+        }
+        if !isWritten { transcript.seen.append(.wrongPiece(piece.count)) }
     }
 
     private func sendControlOutput() {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWire
+
+/// Makes messages of values, and values of messages; `DuplexJSON` has one for JSON.
+public protocol MessageCodec<Incoming, Outgoing>: Sendable {
+    /// What arrives.
+    associatedtype Incoming: Sendable
+    /// What is sent.
+    associatedtype Outgoing: Sendable
+
+    /// Makes a message.
+    ///
+    /// - Parameter value: what to send.
+    /// - Returns: the message.
+    /// - Throws: what is wrong with the value; nothing is sent then.
+    func encode(_ value: Outgoing) throws -> Message
+
+    /// Makes a value.
+    ///
+    /// - Parameter message: what arrived.
+    /// - Returns: the value.
+    /// - Throws: what is wrong with the message; see ``UndecodableMessage``.
+    func decode(_ message: Message) throws -> Incoming
+}
+
+/// A message that its codec can't make a value of.
+public struct UndecodableMessage: Error, Sendable, CustomStringConvertible {
+    /// The message, whole.
+    public let message: Message
+    /// What the codec said.
+    public let cause: any Error
+
+    /// Makes an error.
+    public init(_ message: Message, cause: any Error) {
+        self.message = message
+        self.cause = cause
+    }
+
+    /// The kind and length of the message and what is wrong, but not what it says, which may be anything.
+    public var description: String {
+        "A \(message.kind) message of \(message.byteCount) bytes can't be decoded: \(cause)"
+    }
+}
+
+/// What happens to a message that can't be decoded.
+public enum UndecodablePolicy: Sendable {
+    /// Who receives gets an ``UndecodableMessage``; the connection lives on, and the next ask gets the next message.
+    case report
+    /// As ``report``, and the connection is closed with that code: 1007 for data that isn't what it should be, 1003 for a
+    /// kind that isn't wanted.
+    case close(CloseCode)
+    /// The closure is told, and the next message is taken instead.
+    case skip(@Sendable (UndecodableMessage) -> Void)
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+// A peer that sends too much is read more slowly; see `Limits.messageRate`.
+
+extension WebSocket {
+    /// Counts what was parsed, and stops reading for a while if it was too much.
+    func charge(_ bytes: Int, _ streams: WebSocketStreams) {
+        let now = Instant(channel.core.now)
+        let messages = Int(parsedMessages) + session.takeCountedFrames()
+        guard let resume = streams.rates?.charge(messages: messages, bytes: bytes, now: now) else { return }
+        // Once an end has begun it is waited for, and that has a deadline of its own.
+        guard isTaking, session.state == .open, !streams.isPaused else { return }
+        streams.isPaused = true
+        channel.isReading = false
+        graceTimer = channel.core.schedule(self, at: MonotonicInstant(resume))
+    }
+
+    /// The time for which reading had to stop is over, or other things matter more.
+    func endPause() {
+        guard let streams, streams.isPaused else { return }
+        streams.isPaused = false
+        if let graceTimer { channel.core.cancel(graceTimer) }
+        graceTimer = nil
+    }
+
+    /// Goes on reading after a pause.
+    func pauseEnded() {
+        endPause()
+        if handler != nil && channel.isAboveHighWaterMark { return }
+        refill()
+    }
+
+    /// Reads on, unless the peer is too fast.
+    func resumeReading() {
+        if streams?.isPaused != true { channel.isReading = true }
+    }
+}

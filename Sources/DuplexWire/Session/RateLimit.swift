@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// How much may come in a second on average, and how much of it at once: a bucket that fills evenly.
+public struct RateLimit: Sendable, Hashable {
+    /// How much may come in a second on average, at least 1.
+    public var perSecond: Int
+    /// How much may come at once after a quiet time, at least 1.
+    public var burst: Int
+
+    private init(perSecond: Int, burst: Int) {
+        self.perSecond = max(1, perSecond)
+        self.burst = max(1, burst)
+    }
+
+    /// So much in a second on average.
+    ///
+    /// - Parameters:
+    ///   - count: messages or bytes.
+    ///   - burst: how much may come at once; what may come in a second unless told otherwise.
+    /// - Returns: the limit.
+    public static func perSecond(_ count: Int, burst: Int? = nil) -> RateLimit {
+        RateLimit(perSecond: count, burst: burst ?? count)
+    }
+
+    /// So many bytes in a second on average.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes.
+    ///   - burst: how many may come at once; what may come in a second unless told otherwise.
+    /// - Returns: the limit.
+    public static func perSecond(_ bytes: ByteCount, burst: ByteCount? = nil) -> RateLimit {
+        RateLimit(perSecond: bytes.bytes, burst: (burst ?? bytes).bytes)
+    }
+}
+
+/// Counts what comes against a ``RateLimit``, with the time handed in.
+///
+/// Two numbers: instead of what is in the bucket it keeps when the bucket will be full.
+public struct RateBucket: Sendable {
+    private let limit: RateLimit
+    /// What came is paid for then, at the average rate.
+    private var paid: Instant
+
+    /// Makes a full bucket.
+    public init(_ limit: RateLimit, now: Instant) {
+        self.limit = limit
+        paid = now
+    }
+
+    /// Takes out so much, also more than there is.
+    public mutating func charge(_ count: Int, now: Instant) {
+        guard count > 0 else { return }
+        paid = max(paid, now).advanced(by: .nanoseconds(nanoseconds(for: count)))
+    }
+
+    /// When there is something in it again; the past if there is.
+    public var nextInstant: Instant {
+        // The last of the burst may still come when all of it but that is paid for.
+        paid.advanced(by: .nanoseconds(-nanoseconds(for: limit.burst) + 1))
+    }
+
+    /// The time in which so much comes at the average rate, rounded up.
+    private func nanoseconds(for count: Int) -> Int64 {
+        let (product, overflow) = Int64(count).multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow {
+            let (seconds, overflow) = Int64(count / limit.perSecond).multipliedReportingOverflow(by: 1_000_000_000)
+            return overflow ? .max : seconds
+        }
+        let rate = Int64(limit.perSecond)
+        return product / rate + (product % rate == 0 ? 0 : 1)
+    }
+}
+
+/// The rates at which a peer may send: messages and bytes.
+public struct ReceivingRates: Sendable {
+    private var messages: RateBucket?
+    private var bytes: RateBucket?
+
+    /// What the limits ask for; `nil` if they ask for nothing.
+    public init?(_ limits: Limits, now: Instant) {
+        guard limits.messageRate != nil || limits.byteRate != nil else { return nil }
+        messages = limits.messageRate.map { RateBucket($0, now: now) }
+        bytes = limits.byteRate.map { RateBucket($0, now: now) }
+    }
+
+    /// Counts what came.
+    ///
+    /// - Parameters:
+    ///   - messages: messages and control frames.
+    ///   - bytes: bytes on the wire.
+    ///   - now: the time.
+    /// - Returns: when more may come; `nil` if it may now.
+    public mutating func charge(messages: Int, bytes: Int, now: Instant) -> Instant? {
+        self.messages?.charge(messages, now: now)
+        self.bytes?.charge(bytes, now: now)
+        let next = [self.messages?.nextInstant, self.bytes?.nextInstant].compactMap(\.self).max() ?? now
+        return next > now ? next : nil
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWire
+import Testing
+
+@testable import DuplexWebSockets
+
+@Suite("Peers that send too much are read more slowly")
+struct WebSocketRatesTests {
+    private static func options(_ limits: Limits, streams: Bool = false) -> WebSocketOptions {
+        var options = WebSocketOptions()
+        options.limits = limits
+        options.keepalive = .disabled
+        options.streamsMessages = streams
+        return options
+    }
+
+    private struct Echo: WebSocketHandler {
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
+        }
+    }
+
+    /// How long the peer waits for the answer to a ping that it sends behind all of these.
+    private static func time(_ peer: RawPeer, behind bytes: [UInt8]) async throws -> Duration {
+        let clock = ContinuousClock()
+        let start = clock.now
+        try await peer.send(bytes)
+        // Only what is read by itself finds the bucket empty.
+        _ = try await peer.readFrame { $0.opcode == 0xA && $0.payload.first == 1 }
+        try await peer.send(.ping([2]))
+        _ = try await peer.readFrame { $0.opcode == 0xA && $0.payload.first == 2 }
+        return clock.now - start
+    }
+
+    @Test("Messages and pings beyond the rate hold back what follows, and none is lost", arguments: 0..<3)
+    func messages(way: Int) async throws {
+        let limits = Limits.internet.with(messageRate: .perSecond(100, burst: 10))
+        let options = Self.options(limits, streams: way == 1)
+        try await withClient(options: options, handler: way == 2 ? Echo() : nil) { socket, peer in
+            let reader = way < 2 ? Task { try await Self.count(socket) } : nil
+            // With the two pings that are 62 of which 10 are free.
+            let frames = (0..<30).map { _ in RawFrame.text("a") } + (0..<30).map { _ in RawFrame.ping([9]) }
+            let time = try await Self.time(peer, behind: (frames + [.ping([1])]).flatMap { peer.encoded($0) })
+            #expect(time > .milliseconds(480) && time < .seconds(10))
+            try await peer.send(.close(1_000))
+            if let reader { #expect(try await reader.value == 30) }
+        }
+    }
+
+    private static func count(_ socket: WebSocket) async throws -> Int {
+        var count = 0
+        for try await _ in socket.messages { count += 1 }
+        return count
+    }
+
+    @Test("Bytes beyond the rate hold back what follows")
+    func bytes() async throws {
+        let limits = Limits.internet.with(messageRate: nil, byteRate: .perSecond(100_000, burst: 10_000))
+        try await withClient(options: Self.options(limits)) { socket, peer in
+            let frame = peer.encoded(.binary([UInt8](repeating: 1, count: 60_000)))
+            let time = try await Self.time(peer, behind: frame + peer.encoded(.ping([1])))
+            #expect(time > .milliseconds(480) && time < .seconds(10))
+            #expect(try await socket.receive().byteCount == 60_000)
+        }
+    }
+
+    @Test("Without a rate nothing is counted, and a slow peer is held back by none")
+    func off() async throws {
+        try await withClient(options: Self.options(.internet)) { socket, _ in
+            #expect(await socket.hasStreams == false)
+        }
+        let limits = Limits.internet.with(messageRate: .perSecond(1_000))
+        try await withClient(options: Self.options(limits)) { socket, peer in
+            for number in 0..<50 {
+                try await peer.send(.text("\(number)"))
+                #expect(try await socket.receive() == .text("\(number)"))
+            }
+            #expect(await !socket.isPaused)
+        }
+    }
+
+    @Test("A connection that isn't read for a long time can be closed, by either side")
+    func closing() async throws {
+        let limits = Limits.internet.with(messageRate: .perSecond(1, burst: 2))
+        try await withClient(options: Self.options(limits)) { socket, peer in
+            try await peer.send((0..<500).map { _ in RawFrame.ping() })
+            _ = try await peer.readFrame()
+            while await !socket.isPaused { await nextTurn(of: socket.loop) }
+            let closer = Task { await socket.close() }
+            #expect(try await peer.readFrame { $0.opcode == 0x8 }.closeCode == 1_000)
+            try await peer.send(.close(1_000))
+            #expect(await closer.value.isClean)
+        }
+        try await withClient(options: Self.options(limits)) { socket, peer in
+            try await peer.send((0..<500).map { _ in RawFrame.ping() })
+            _ = try await peer.readFrame()
+            while await !socket.isPaused { await nextTurn(of: socket.loop) }
+            await peer.reset()
+            // It isn't read, but what this side writes finds out.
+            await #expect(throws: WebSocketError.self) {
+                while true {
+                    try await socket.send([UInt8](repeating: 0, count: 1_000))
+                    await nextTurn(of: socket.loop)
+                }
+            }
+        }
+    }
+}
+
+extension WebSocket {
+    fileprivate var hasStreams: Bool { streams != nil }
+    fileprivate var isPaused: Bool { streams?.isPaused == true }
+}
