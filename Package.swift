@@ -138,7 +138,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
+                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate", "DuplexSockets", "DuplexWire",
+                "DuplexWebSockets", "DuplexServer", "DuplexCommand", httpTypes,
             ],
             swiftSettings: strict
         ),
