@@ -19,7 +19,8 @@ enum BuiltCommand {
         let process = try process(arguments)
         process.standardError = .pipe(errors)
         try process.run()
-        return try await offPool { String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self) }
+        let data = try await offPool { try errors.fileHandleForReading.readToEnd() }
+        return String(decoding: data ?? Data(), as: UTF8.self)
     }
 
     /// Runs `duplex serve` beside the body.
