@@ -165,7 +165,7 @@ let package = Package(
         .testTarget(
             name: "PeerTests",
             dependencies: [
-                "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
+                "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer",
                 "DuplexTesting",
                 "DuplexCommand",
             ],
