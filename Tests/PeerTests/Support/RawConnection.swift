@@ -119,6 +119,11 @@ struct RawConnection: ~Copyable {
         return .open
     }
 
+    /// Ends both streams; the descriptor stays.
+    func leave() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
     /// Has the connection reset when it is closed.
     func resetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
