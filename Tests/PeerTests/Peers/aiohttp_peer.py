@@ -71,7 +71,8 @@ class Socket:
 
 @contextlib.asynccontextmanager
 async def connect(url, subprotocols=()):
-    options = {"protocols": subprotocols, "max_msg_size": 0, "autoping": False, "autoclose": False}
+    # Compression is offered when it is given a window.
+    options = {"protocols": subprotocols, "max_msg_size": 0, "autoping": False, "autoclose": False, "compress": 15}
     async with aiohttp.ClientSession() as session, session.ws_connect(url, **options) as connection:
         yield Socket(connection)
 

@@ -164,7 +164,9 @@ const deadline = setTimeout(() => {
     process.exit(1);
 }, 60_000);
 
-scenarios[name](path, url).then(
+// Several servers may be named, separated by commas.
+const all = url.split(",").reduce((before, one) => before.then(() => scenarios[name](path, one)), Promise.resolve());
+all.then(
     () => clearTimeout(deadline),
     (failure) => {
         console.log(`failed: ${failure.stack}`);
