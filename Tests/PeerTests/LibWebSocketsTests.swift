@@ -30,13 +30,20 @@ extension PeerTests {
             #expect(echo.closes.received == [CloseFrame(code: .goingAway, reason: "done")])
         }
 
+        /// The library inflates with the window and the context that were agreed on for the other direction, so that it
+        /// must not have less of them.
+        private static let choices = ParameterTests.choices.filter { choice in
+            (choice.serverContextTakeover || !choice.clientContextTakeover)
+                && choice.serverWindowBits >= choice.clientWindowBits
+        }
+
         @Test(
-            "Its server sends every message of our client back, with each parameter of compression",
+            "Its server sends every message of our client back, with the parameters of compression",
             .timeLimit(.minutes(2)),
             arguments: ["off", "on"]
         )
         func server(_ compression: String) async throws {
-            let choices = compression == "on" ? ParameterTests.choices : [CompressionParameters()]
+            let choices = compression == "on" ? Self.choices : [CompressionParameters()]
             try await PeerProcess.withRunning([Self.program, "server", compression]) { _, port in
                 for choice in choices {
                     var options = WebSocketOptions()

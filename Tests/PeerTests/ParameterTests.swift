@@ -18,8 +18,8 @@ extension PeerTests {
                 { parameters in
                     parameters.serverContextTakeover = false
                     parameters.clientContextTakeover = false
-                    parameters.serverWindowBits = 10
-                    parameters.clientWindowBits = 11
+                    parameters.serverWindowBits = 11
+                    parameters.clientWindowBits = 10
                 },
                 { parameters in
                     parameters.serverWindowBits = 15

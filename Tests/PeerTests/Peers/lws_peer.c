@@ -22,7 +22,7 @@ static const size_t fragment_length = 20000;
 
 // One connection. What it writes has room in front of it, as the library wants it.
 struct session {
-    unsigned char *incoming, *outgoing;
+    unsigned char *incoming, *outgoing, *frame;
     size_t incoming_length, outgoing_length, written;
     int is_binary, is_writing;
     int message;
@@ -62,18 +62,20 @@ static void prepare(struct session *session, size_t length)
     session->is_writing = 1;
 }
 
-// Writes one frame of what is to be written.
+// Writes one frame of what is to be written. The library may go on compressing it after the call, until it asks for the
+// next one, and masks it where it lies.
 static int write_frame(struct lws *wsi, struct session *session, size_t most)
 {
     size_t rest = session->outgoing_length - session->written;
     size_t length = rest < most ? rest : most;
     int kind = session->is_binary ? LWS_WRITE_BINARY : LWS_WRITE_TEXT;
     int is_last = length == rest;
-    unsigned char *frame = malloc(LWS_PRE + length + 1);
-    if (!frame) fail("no memory", 0);
-    memcpy(frame + LWS_PRE, session->outgoing + LWS_PRE + session->written, length);
-    int count = lws_write(wsi, frame + LWS_PRE, length, lws_write_ws_flags(kind, session->written == 0, is_last));
-    free(frame);
+    enum lws_write_protocol form = lws_write_ws_flags(kind, session->written == 0, is_last);
+    free(session->frame);
+    session->frame = malloc(LWS_PRE + length + 1);
+    if (!session->frame) fail("no memory", 0);
+    memcpy(session->frame + LWS_PRE, session->outgoing + LWS_PRE + session->written, length);
+    int count = lws_write(wsi, session->frame + LWS_PRE, length, form);
     if (count < (int)length) return -1;
     session->written += length;
     if (is_last) session->is_writing = 0;
@@ -148,6 +150,7 @@ static int handle(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     case LWS_CALLBACK_CLOSED:
         free(session->incoming);
         free(session->outgoing);
+        free(session->frame);
         if (reason == LWS_CALLBACK_CLIENT_CLOSED) is_over = 1;
         return 0;
     default: return 0;
