@@ -17,9 +17,10 @@ import Darwin
 
 /// What others have paid for, one test for each lesson, with the limits that hold unless told otherwise.
 ///
-/// Three lessons are about what Duplex doesn't have: a console for developers that shows what peers send must escape all
-/// of it and be for this machine only; a folder that is served must not be left by a symbolic link; a browser whose
-/// deflate is broken must be known by its name, where a server accepts compression, which it doesn't unless told.
+/// Some lessons are about what Duplex doesn't have: a console for developers that shows what peers send must escape all
+/// of it and be for this machine only; a folder that is served must not be left by a symbolic link; passwords that a
+/// server compares must take the same time whether they are right or wrong; a browser whose deflate is broken must be
+/// known by its name, where a server accepts compression, which it doesn't unless told.
 @Suite("Lessons that others have paid for", .timeLimit(.minutes(2)))
 struct LessonsTests {
     // MARK: Fragments
