@@ -75,6 +75,62 @@ extension PeerTests {
             }
         }
 
+        /// What a client offers, and whether an agreement is one to that.
+        private struct Offer: Sendable {
+            let text: String
+            let isMet: @Sendable (DeflateAgreement) -> Bool
+        }
+
+        private static let offers = [
+            Offer(text: "server_no_context_takeover") { $0.serverNoContextTakeover },
+            Offer(text: "client_no_context_takeover") { $0.clientNoContextTakeover },
+            Offer(text: "server_max_window_bits=9") { $0.serverMaxWindowBits == 9 },
+            Offer(text: "client_max_window_bits=10") { $0.clientMaxWindowBits <= 10 },
+            Offer(
+                text: "server_no_context_takeover;client_no_context_takeover;server_max_window_bits=10;"
+                    + "client_max_window_bits=11"
+            ) { agreed in
+                agreed.serverNoContextTakeover && agreed.clientNoContextTakeover && agreed.serverMaxWindowBits <= 10
+                    && agreed.clientMaxWindowBits <= 11
+            },
+        ]
+
+        @Test(
+            "Our server agrees on every parameter that their clients offer",
+            .timeLimit(.minutes(2)),
+            arguments: Peer.allCases
+        )
+        func offers(_ peer: Peer) async throws {
+            // The library has no other parameter.
+            let offers = Self.offers.filter { peer != .aiohttp || $0.text == "server_max_window_bits=9" }
+            let agreed = Agreements()
+            var server = WebServer(port: 0)
+            server.compression = .required
+            server.limits = Corpus.limits
+            server.webSocket("/echo") { socket in
+                await agreed.add(socket.compression)
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+            try await server.withRunning { address in
+                let urls = offers.map { "ws://\(address)#\($0.text)" }.joined(separator: ",")
+                let command = peer.client(peer.canFragment ? .fragments : .pipelining, path: "/echo", url: urls)
+                try await PeerProcess.run(command, environment: Peer.environment)
+            }
+            let all = await agreed.all
+            #expect(all.count == offers.count)
+            for (offer, agreement) in zip(offers, all) {
+                #expect(offer.isMet(agreement), "\(offer.text) was answered with \(agreement)")
+            }
+        }
+
+        private actor Agreements {
+            private(set) var all: [DeflateAgreement] = []
+
+            func add(_ agreement: DeflateAgreement?) {
+                if let agreement { all.append(agreement) }
+            }
+        }
+
         /// Runs one server beside the other, each with its parameters, which it requires.
         private static func withServers(
             _ choices: ArraySlice<CompressionParameters>,

@@ -6,6 +6,7 @@
 
 LIBRARY is websockets, aiohttp or wsproto, SCENARIO a name of `scenarios.py`, PATH the path to talk to, such as
 /echo/task, and URL the server's, such as ws://127.0.0.1:8080, or several, separated by commas, to play it with each.
+Behind a # a URL may have parameters of permessage-deflate to offer: #server_max_window_bits=10;client_no_context_takeover
 Prints "ok" lines and exits 0, or prints a reason and exits 1.
 """
 
@@ -24,6 +25,9 @@ async def main(library, name, path, urls):
     scenarios.CLOSE_CODES = [code for code in scenarios.CLOSE_CODES if code not in unknown]
 
     async def play(url):
+        url, _, offer = url.partition("#")
+        words = [word.partition("=") for word in offer.split(";") if word]
+        peer.OFFER = {name: int(value) if value else True for name, _, value in words}
         await scenarios.ALL[name](lambda path, **options: peer.connect(url + path, **options), path)
 
     try:
