@@ -19,10 +19,14 @@ extension PeerTests {
         /// Whether this process may have the other ends of them.
         private static let isAllowed = DescriptorLimit.hard >= 13_000
 
+        /// The server pings every 20 seconds, and wants a sign of life within as many.
+        private static let isFast = !DuplexServe.isSanitized
+
         @Test(
             "10,000 connections are served with 11,000 descriptors; those beyond wait until others leave",
             .timeLimit(.minutes(2)),
-            .enabled(if: isAllowed, "10,000 CONNECTIONS ARE NOT TESTED: raise the hard limit of ulimit -n to 13,000")
+            .enabled(if: isAllowed, "10,000 CONNECTIONS ARE NOT TESTED: raise the hard limit of ulimit -n to 13,000"),
+            .enabled(if: isFast, "10,000 CONNECTIONS ARE NOT TESTED with a sanitizer, which is too slow")
         )
         func manyConnections() async throws {
             try await DescriptorLimit.withRaised {
@@ -71,8 +75,13 @@ extension PeerTests {
                 for number in stride(from: thread, to: connections.count, by: threads) {
                     let connection = connections[number]
                     if echoing { connection.value.send(question) }
-                    let received = connection.value.receive() ?? []
-                    let isRight = echoing ? received == answer : received.starts(with: "HTTP/1.1 101".utf8)
+                    var received = connection.value.receive() ?? []
+                    // The server may have sent a ping before it.
+                    while echoing, received.firstRange(of: answer) == nil {
+                        guard let more = connection.value.receive(), !more.isEmpty else { break }
+                        received += more
+                    }
+                    let isRight = received.firstRange(of: echoing ? answer : Array("HTTP/1.1 101".utf8)) != nil
                     #expect(isRight, "connection \(number) of \(connections.count) got \(received.count) bytes")
                 }
             }

@@ -150,7 +150,7 @@ import Testing
     )
     func dripping(start: String) async throws {
         var options = Self.options
-        options.connectTimeout = .milliseconds(100)
+        options.connectTimeout = .milliseconds(500)
         options.limits.headSize = .unlimited
         try await withListener { [options] url, accept in
             let attempt = Task { try await WebSocket.connect(to: url, options: options) }

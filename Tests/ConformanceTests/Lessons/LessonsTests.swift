@@ -121,7 +121,7 @@ struct LessonsTests {
             #expect(error?.handshake?.code == .malformedResponse)
         }
         var options = WebSocketOptions()
-        options.connectTimeout = .milliseconds(50)
+        options.connectTimeout = .milliseconds(500)
         #expect(try await Self.failure(options, answering: start)?.code == .timedOut)
     }
 

@@ -68,11 +68,13 @@ private struct Outcome: Equatable, Sendable {
     var error: String?
 
     /// Receives to the end, and answers each message without waiting for anything.
-    static func receiving(from socket: isolated WebSocket) async -> Outcome {
+    static func receiving(from socket: isolated WebSocket, telling progress: Progress) async -> Outcome {
         var outcome = Outcome(isClean: false)
+        progress.happened()
         do {
             for try await _ in socket.messages {
                 outcome.messages += 1
+                progress.happened()
                 let answer: [UInt8] = [1, 2, 3]
                 socket.enqueue(answer.span.raw, .binary)
             }
@@ -81,6 +83,27 @@ private struct Outcome: Equatable, Sendable {
             if (error as? WebSocketError)?.code != .connectionLost { outcome.error = "\(error)" }
         }
         return outcome
+    }
+}
+
+/// That a connection is open, and each of its messages, so that a reset doesn't overtake them.
+private struct Progress: Sendable {
+    private let events: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() {
+        (events, continuation) = AsyncStream.makeStream()
+    }
+
+    func happened() {
+        continuation.yield()
+    }
+
+    /// Waits until all has happened that the bytes bring about.
+    func wait(for outcome: Outcome?) async {
+        guard let outcome else { return }
+        var iterator = events.makeAsyncIterator()
+        for _ in 0...outcome.messages { await iterator.next() }
     }
 }
 
@@ -117,10 +140,11 @@ private enum ServerUnderResets {
     static func run() async throws {
         let group = try EventLoopGroup(loops: 1)
         let (outcomes, ended) = AsyncStream<Outcome>.makeStream()
+        let progress = Progress()
         try await withServer { server in
             server.group = group
             server.compression = .accepted
-            server.webSocket("/") { socket in ended.yield(await Outcome.receiving(from: socket)) }
+            server.webSocket("/") { socket in ended.yield(await Outcome.receiving(from: socket, telling: progress)) }
             server.webSocket("/echo") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }
@@ -133,6 +157,7 @@ private enum ServerUnderResets {
             for count in 0...script.bytes.count {
                 let peer = try await RawPeer.connect(to: address)
                 try await peer.send(Array(script.bytes.prefix(count)))
+                await progress.wait(for: script.outcome(of: count))
                 for loop in group.loops { await loop.receivesWhatIsThere() }
                 // Once the answer to its close is there, a reset takes nothing away any more.
                 if count == script.bytes.count {
@@ -161,14 +186,16 @@ private enum ClientUnderResets {
             var count = 0
             var length = 0
             repeat {
+                let progress = Progress()
                 let attempt = Task { () async throws -> Outcome in
                     let socket = try await WebSocket.connect(to: url, on: group)
-                    return await Outcome.receiving(from: socket)
+                    return await Outcome.receiving(from: socket, telling: progress)
                 }
                 let peer = try await accept()
                 let script = Script(head: answer(to: try await peer.readHead()), by: peer)
                 length = script.bytes.count
                 try await peer.send(Array(script.bytes.prefix(count)))
+                await progress.wait(for: script.outcome(of: count))
                 for loop in group.loops { await loop.receivesWhatIsThere() }
                 // Once the answer to its close is there, a reset takes nothing away any more.
                 if count == length { _ = try await peer.readFrame { $0.opcode == 0x8 } }

@@ -53,11 +53,13 @@ struct DuplexServe {
     /// By how many bytes the resident memory may grow before that is a leak.
     ///
     /// In a build with a sanitizer the memory includes what the sanitizer keeps about it, several times as much.
-    static var memoryTolerance: Int {
-        let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in
+    static var memoryTolerance: Int { (isSanitized ? 15 : 3) << 20 }
+
+    /// Whether this is a build with a sanitizer.
+    static var isSanitized: Bool {
+        ["__tsan_init", "__asan_init"].contains { (name: String) in
             unsafe dlsym(nil, name) != nil
         }
-        return (isSanitized ? 15 : 3) << 20
     }
 
     /// The resident memory in bytes.
