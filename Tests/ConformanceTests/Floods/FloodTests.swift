@@ -126,6 +126,34 @@ import Testing
         }
     }
 
+    @Test("A client that floods and never reads is ended like any other that is silent", arguments: [true, false])
+    func floodingAndDeaf(isSynchronous: Bool) async throws {
+        try await withServer { server in
+            server.closeTimeout = .milliseconds(100)
+            server.keepalive = Self.keepalive
+            if isSynchronous {
+                server.webSocket("/", handler: Echo())
+            } else {
+                server.webSocket("/") { socket in
+                    for try await message in socket.messages { try await socket.send(message) }
+                }
+            }
+        } _: { address in
+            let deaf = try await RawPeer.openWebSocket(to: address)
+            let frame = deaf.encoded(.binary([UInt8](repeating: 0, count: 60_000)))
+            let flood = Task { while true { try await deaf.send(frame) } }
+            // It ends because the server ends the connection.
+            await #expect(throws: SocketError.self) { try await flood.value }
+            await deaf.reset()
+        }
+    }
+
+    private struct Echo: WebSocketHandler {
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
+        }
+    }
+
     @Test("A client that never reads stops being read, and being kept for, and others are served meanwhile")
     func neverReads() async throws {
         try await withServer { server in
