@@ -152,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
+                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate", "DuplexSockets", "DuplexWire",
+                "DuplexWebSockets", "DuplexServer", "DuplexCommand", httpTypes,
             ],
             swiftSettings: strict
         ),
@@ -178,7 +179,7 @@ let package = Package(
         .testTarget(
             name: "PeerTests",
             dependencies: [
-                "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
+                "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer",
                 "DuplexTesting",
                 "DuplexCommand",
             ],

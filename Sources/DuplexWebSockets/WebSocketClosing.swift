@@ -225,8 +225,10 @@ extension WebSocket: TimerTarget {
 
     private func sessionDeadlinePassed(_ now: Instant) {
         guard stage == .open else { return }
-        // As long as this side doesn't read, a pong may wait unread: then the slow one is us.
-        if !channel.isReading && ending == nil && session.state == .open { session.peerIsAlive(now: now) }
+        // As long as this side doesn't read, a pong may wait unread: then the slow one is us. Unless this side doesn't read
+        // because it can't write, to a peer that takes nothing.
+        let isStuck = channel.isStuck()
+        if !channel.isReading && !isStuck && ending == nil && session.state == .open { session.peerIsAlive(now: now) }
         switch session.deadlinePassed(now: now) {
         case .none, .wrote: break
         case .keepaliveTimedOut(let error): end(.violation(error))

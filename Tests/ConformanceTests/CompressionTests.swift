@@ -111,12 +111,16 @@ import Testing
 
 extension Endpoint {
     /// Opens a connection that has agreed on whole windows from the test's side, with context.
-    fileprivate func openCompressed(_ body: @escaping @Sendable (RawPeer) async throws -> Void) async throws {
+    func openCompressed(
+        limits: Limits = .internet,
+        _ body: @escaping @Sendable (RawPeer) async throws -> Void
+    ) async throws {
         let field = "Sec-WebSocket-Extensions: permessage-deflate"
         switch self {
         case .server:
             try await withServer { server in
                 server.compression = .accepted
+                server.limits = limits
                 server.webSocket("/") { socket in
                     for try await message in socket.messages { try await socket.send(message) }
                 }
@@ -129,7 +133,8 @@ extension Endpoint {
             }
         case .client:
             try await withListener { url, accept in
-                async let connected = WebSocket.connect(to: url)
+                let options = Self.options(limits)
+                async let connected = WebSocket.connect(to: url, options: options)
                 let peer = try await accept()
                 try await peer.acceptWebSocket(fields: field)
                 let socket = try await connected
@@ -142,5 +147,11 @@ extension Endpoint {
                 _ = await echo.result
             }
         }
+    }
+
+    private static func options(_ limits: Limits) -> WebSocketOptions {
+        var options = WebSocketOptions()
+        options.limits = limits
+        return options
     }
 }

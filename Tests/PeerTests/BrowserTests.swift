@@ -6,9 +6,13 @@ import Testing
 extension PeerTests {
     /// The page of `duplex serve` in a real browser.
     struct BrowserTests {
-        @Test("A person with a browser can talk to the echo and in the chat room", .timeLimit(.minutes(3)))
-        func page() async throws {
-            try await DuplexServe.withRunning { server in
+        @Test(
+            "A person with a browser can talk to the echo and in the chat room, with and without compression",
+            .timeLimit(.minutes(3)),
+            arguments: ["off", "required"]
+        )
+        func page(compression: String) async throws {
+            try await DuplexServe.withRunning(["--compression", compression]) { server in
                 let check = [Peer.python, Peer.path("scripts/peers/browser_check.py"), server.url, "--deadline", "30"]
                 let output = try await PeerProcess.run(check, environment: Peer.environment)
                 let lines = output.split(separator: "\n")

@@ -78,7 +78,7 @@ extension PeerTests {
             _ generator: inout SeededGenerator
         ) throws {
             let connections = try (0..<125).map { number in
-                let connection = Shared(try RawConnection(port: server.port, source: UInt8(1 + number)))
+                let connection = SharedConnection(try RawConnection(port: server.port, source: UInt8(1 + number)))
                 connection.value.send(HostileStream.handshake(&generator))
                 return connection
             }
@@ -92,15 +92,6 @@ extension PeerTests {
                 default: break
                 }
                 if number % 3 == 0 { #expect(connection.value.finish() == .closed) }
-            }
-        }
-
-        /// Connections can't be copied, and arrays hold only what can.
-        private final class Shared {
-            let value: RawConnection
-
-            init(_ value: consuming RawConnection) {
-                self.value = value
             }
         }
 

@@ -83,6 +83,12 @@ extension Channel {
         close()
     }
 
+    /// Whether the socket was full when this was asked last, and has taken nothing since: the peer doesn't read.
+    package func isStuck() -> Bool {
+        defer { isKnownFull = interest.contains(.writable) }
+        return isKnownFull && interest.contains(.writable)
+    }
+
     package func loopStopped() {
         fail(SocketError(.loopStopped, message: "The event loop was stopped while the connection was open."))
     }

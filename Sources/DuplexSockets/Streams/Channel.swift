@@ -40,6 +40,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Whether this side has closed, and the channel ends by itself.
     var isLeaving = false
     var waitsForDrain = false
+    /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
+    var isKnownFull = false
     var ending = Ending.none
     var hasInputEnded = false
     /// What a send outside of a flush has failed with; 0 when none has.
@@ -278,6 +280,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
             fail("The connection was lost while sending.", errno: code)
             return
         }
+        // What is full is flushed when it has room.
+        isKnownFull = false
         if queuedBytes == 0 {
             allSent()
         } else {

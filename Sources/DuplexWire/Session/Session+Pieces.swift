@@ -55,11 +55,17 @@ extension Session {
         let range = position..<(position + payloadCount(input, position, MessagePiece.largest))
         unmask(&input, range)
         position = range.upperBound
-        if frame.remaining == 0 { isMidFrame = false }
+        tap?.arrived(input.bytes.extracting(range))
+        if frame.remaining == 0 { endFrame() }
         let isLast = frame.remaining == 0 && frame.isFinal
         return try give(input.bytes.extracting(range), isLast, nil, streaming) { count in
             .input(range.lowerBound..<(range.lowerBound + count))
         }
+    }
+
+    private func endFrame() {
+        isMidFrame = false
+        tap?.ended()
     }
 
     private func payloadCount(_ input: borrowing MutableRawSpan, _ position: Int, _ most: Int) -> Int {
@@ -123,7 +129,7 @@ extension Session {
             let most = min(MessagePiece.largest - output.count, allowed == .max ? .max : allowed - output.count + 1)
             step = inflateStep(&input, &position, &output, most, streaming, compression.inflater)
         }
-        if step == .frameTaken || step == .messageTaken { isMidFrame = false }
+        if step == .frameTaken || step == .messageTaken { endFrame() }
         var fault = step == .corrupt ? ProtocolError.malformedCompression : nil
         if output.count > allowed {
             output.removeLast(output.count - allowed)
@@ -173,6 +179,7 @@ extension Session {
         var taken = 0
         let progress = inflater.inflate(input.bytes.extracting(range), from: &taken, into: &output, upTo: room)
         position += taken
+        tap?.arrived(input.bytes.extracting(range.lowerBound..<position))
         if taken < count {
             // The owner hands in these again, perhaps from elsewhere, and as they came.
             frame.remaining += UInt64(count - taken)

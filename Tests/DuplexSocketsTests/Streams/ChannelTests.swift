@@ -110,6 +110,31 @@ import Testing
         }
     }
 
+    @Test("A channel is stuck when its socket was full already the last time, and has taken nothing since")
+    func stuck() async throws {
+        try await withChannel { fixture, events in
+            let total = 16 << 20
+            let isIdleStuck = try await fixture.run { $0.isStuck() || $0.isStuck() }
+            #expect(!isIdleStuck)
+            let isAbove = try await fixture.run { channel in
+                channel.writeNow([UInt8](repeating: 7, count: total).span.raw)
+                return channel.isAboveHighWaterMark
+            }
+            #expect(isAbove)
+            let first = try await fixture.run { $0.isStuck() }
+            let second = try await fixture.run { $0.isStuck() }
+            #expect(!first && second)
+            var received = 0
+            while received < total, let bytes = Descriptors.read(fixture.far), !bytes.isEmpty {
+                received += bytes.count
+            }
+            let event = await next(events)
+            #expect(event == .drained)
+            let isStuckAgain = try await fixture.run { $0.isStuck() || $0.isStuck() }
+            #expect(!isStuckAgain)
+        }
+    }
+
     @Test("Closing resets the connection when what waits doesn't go out in time")
     func closingInTime() async throws {
         try await withChannel { fixture, _ in

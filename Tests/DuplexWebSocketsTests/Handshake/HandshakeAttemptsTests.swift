@@ -108,10 +108,13 @@ struct HandshakeAttemptsTests {
             options.userAgent = "ours/1"
             options.headers[.userAgent] = "theirs/2"
             let attempt = Task { [options] in try await WebSocket.connect(to: url, options: options) }
-            let head = try await accept().acceptWebSocket()
+            let peer = try await accept()
+            let head = try await peer.acceptWebSocket()
             #expect(head.contains("\r\nOrigin: https://example.com\r\n"))
             #expect(head.contains("\r\nUser-Agent: theirs/2\r\n") && !head.contains("ours/1"))
             _ = try await attempt.value
+            // Dropped any earlier, it would have reset the connection.
+            await peer.reset()
         }
     }
 

@@ -59,6 +59,47 @@ struct SessionTapTests {
         )
     }
 
+    @Test("Messages that are given in pieces are seen the same, frame by frame, and counted once they are whole")
+    func pieces() throws {
+        // A text, and bytes in two fragments with a ping between.
+        let input: [UInt8] =
+            [0x81, 0x82, 1, 0, 0, 0, 0x60, 0x62, 0x02, 0x83, 0, 0, 0, 0, 1, 2, 3, 0x89, 0x81, 1, 1, 1, 1, 8]
+            + [0x80, 0x81, 0, 0, 0, 0, 7]
+        let (lines, counts) = try SplitVerifier().verify(input) { pieces -> Outcome in
+            let seen = Seen()
+            let session = Session(role: .server, tap: seen.tap(), now: Self.start)
+            session.streamMessages()
+            _ = Self.receive(pieces, session)
+            return Outcome(lines: seen.lines, counts: session.counts)
+        }.both
+        #expect(
+            lines == [
+                "incoming text masked 2 [97, 98]", "incoming binary… masked 3 [1, 2, 3]", "incoming ping masked 1 [9]",
+                "incoming continuation masked 1 [7]",
+            ]
+        )
+        #expect(counts.messagesReceived == 2 && counts.bytesReceived == 6 && counts.controlFramesReceived == 1)
+    }
+
+    private struct Outcome: Equatable {
+        var lines: [String]
+        var counts: SessionCounts
+        var both: ([String], SessionCounts) { (lines, counts) }
+    }
+
+    @Test("The pieces of a message that is sent are seen, and counted as one message at its end")
+    func sendingPieces() {
+        let seen = Seen()
+        let session = Session(role: .server, tap: seen.tap(), now: Self.start)
+        session.beginMessage(.binary)
+        for (piece, isLast) in [([1, 2], false), ([3], true)] as [([UInt8], Bool)] {
+            #expect(session.counts.messagesSent == 0)
+            #expect(session.writePiece(piece.span.raw, isLast: isLast) { _, _ in })
+        }
+        #expect(seen.lines == ["outgoing binary… 2 [1, 2]", "outgoing continuation 1 [3]"])
+        #expect(session.counts.messagesSent == 1 && session.counts.bytesSent == 3)
+    }
+
     @Test("A payload that breaks a rule is seen as far as it was taken")
     func fault() {
         let seen = Seen()

@@ -9,6 +9,10 @@ import aiohttp
 from aiohttp import web
 
 
+# The parameters of permessage-deflate to offer; the library has one.
+OFFER = {}
+
+
 class Socket:
     def __init__(self, connection, path=""):
         self.connection = connection
@@ -72,6 +76,8 @@ class Socket:
 @contextlib.asynccontextmanager
 async def connect(url, subprotocols=()):
     options = {"protocols": subprotocols, "max_msg_size": 0, "autoping": False, "autoclose": False}
+    # Compression is offered when it is given a window.
+    options["compress"] = OFFER.get("server_max_window_bits", 15)
     async with aiohttp.ClientSession() as session, session.ws_connect(url, **options) as connection:
         yield Socket(connection)
 

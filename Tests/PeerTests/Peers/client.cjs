@@ -5,6 +5,8 @@
 //
 //     client.cjs SCENARIO PATH URL
 //
+// with one URL or several, and parameters of permessage-deflate behind a #.
+//
 // Prints "ok" lines and exits 0, or prints a reason and exits 1.
 
 "use strict";
@@ -35,10 +37,23 @@ function someText(size) {
     return pattern.repeat(count) + "x".repeat(size - 10 * count);
 }
 
+// What is offered of permessage-deflate; the library's own choice unless told otherwise.
+let offer = true;
+
+// Parameters by the library's names for them: server_max_window_bits=10 is serverMaxWindowBits.
+function parseOffer(text) {
+    if (!text) return true;
+    return Object.fromEntries(text.split(";").map((word) => {
+        const [name, value] = word.split("=");
+        return [name.replace(/_./g, (letters) => letters[1].toUpperCase()), value ? Number(value) : true];
+    }));
+}
+
 // A connection whose messages, pongs and end are waited for, in their order.
 class Connection {
     constructor(url, subprotocols = []) {
-        this.socket = new WebSocket(url, subprotocols, { maxPayload: 0, handshakeTimeout: 10_000 });
+        const options = { maxPayload: 0, handshakeTimeout: 10_000, perMessageDeflate: offer };
+        this.socket = new WebSocket(url, subprotocols, options);
         this.events = [];
         this.waiters = [];
         this.socket.on("message", (data, isBinary) => this.push(isBinary ? data : data.toString()));
@@ -164,7 +179,16 @@ const deadline = setTimeout(() => {
     process.exit(1);
 }, 60_000);
 
-scenarios[name](path, url).then(
+// Several servers may be named, separated by commas.
+async function playAll() {
+    for (const one of url.split(",")) {
+        const [server, parameters] = one.split("#");
+        offer = parseOffer(parameters);
+        await scenarios[name](path, server);
+    }
+}
+
+playAll().then(
     () => clearTimeout(deadline),
     (failure) => {
         console.log(`failed: ${failure.stack}`);

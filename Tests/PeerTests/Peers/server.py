@@ -4,7 +4,7 @@
 
     server.py LIBRARY
 
-LIBRARY is websockets or aiohttp. Prints its port, then serves until it is ended. The paths:
+LIBRARY is websockets, aiohttp or wsproto. Prints its port, then serves until it is ended. The paths:
 
     /echo          sends every message back
     /fragments     sends every message back in fragments, cut within characters, with a ping after the first

@@ -8,7 +8,10 @@ import contextlib
 import websockets.asyncio.client
 import websockets.asyncio.server
 from websockets.exceptions import ConnectionClosed
+from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
 
+# The parameters of permessage-deflate to offer; the library's own where there are none.
+OFFER = {}
 PREFERRED = ["chat.v2", "chat.v1"]
 
 
@@ -76,6 +79,8 @@ class Socket:
 async def connect(url, subprotocols=()):
     offered = list(subprotocols) or None
     options = {"max_size": None, "proxy": None, "subprotocols": offered, "open_timeout": 10, "close_timeout": 10}
+    if OFFER:
+        options |= {"compression": None, "extensions": [ClientPerMessageDeflateFactory(**OFFER)]}
     async with websockets.asyncio.client.connect(url, **options) as connection:
         yield Socket(connection)
 

@@ -13,7 +13,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ForwardProxyTests {
     private static let credentials = PasswordCredentials(user: "mia", password: "pw")
 
-    private static func program(_ name: String) throws -> String {
+    static func program(_ name: String) throws -> String {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin", "/usr/bin"]
         let files = folders.map { $0 + "/" + name }
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// A port that nobody listens at just now.
-    private static func freePort() async throws -> Int {
+    static func freePort() async throws -> Int {
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
         let port = listener.localAddress.port
         await listener.close()
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// Runs a proxy with a configuration in a folder of its own.
-    private static func withProxy(
+    static func withProxy(
         _ name: String,
         _ arguments: (String) -> [String],
         ready: String?,

@@ -15,11 +15,20 @@ struct DuplexServe {
     private let process: Int32
 
     /// Runs `duplex serve` for the length of a closure.
+    ///
+    /// - Parameters:
+    ///   - arguments: of `serve`, behind the port.
+    ///   - descriptors: how many descriptors it may have, and can't raise that; as many as the tests unless given.
+    ///   - body: runs beside it.
+    /// - Returns: what `body` returned.
+    /// - Throws: what `body` threw, with what the command printed.
     static func withRunning<Result>(
         _ arguments: [String] = [],
+        descriptors: Int? = nil,
         _ body: (DuplexServe) async throws -> Result
     ) async throws -> Result {
-        let command = [try executable(), "serve", "--port", "0"] + arguments
+        var command = [try executable(), "serve", "--port", "0"] + arguments
+        if let descriptors { command = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\""] + command }
         return try await PeerProcess.withRunning(command) { process, line in
             guard let url = line.split(separator: " ").last,
                 let port = url.split(separator: ":").last.flatMap({ UInt16($0) })
@@ -44,11 +53,13 @@ struct DuplexServe {
     /// By how many bytes the resident memory may grow before that is a leak.
     ///
     /// In a build with a sanitizer the memory includes what the sanitizer keeps about it, several times as much.
-    static var memoryTolerance: Int {
-        let isSanitized = ["__tsan_init", "__asan_init"].contains { (name: String) in
+    static var memoryTolerance: Int { (isSanitized ? 15 : 3) << 20 }
+
+    /// Whether this is a build with a sanitizer.
+    static var isSanitized: Bool {
+        ["__tsan_init", "__asan_init"].contains { (name: String) in
             unsafe dlsym(nil, name) != nil
         }
-        return (isSanitized ? 15 : 3) << 20
     }
 
     /// The resident memory in bytes.

@@ -63,6 +63,21 @@ struct HostileStream {
         )
     }
 
+    /// A good request for a WebSocket at the echo that offers compression.
+    static let handshake = Array(
+        """
+        GET /echo HTTP/1.1\r
+        Host: localhost\r
+        Upgrade: websocket\r
+        Connection: Upgrade\r
+        Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
+        Sec-WebSocket-Version: 13\r
+        Sec-WebSocket-Extensions: permessage-deflate\r
+        \r
+
+        """.utf8
+    )
+
     /// A few frames with opcodes, lengths and flags that are mostly valid.
     private static func frames(_ generator: inout SeededGenerator) -> [UInt8] {
         let opcodes: [UInt8] = [0x81, 0x82, 0x01, 0x02, 0x00, 0x80, 0x88, 0x89, 0x8A, 0x81, 0x82, 0xC1, 0x83]

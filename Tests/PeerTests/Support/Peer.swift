@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
 import Foundation
 import Testing
 
@@ -10,6 +11,8 @@ enum Peer: String, CaseIterable, CustomTestStringConvertible {
     case websockets
     /// <https://docs.aiohttp.org>, for Python.
     case aiohttp
+    /// <https://python-hyper.org/projects/wsproto>, for Python: rules only, with I/O of ours around them.
+    case wsproto
     /// <https://github.com/websockets/ws>, for Node.
     case ws
 
@@ -27,6 +30,14 @@ enum Peer: String, CaseIterable, CustomTestStringConvertible {
 
     /// Whether the library can send a message in fragments.
     var canFragment: Bool { self != .aiohttp }
+
+    /// The longest message that it isn't too slow for; wsproto masks byte by byte in Python.
+    var largestMessage: Int { self == .wsproto ? 65_537 : .max }
+
+    /// The close frames that it knows; to wsproto 1014, which was registered last, is no code.
+    var closeFrames: [CloseFrame] {
+        Corpus.closeFrames.filter { self != .wsproto || $0.code != .badGateway }
+    }
 
     /// What the library's client can do to a server.
     var scenarios: [Scenario] { Scenario.allCases.filter { canFragment || $0 != .fragments } }
@@ -49,7 +60,7 @@ enum Peer: String, CaseIterable, CustomTestStringConvertible {
     private func command(_ name: String) -> [String] {
         let folder = "Tests/PeerTests/Peers/"
         return switch self {
-        case .websockets, .aiohttp: [Self.python, Self.path("\(folder)\(name).py"), rawValue]
+        case .websockets, .aiohttp, .wsproto: [Self.python, Self.path("\(folder)\(name).py"), rawValue]
         case .ws: [Self.node, Self.path("\(folder)\(name).cjs")]
         }
     }

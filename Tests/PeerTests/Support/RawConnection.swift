@@ -84,6 +84,32 @@ struct RawConnection: ~Copyable {
         return Array(buffer.prefix(max(count, 0)))
     }
 
+    /// Sends as much of the bytes as the peer takes within a quarter of a second.
+    ///
+    /// - Returns: how many were taken.
+    func sendWhileTaken(_ bytes: [UInt8]) -> Int {
+        var rest = bytes[...]
+        var event = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        while !rest.isEmpty {
+            guard unsafe poll(&event, 1, 250) > 0 else { break }
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            if count <= 0 && errno != EAGAIN { break }
+            rest = rest.dropFirst(max(count, 0))
+        }
+        return bytes.count - rest.count
+    }
+
+    /// Receives until the peer ends the connection, or stays silent for too long.
+    ///
+    /// - Returns: what came.
+    func receiveToEnd() -> [UInt8] {
+        var all: [UInt8] = []
+        while let bytes = receive(), !bytes.isEmpty { all += bytes }
+        return all
+    }
+
     /// Ends the outgoing stream and waits until the peer ends its own.
     func finish() -> End {
         shutdown(descriptor, Int32(SHUT_WR))
@@ -93,10 +119,24 @@ struct RawConnection: ~Copyable {
         return .open
     }
 
+    /// Ends both streams; the descriptor stays.
+    func leave() {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
     /// Has the connection reset when it is closed.
     func resetOnClose() {
         var option = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+}
+
+/// Connections can't be copied, and arrays hold only what can.
+final class SharedConnection: Sendable {
+    let value: RawConnection
+
+    init(_ value: consuming RawConnection) {
+        self.value = value
     }
 }
 #endif

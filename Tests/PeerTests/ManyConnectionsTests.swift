@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if os(Linux)
+import Glibc
+import Synchronization
+import Testing
+
+extension PeerTests {
+    /// As many connections as a server has descriptors for, and more.
+    @Suite(.serialized)
+    struct ManyConnectionsTests {
+        private static let descriptors = 11_000
+        private static let threads = 8
+        /// A text of two bytes with a mask of zeros (RFC 6455 section 5.2), and its echo.
+        private static let (question, answer): ([UInt8], [UInt8]) =
+            ([0x81, 0x82, 0, 0, 0, 0, 0x68, 0x69], [0x81, 0x02, 0x68, 0x69])
+
+        /// Whether this process may have the other ends of them.
+        private static let isAllowed = DescriptorLimit.hard >= 13_000
+
+        /// The server pings every 20 seconds, and wants a sign of life within as many.
+        private static let isFast = !DuplexServe.isSanitized
+
+        @Test(
+            "10,000 connections are served with 11,000 descriptors; those beyond wait until others leave",
+            .timeLimit(.minutes(2)),
+            .enabled(if: isAllowed, "10,000 CONNECTIONS ARE NOT TESTED: raise the hard limit of ulimit -n to 13,000"),
+            .enabled(if: isFast, "10,000 CONNECTIONS ARE NOT TESTED with a sanitizer, which is too slow")
+        )
+        func manyConnections() async throws {
+            try await DescriptorLimit.withRaised {
+                try await DuplexServe.withRunning(["--quiet"], descriptors: Self.descriptors) { server in
+                    let before = try server.descriptors()
+                    let crowd = try await Self.open(10_000, server)
+                    try await Self.expectAnswers(crowd)
+                    try await Self.expectAnswers(crowd, echoing: true)
+                    #expect(try server.descriptors() == before + crowd.count)
+                    // Of these, the first thousand or so get in.
+                    let late = try await Self.open(1_500, server)
+                    try await Self.waitForDescriptors(of: server) { $0 >= Self.descriptors }
+                    #expect(try server.descriptors() == Self.descriptors)
+                    try await Self.expectAnswers(Array(crowd.suffix(2_000)), echoing: true)
+                    for connection in crowd.prefix(1_000) { connection.value.leave() }
+                    try await Self.expectAnswers(late)
+                    try await Self.expectAnswers(Array(crowd.dropFirst(1_000)) + late, echoing: true)
+                    for connection in crowd.dropFirst(1_000) + late { connection.value.leave() }
+                    try await Self.waitForDescriptors(of: server) { $0 <= before }
+                    #expect(try server.descriptors() <= before)
+                }
+            }
+        }
+
+        /// Connects so many times, and asks for a WebSocket each time.
+        private static func open(_ count: Int, _ server: DuplexServe) async throws -> [SharedConnection] {
+            let connections = Connections()
+            try await onThreads(threads) { thread in
+                for number in stride(from: thread, to: count, by: threads) {
+                    let source = UInt8(1 + number % 250)
+                    let connection = SharedConnection(try RawConnection(port: server.port, source: source))
+                    connection.value.send(HostileStream.handshake)
+                    connections.all.withLock { $0.append(connection) }
+                }
+            }
+            return connections.all.withLock(\.self)
+        }
+
+        private final class Connections: Sendable {
+            let all = Mutex<[SharedConnection]>([])
+        }
+
+        /// Expects the answer to the handshake on each, or to a message.
+        private static func expectAnswers(_ connections: [SharedConnection], echoing: Bool = false) async throws {
+            try await onThreads(threads) { thread in
+                for number in stride(from: thread, to: connections.count, by: threads) {
+                    let connection = connections[number]
+                    if echoing { connection.value.send(question) }
+                    var received = connection.value.receive() ?? []
+                    // The server may have sent a ping before it.
+                    while echoing, received.firstRange(of: answer) == nil {
+                        guard let more = connection.value.receive(), !more.isEmpty else { break }
+                        received += more
+                    }
+                    let isRight = received.firstRange(of: echoing ? answer : Array("HTTP/1.1 101".utf8)) != nil
+                    #expect(isRight, "connection \(number) of \(connections.count) got \(received.count) bytes")
+                }
+            }
+        }
+
+        private static func waitForDescriptors(of server: DuplexServe, until isEnough: (Int) -> Bool) async throws {
+            let end = ContinuousClock.now.advanced(by: .seconds(30))
+            while try !isEnough(server.descriptors()), ContinuousClock.now < end { await Task.yield() }
+        }
+    }
+
+    /// How many descriptors this process may have.
+    private enum DescriptorLimit {
+        private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+
+        private static var limit: rlimit {
+            var limit = rlimit()
+            _ = unsafe getrlimit(resource, &limit)
+            return limit
+        }
+
+        private static func set(_ limit: rlimit) {
+            var limit = limit
+            _ = unsafe setrlimit(resource, &limit)
+        }
+
+        static var hard: Int { Int(clamping: limit.rlim_max) }
+
+        /// Raises the limit as far as it goes for the length of the body.
+        static func withRaised(_ body: () async throws -> Void) async throws {
+            let before = limit
+            set(rlimit(rlim_cur: before.rlim_max, rlim_max: before.rlim_max))
+            defer { set(before) }
+            try await body()
+        }
+    }
+}
+#endif
