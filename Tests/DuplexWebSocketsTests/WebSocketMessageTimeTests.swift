@@ -29,7 +29,7 @@ struct WebSocketMessageTimeTests {
     func failing() async throws {
         try await withClient(options: Self.options()) { socket, peer in
             try await peer.send(RawFrame(0x2, [1, 2, 3], isFinal: false))
-            while try await peer.readFrame().opcode == 0x9 { try await peer.send(.ping(), RawFrame(0xA, [])) }
+            while try await peer.readFrame().opcode == 0x9 { try await peer.send(RawFrame(0xA, [])) }
             let error = await #expect(throws: WebSocketError.self) { try await socket.receive() }
             #expect(error?.closeReport?.error?.code == .messageTimeout)
             #expect(error?.closeReport?.sent?.code == .policyViolation)
