@@ -11,7 +11,7 @@ public struct Admission: Sendable {
     public typealias Decision = @Sendable (Request) async throws -> Admission
 
     enum Outcome: Sendable {
-        case accepted(HTTPFields, subprotocol: String?)
+        case accepted(HTTPFields, subprotocol: String?, compression: Bool)
         case refused(Response)
     }
 
@@ -26,9 +26,15 @@ public struct Admission: Sendable {
     ///   - fields: sent with the 101, such as cookies; those that make the handshake can't be replaced.
     ///   - subprotocol: one of those that the client asks for; the first of `WebServer.subprotocols` that it asks for
     ///     unless told otherwise.
+    ///   - compression: whether messages are compressed, where `WebServer.compression` has that and the client offers it;
+    ///     false declines the offer of this client, also where it would be required.
     /// - Returns: the decision.
-    public static func accepted(fields: HTTPFields = [:], subprotocol: String? = nil) -> Admission {
-        Admission(outcome: .accepted(fields, subprotocol: subprotocol))
+    public static func accepted(
+        fields: HTTPFields = [:],
+        subprotocol: String? = nil,
+        compression: Bool = true
+    ) -> Admission {
+        Admission(outcome: .accepted(fields, subprotocol: subprotocol, compression: compression))
     }
 
     /// Answers with another status than 101; the connection stays with HTTP.

@@ -40,6 +40,9 @@ public struct WebServer: Sendable {
     ///
     /// It costs a server time and memory for each client; see `CompressionParameters`.
     public var compression = WebSocketCompression.disabled
+    /// Which clients' offers of compression are declined because theirs doesn't work; those that are known unless told
+    /// otherwise.
+    public var compressionQuirks = CompressionQuirks.known
     /// Gets what has no other way to be told: handlers that failed, a lack of descriptors; at `notice` also WebSockets
     /// that went wrong, and at `debug` each one's opening and end, with its `WebSocket.id` as metadata.
     public var logger = Logger(label: "duplex.server")

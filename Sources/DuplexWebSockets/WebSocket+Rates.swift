@@ -31,11 +31,17 @@ extension WebSocket {
     func pauseEnded() {
         endPause()
         if handler != nil && channel.isAboveHighWaterMark { return }
-        refill()
+        refill(afterPause: true)
     }
 
     /// Reads on, unless the peer is too fast.
-    func resumeReading() {
-        if streams?.isPaused != true { channel.isReading = true }
+    ///
+    /// - Parameter afterPause: whether it wasn't read because it was too fast: then nobody else made it late.
+    func resumeReading(afterPause: Bool = false) {
+        if streams?.isPaused == true { return }
+        if !afterPause && !channel.isReading && session.holdsPartOfMessage {
+            session.restartMessageTime(now: Instant(channel.core.now))
+        }
+        channel.isReading = true
     }
 }

@@ -228,10 +228,14 @@ extension WebSocket: TimerTarget {
         // As long as this side doesn't read, a pong may wait unread: then the slow one is us. Unless this side doesn't read
         // because it can't write, to a peer that takes nothing.
         let isStuck = channel.isStuck()
-        if !channel.isReading && !isStuck && ending == nil && session.state == .open { session.peerIsAlive(now: now) }
+        if !channel.isReading && !isStuck && ending == nil && session.state == .open {
+            session.peerIsAlive(now: now)
+            // Who isn't read because it sends too fast could send so fast as never to be late.
+            if streams?.isPaused != true { session.restartMessageTime(now: now) }
+        }
         switch session.deadlinePassed(now: now) {
         case .none, .wrote: break
-        case .keepaliveTimedOut(let error): end(.violation(error))
+        case .keepaliveTimedOut(let error), .messageTimedOut(let error): end(.violation(error))
         case .closeTimedOut:
             session.endOfStream()
             channel.reset()

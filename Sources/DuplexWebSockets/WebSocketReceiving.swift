@@ -39,6 +39,7 @@ extension WebSocket {
         } else {
             position = parse(&bytes)
         }
+        if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position, streams) }
         if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
@@ -57,6 +58,7 @@ extension WebSocket {
         let start = Int(carryStart)
         let position = if let handler { parse(&raw, from: start, for: handler) } else { parse(&raw, from: start) }
         carryStart = 0
+        if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position - start, streams) }
         guard isTaking else { return }
         if position < bytes.count {
@@ -240,9 +242,9 @@ extension WebSocket {
     }
 
     /// Goes on receiving once the inbox has room again.
-    func refill() {
+    func refill(afterPause: Bool = false) {
         takeCarry()
-        if carry.isEmpty && isInboxOpen && isTaking { resumeReading() }
+        if carry.isEmpty && isInboxOpen && isTaking { resumeReading(afterPause: afterPause) }
     }
 }
 

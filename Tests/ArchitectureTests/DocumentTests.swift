@@ -7,7 +7,9 @@ import Testing
 @Suite("The documents say what the sources say")
 struct DocumentTests {
     /// What shows programs.
-    private static let guides = ["README.md", "docs/FromCocoaAsyncSocket.md", "docs/FromSocketRocket.md"]
+    private static let guides =
+        ["README.md"]
+        + ["CocoaAsyncSocket", "SocketRocket", "Starscream", "URLSessionWebSocketTask"].map { "docs/From\($0).md" }
     private static let documents = guides + ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 
     // MARK: Snippets
@@ -55,6 +57,12 @@ struct DocumentTests {
         ("message", { $0.messageSize.description }),
         ("frame", { $0.frameSize.description }),
         ("fragments of one message", { $0.fragments == .max ? "unlimited" : grouped($0.fragments) }),
+        (
+            "time to send a message",
+            { limits in
+                limits.messageTime.map { "\($0.components.seconds) s + 1 s per \(limits.bodyRate)" } ?? "unlimited"
+            }
+        ),
         ("messages that wait for the app", { "\($0.inboxMessages)" }),
         ("bytes of messages that wait for the app", { $0.inboxBytes.description }),
         ("HTTP head", { $0.headSize.description }),

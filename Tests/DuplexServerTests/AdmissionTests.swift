@@ -99,6 +99,31 @@ import Testing
         }
     }
 
+    @Test("The app can decline compression for one client, also where others must have it", arguments: [false, true])
+    func declining(isRequired: Bool) async throws {
+        try await withServer { server in
+            server.compression = isRequired ? .required : .accepted
+            server.webSocket("/") { request in
+                .accepted(compression: request.fields[.userAgent] != "poor")
+            } handler: { socket, _ in
+                try await socket.send(socket.compression == nil ? "as it is" : "compressed")
+            }
+        } _: { address in
+            for (agent, answer) in [("poor", "as it is"), ("good", nil)] {
+                let peer = try await RawPeer.connect(to: address)
+                let offer = "Sec-WebSocket-Extensions: permessage-deflate"
+                let request = RawPeer.upgradeRequest("/", offer, "User-Agent: \(agent)")
+                let response = try await peer.response(to: request)
+                #expect(response.status == 101)
+                #expect((response["Sec-WebSocket-Extensions"] == nil) == (agent == "poor"))
+                let told = try await peer.readFrame()
+                #expect((told.reservedBits == 0) == (agent == "poor"))
+                if let answer { #expect(told.text == answer) }
+                await peer.close()
+            }
+        }
+    }
+
     @Test("A request that breaks the rules is refused without the app")
     func rules() async throws {
         try await withServer { server in

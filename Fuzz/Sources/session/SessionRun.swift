@@ -8,6 +8,8 @@ import FuzzSupport
 enum Seen: Equatable {
     case text(String)
     case binary([UInt8])
+    /// The pieces of a message that came one behind the other, put together: where they are cut differs by the split.
+    case pieces(Message.Kind, [UInt8], isFirst: Bool, isLast: Bool)
     case ping
     case pong(UInt64)
     case peerClose
@@ -17,6 +19,7 @@ enum Seen: Equatable {
         switch self {
         case .text(let text): text.utf8.count
         case .binary(let bytes): bytes.count
+        case .pieces(_, let bytes, _, _): bytes.count
         default: 0
         }
     }
@@ -45,6 +48,8 @@ final class SessionRun {
     private let sendsAtOnce: Bool
     private let now = Instant(nanoseconds: 0)
     private var outcome = Outcome()
+    /// What has come of a message in pieces that isn't over.
+    private var begun: [UInt8]?
 
     init(options: UInt8) {
         limits = options & 2 != 0 ? Limits.internet.with(messageSize: 64).with(fragments: 3) : .internet
@@ -55,6 +60,7 @@ final class SessionRun {
             maskingKeys: MaskingKeys { 0x1234_5678 },
             now: now
         )
+        if options & 32 != 0 { session.streamMessages(limit: limits.messageSize) }
         if options & 8 != 0 { session.close(.goingAway, reason: "early", now: now) }
         if options & 16 != 0 { _ = session.ping(now: now) }
     }
@@ -75,20 +81,45 @@ final class SessionRun {
     private func note(_ event: Seen) {
         require(outcome.events.last?.isLast != true, "\(event) came after the last event there can be")
         require(event.payloadSize <= limits.messageSize.bytes, "a message is longer than allowed")
-        outcome.events.append(event)
+        if case .pieces(let kind, let bytes, let isFirst, let isLast) = event {
+            note(kind, bytes, isFirst: isFirst, isLast: isLast)
+        } else {
+            outcome.events.append(event)
+        }
+    }
+
+    private func note(_ kind: Message.Kind, _ bytes: [UInt8], isFirst: Bool, isLast: Bool) {
+        require(isFirst == (begun == nil), "a message begins within another, or goes on without a beginning")
+        require(!bytes.isEmpty || isLast, "a piece is empty that isn't the last")
+        require(bytes.count <= MessagePiece.largest, "a piece is longer than the largest")
+        let soFar = (begun ?? []) + bytes
+        require(soFar.count <= limits.messageSize.bytes, "a message in pieces is longer than allowed")
+        if isLast && kind == .text { require(String(validating: soFar, as: UTF8.self) != nil, "a text isn't UTF-8") }
+        begun = isLast ? nil : soFar
+        // Control frames between the pieces stand where they came.
+        if !isFirst, case .pieces(kind, let before, let first, false) = outcome.events.last {
+            outcome.events[outcome.events.count - 1] = .pieces(kind, before + bytes, isFirst: first, isLast: isLast)
+        } else {
+            outcome.events.append(.pieces(kind, bytes, isFirst: isFirst, isLast: isLast))
+        }
     }
 
     private func seen(_ event: Session.Event, _ input: RawSpan) -> Seen {
         switch event {
-        case .message(let kind, .input(let range)):
-            message(kind, range.map { unsafe input.unsafeLoad(fromByteOffset: $0, as: UInt8.self) })
-        case .message(let kind, .assembled(let bytes)): message(kind, bytes)
-        // Not asked for.
-        case .piece: fatalError("a piece of a message")
+        case .message(let kind, let payload): message(kind, bytes(payload, input))
+        case .piece(let piece):
+            .pieces(piece.kind, bytes(piece.payload, input), isFirst: piece.isFirst, isLast: piece.isLast)
         case .ping: .ping
         case .pong(let id, _): .pong(id)
         case .peerClose: .peerClose
         case .violation(let error): .violation(error)
+        }
+    }
+
+    private func bytes(_ payload: Session.Payload, _ input: RawSpan) -> [UInt8] {
+        switch payload {
+        case .input(let range): range.map { unsafe input.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+        case .assembled(let bytes): bytes
         }
     }
 

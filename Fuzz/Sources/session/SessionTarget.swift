@@ -7,7 +7,7 @@ import FuzzSupport
 /// Called by libFuzzer for each input.
 ///
 /// Bits of the options: 0 makes it a client, 1 sets tight limits, 2 sends what waits after each event instead of at the
-/// end, 3 closes first, 4 pings first.
+/// end, 3 closes first, 4 pings first, 5 takes messages in pieces.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let input = unsafe FuzzInput(start, count) else { return 0 }

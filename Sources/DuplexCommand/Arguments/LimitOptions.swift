@@ -40,9 +40,31 @@ struct LimitOptions: ParsableArguments {
     )
     var maxFragments: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "The most messages read from the peer in a second, control frames counted; any number unless given.",
+            valueName: "count"
+        )
+    )
+    var messageRate: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes of messages read from the peer in a second, such as 64KiB; any number unless given.",
+            valueName: "size"
+        )
+    )
+    var byteRate: ByteCount?
+
     func validate() throws {
         if let maxFragments, maxFragments < 1 {
             throw ValidationError("A message has at least one frame, so --max-fragments must be 1 or more.")
+        }
+        if let messageRate, messageRate < 1 {
+            throw ValidationError("Nothing would ever be read, so --message-rate must be 1 or more.")
+        }
+        if let byteRate, byteRate.bytes < 1 {
+            throw ValidationError("Nothing would ever be read, so --byte-rate must be 1 or more.")
         }
     }
 
@@ -50,6 +72,8 @@ struct LimitOptions: ParsableArguments {
         var limits = preset.limits
         if let maxMessage { limits = limits.with(messageSize: maxMessage) }
         if let maxFragments { limits = limits.with(fragments: maxFragments) }
+        limits.messageRate = messageRate.map { .perSecond($0) }
+        if let byteRate, byteRate != .unlimited { limits.byteRate = .perSecond(byteRate) }
         return limits
     }
 }

@@ -25,7 +25,8 @@ extension HTTPConnection {
         stage = .answering
         asked = channel.core.now
         span = server.server.tracer.map { HandshakeSpan($0, for: request.head, from: remoteAddress) }
-        switch ServerHandshake.evaluate(request.head, options: server.handshakeOptions, digest: SHA1.digest) {
+        let options = server.handshakeOptions(for: request)
+        switch ServerHandshake.evaluate(request.head, options: options, digest: SHA1.digest) {
         case .refuse(let refusal):
             decline(.problem(refusal.status, refusal.message, fields: refusal.fields))
         case .accept(let acceptance) where server.server.compression.isRequired && acceptance.deflate == nil:
@@ -80,8 +81,9 @@ extension HTTPConnection {
         case .refused(let response): decline(response)
         case .accepted where server.isStopping:
             decline(Self.endingSoon)
-        case .accepted(let fields, let subprotocol):
+        case .accepted(let fields, let subprotocol, let compression):
             var acceptance = acceptance
+            if !compression { acceptance.declineDeflate() }
             if let subprotocol, !acceptance.choose(subprotocol: subprotocol, askedForIn: request.head) {
                 server.server.logger.error(
                     "a subprotocol was chosen that the client doesn't ask for",

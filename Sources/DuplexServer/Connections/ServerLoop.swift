@@ -97,12 +97,14 @@ final class ServerLoop: Sendable {
         connection.start()
     }
 
-    /// What WebSocket clients are held to.
-    var handshakeOptions: ServerHandshakeOptions {
+    /// What the WebSocket client is held to that sent this request.
+    func handshakeOptions(for request: Request) -> ServerHandshakeOptions {
         var options = ServerHandshakeOptions()
         options.subprotocols = server.subprotocols
         options.origin = server.origins
-        options.deflate = server.compression.negotiation
+        if let negotiation = server.compression.negotiation, !server.compressionQuirks.decline(request) {
+            options.deflate = negotiation
+        }
         return options
     }
 

@@ -8,7 +8,7 @@
 /// of bytes that have come. What came fast at first doesn't make up for silence: each piece has to follow the one before
 /// within `Limits.headTime`, too.
 public struct BodyPace: Sendable, Hashable {
-    private let began: Instant
+    private var began: Instant
     private let patience: Duration
     private let rate: Int
     private var lastReceived: Instant
@@ -20,10 +20,21 @@ public struct BodyPace: Sendable, Hashable {
     ///   - limits: Of these, `headTime` and `bodyRate`.
     ///   - now: The time.
     public init(limits: Limits, now: Instant) {
+        self.init(patience: limits.headTime, rate: limits.bodyRate.bytes, now: now)
+    }
+
+    /// Something that began just now, and has that time, and a second more for so many bytes of it.
+    init(patience: Duration, rate: Int, now: Instant) {
         began = now
         lastReceived = now
-        patience = limits.headTime
-        rate = limits.bodyRate.bytes
+        self.patience = patience
+        self.rate = rate
+    }
+
+    /// The time begins anew: what came counts as having come now.
+    mutating func restart(now: Instant) {
+        began = now
+        lastReceived = now
     }
 
     /// Takes note of bytes of the body, as they were framed on their way.

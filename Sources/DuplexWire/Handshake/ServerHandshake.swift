@@ -20,9 +20,9 @@ public enum ServerHandshake {
         /// The subprotocol agreed on; nil for none.
         public private(set) var subprotocol: String?
         /// The extensions agreed on, as they are answered.
-        public let extensions: [ExtensionOffer]
+        public private(set) var extensions: [ExtensionOffer]
         /// What was agreed on for permessage-deflate by ``ServerHandshakeOptions/deflate``; nil for none.
-        public let deflate: DeflateAgreement?
+        public private(set) var deflate: DeflateAgreement?
 
         /// Agrees on another subprotocol than the first that the server prefers.
         ///
@@ -35,6 +35,15 @@ public enum ServerHandshake {
             self.subprotocol = subprotocol
             responseHead.fields[.secWebSocketProtocol] = subprotocol
             return true
+        }
+
+        /// Declines the client's offer of permessage-deflate after all, if ``deflate`` says that it was accepted.
+        public mutating func declineDeflate() {
+            guard deflate != nil else { return }
+            deflate = nil
+            extensions.removeAll { $0.name == DeflateFields.name }
+            let answer = extensions.isEmpty ? nil : ExtensionHeader.serialize(extensions)
+            responseHead.fields[.secWebSocketExtensions] = answer
         }
     }
 

@@ -2,14 +2,17 @@
 // Copyright (c) the Duplex authors
 
 /// Puts a message together that came in several frames, or in a frame that came in several reads.
-struct MessageAssembler: Sendable {
+struct MessageAssembler {
     private(set) var buffer: [UInt8] = []
     private(set) var fragments = 0
     let kind: Message.Kind
     private var validator = UTF8Validator()
+    /// How slowly it may come; `nil` for as slowly as its sender likes.
+    let pace: MessagePace?
 
-    init(_ kind: Message.Kind) {
+    init(_ kind: Message.Kind, pace: MessagePace? = nil) {
         self.kind = kind
+        self.pace = pace
     }
 
     /// Takes the header of the next fragment.

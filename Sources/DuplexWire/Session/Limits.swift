@@ -12,6 +12,13 @@ public struct Limits: Sendable, Hashable {
     /// The most frames that one message may be made of, empty ones counted, at least 1; one more fails with close code
     /// 1008.
     public var fragments: Int
+    /// How long a peer may take to send a message, from its first frame on; `nil` for any time.
+    ///
+    /// There is a second more for each ``bodyRate`` of bytes that have come of it, as long as no longer than this goes by
+    /// without any. A slower one fails with close code 1008: a peer that answers pings could otherwise have this side hold the beginning of a message for ever. The time begins
+    /// anew when this side hasn't read for a while because the app was slow. It doesn't hold for messages that are read in
+    /// pieces, of which nothing is kept.
+    public var messageTime: Duration?
     /// The most messages that wait for the app before reading from the peer stops.
     public var inboxMessages: Int
     /// The most bytes of messages that wait for the app before reading from the peer stops.
@@ -27,6 +34,7 @@ public struct Limits: Sendable, Hashable {
     /// The least bytes of an HTTP request body in a second, once `headTime` has passed; a slower one is answered with
     /// 408, as is one of which nothing comes for `headTime`.
     ///
+    /// The least bytes of a message, too, once ``messageTime`` has passed.
     /// 0 allows a client to hold a connection for ever by sending a byte now and then. See ``BodyPace``.
     public var bodyRate: ByteCount
     /// The most connections that a server keeps at once from one IPv4 address, or from the 64 bits of an IPv6 address that a
@@ -49,12 +57,14 @@ public struct Limits: Sendable, Hashable {
 
     /// For peers that nobody vouches for; the default everywhere.
     ///
-    /// Messages and frames of 1 MiB, 4,096 fragments, an inbox of 16 messages or 1 MiB, heads of 16 KiB with 100 fields
-    /// in 10 seconds, bodies of 1 MiB, at 512 bytes a second at least, 1,024 connections from an address.
+    /// Messages and frames of 1 MiB, 4,096 fragments, each message within 60 seconds and at 512 bytes a second from there
+    /// on, an inbox of 16 messages or 1 MiB, heads of 16 KiB with 100 fields in 10 seconds, bodies of 1 MiB, at 512 bytes a
+    /// second at least, 1,024 connections from an address.
     public static let internet = Limits(
         messageSize: .mebibytes(1),
         frameSize: .mebibytes(1),
         fragments: 4_096,
+        messageTime: .seconds(60),
         inboxMessages: 16,
         inboxBytes: .mebibytes(1),
         headSize: .kibibytes(16),
@@ -65,12 +75,14 @@ public struct Limits: Sendable, Hashable {
         connectionsPerAddress: 1_024
     )
 
-    /// For peers on one's own network: messages and frames of 64 MiB, 65,536 fragments, an inbox of 64 messages or
-    /// 16 MiB, heads of 64 KiB with 200 fields in 30 seconds, bodies of 64 MiB, at 512 bytes a second at least.
+    /// For peers on one's own network: messages and frames of 64 MiB, 65,536 fragments, 300 seconds for a message, an inbox
+    /// of 64 messages or 16 MiB, heads of 64 KiB with 200 fields in 30 seconds, bodies of 64 MiB, at 512 bytes a second at
+    /// least.
     public static let local = Limits(
         messageSize: .mebibytes(64),
         frameSize: .mebibytes(64),
         fragments: 65_536,
+        messageTime: .seconds(300),
         inboxMessages: 64,
         inboxBytes: .mebibytes(16),
         headSize: .kibibytes(64),
@@ -84,11 +96,12 @@ public struct Limits: Sendable, Hashable {
     /// For peers that are trusted with this process's memory: messages, frames, fragments and bodies have no bound.
     ///
     /// The inbox keeps its bound, so that a slow app still slows its peer down; heads are bounded as in ``local``, and so
-    /// is the time of bodies.
+    /// is the time of bodies and of messages.
     public static let unlimited = Limits(
         messageSize: .unlimited,
         frameSize: .unlimited,
         fragments: .max,
+        messageTime: .seconds(300),
         inboxMessages: 64,
         inboxBytes: .mebibytes(16),
         headSize: .kibibytes(64),
@@ -111,6 +124,13 @@ public struct Limits: Sendable, Hashable {
     public func with(fragments: Int) -> Limits {
         var copy = self
         copy.fragments = fragments
+        return copy
+    }
+
+    /// The same limits with another time for a message to come; `nil` for any.
+    public func with(messageTime: Duration?) -> Limits {
+        var copy = self
+        copy.messageTime = messageTime
         return copy
     }
 

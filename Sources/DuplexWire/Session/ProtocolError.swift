@@ -52,6 +52,8 @@ public struct ProtocolError: Error, Sendable, Hashable {
         public static let messageTooLarge = Code("messageTooLarge", .messageTooBig)
         /// A message has more frames than ``Limits/fragments``.
         public static let tooManyFragments = Code("tooManyFragments", .policyViolation)
+        /// A message took longer than ``Limits/messageTime``.
+        public static let messageTimeout = Code("messageTimeout", .policyViolation)
         /// The peer gave no sign of life within the keepalive's timeout.
         public static let keepaliveTimeout = Code("keepaliveTimeout", .internalError)
     }

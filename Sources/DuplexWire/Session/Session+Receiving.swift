@@ -81,7 +81,7 @@ extension Session {
                     guard let header = try nextHeader(input.bytes, &position) else { return nil }
                     tap?.began(header)
                     try check(header)
-                    try begin(header)
+                    try begin(header, now)
                 }
                 if let event = try takePayload(&input, &position, now) { return event }
                 if isMidFrame { return nil }
@@ -137,10 +137,10 @@ extension Session {
         }
     }
 
-    private func begin(_ header: FrameHeader) throws(ProtocolError) {
+    private func begin(_ header: FrameHeader, _ now: Instant) throws(ProtocolError) {
         if let streaming, header.opcode != .continuation { streaming.frames &+= 1 }
         if !header.opcode.isControl {
-            if !isMidMessage { beginMessage(header) }
+            if !isMidMessage { beginMessage(header, now) }
             isMidMessage = true
             if let streaming, streaming.incoming != nil {
                 try beginFragment(header.payloadLength, of: streaming)
@@ -159,12 +159,12 @@ extension Session {
         )
     }
 
-    private func beginMessage(_ header: FrameHeader) {
+    private func beginMessage(_ header: FrameHeader, _ now: Instant) {
         let kind = header.opcode == .text ? Message.Kind.text : .binary
         if let streaming, streaming.isOn {
             streaming.incoming = IncomingPieces(kind, limits: limits.streamed(streaming.limit))
         } else {
-            message = MessageAssembler(kind)
+            message = MessageAssembler(kind, pace: MessagePace(limits, now: now))
         }
         compression?.beginMessage(isCompressed: header.reservedBits != 0)
     }
@@ -190,6 +190,7 @@ extension Session {
         frame.remaining -= UInt64(count)
         let bytes = input.bytes.extracting(range)
         tap?.arrived(bytes)
+        if !frame.opcode.isControl { message?.pace?.received(count, now: now) }
         if frame.opcode.isControl {
             frame.control.append(bytes)
             try checkClosePrefix()

@@ -12,19 +12,35 @@ extension Session {
         case wrote
         /// The peer was silent too long: fail the connection with this error.
         case keepaliveTimedOut(ProtocolError)
+        /// The peer took too long over a message: fail the connection with this error.
+        case messageTimedOut(ProtocolError)
         /// The closing handshake took too long: end the transport (RFC 6455 section 7.1.1).
         case closeTimedOut
     }
 
     /// When ``deadlinePassed(now:)`` wants to be called next; `nil` while there is nothing to wait for.
     public var deadline: Instant? {
-        state == .closing && report.sent != nil ? closeDeadline : (state == .closed ? nil : liveness.deadline)
+        if state == .closing && report.sent != nil { return closeDeadline }
+        if state == .closed { return nil }
+        guard let messageDeadline else { return liveness.deadline }
+        return liveness.deadline.map { min($0, messageDeadline) } ?? messageDeadline
     }
+
+    /// When the message that is arriving must have come further.
+    private var messageDeadline: Instant? { isMidMessage ? message?.pace?.deadline : nil }
+
+    /// Whether part of a message is held, so that ``deadline`` may have come nearer.
+    public var holdsPartOfMessage: Bool { isMidMessage }
 
     /// Does what is due.
     public func deadlinePassed(now: Instant) -> TimeoutAction {
         if state == .closing, report.sent != nil, let closeDeadline, now >= closeDeadline { return .closeTimedOut }
         guard canSend else { return .none }
+        if let messageDeadline, now >= messageDeadline {
+            tap?.ended()
+            stopListening()
+            return .messageTimedOut(ProtocolError(.messageTimeout, "A message took longer than it may."))
+        }
         switch liveness.deadlinePassed(now: now, lastHeard: lastHeard) {
         case .fine: return .none
         case .ping:
@@ -47,6 +63,11 @@ extension Session {
         let roundTrips = roundTrips ?? RoundTrips()
         roundTrips.latency.record(roundTrip)
         self.roundTrips = roundTrips
+    }
+
+    /// Gives the message that is arriving its time anew: while this side doesn't read, its sender isn't the slow one.
+    public func restartMessageTime(now: Instant) {
+        if isMidMessage { message?.pace?.restart(now: now) }
     }
 
     /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.

@@ -19,8 +19,8 @@ import Darwin
 ///
 /// Some lessons are about what Duplex doesn't have: a console for developers that shows what peers send must escape all
 /// of it and be for this machine only; a folder that is served must not be left by a symbolic link; passwords that a
-/// server compares must take the same time whether they are right or wrong; a browser whose deflate is broken must be
-/// known by its name, where a server accepts compression, which it doesn't unless told.
+/// server compares must take the same time whether they are right or wrong. That a browser whose deflate is broken is known
+/// by its name, where a server accepts compression, is in CompressionQuirksTests.
 @Suite("Lessons that others have paid for", .timeLimit(.minutes(2)))
 struct LessonsTests {
     // MARK: Fragments

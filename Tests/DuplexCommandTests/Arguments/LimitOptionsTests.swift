@@ -24,10 +24,20 @@ struct LimitOptionsTests {
         #expect(try LimitOptions.parse(["--max-message", "unlimited"]).limits.frameSize == .unlimited)
     }
 
+    @Test("Rates are those of the library, and there are none unless given")
+    func rates() throws {
+        let arguments = ["--message-rate", "50", "--byte-rate", "64KiB"]
+        let limits = Limits.internet.with(messageRate: .perSecond(50), byteRate: .perSecond(ByteCount.kibibytes(64)))
+        #expect(try LimitOptions.parse(arguments).limits == limits)
+        #expect(try LimitOptions.parse(["--message-rate", "1"]).limits.byteRate == nil)
+        #expect(try LimitOptions.parse(["--byte-rate", "unlimited"]).limits == .internet)
+    }
+
     @Test(
         "What makes no sense is refused",
         arguments: [
             ["--limits", "none"], ["--max-message", "lots"], ["--max-fragments", "0"], ["--max-fragments", "x"],
+            ["--message-rate", "0"], ["--message-rate", "fast"], ["--byte-rate", "0"], ["--byte-rate", "fast"],
         ]
     )
     func refused(arguments: [String]) {

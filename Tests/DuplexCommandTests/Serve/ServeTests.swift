@@ -118,4 +118,20 @@ struct ServeTests {
         server.signal(15)
         #expect(try await server.finish().status == 0)
     }
+
+    @Test("A client that is faster than it may be is read more slowly, and loses nothing")
+    func rates() async throws {
+        let (server, port) = try await Self.start(["--message-rate", "20", "--handler", "sync"])
+        let socket = try await WebSocket.connect(to: "ws://localhost:\(port)/")
+        let clock = ContinuousClock()
+        let start = clock.now
+        for number in 0..<30 {
+            try await socket.send("\(number)")
+            #expect(try await socket.receive() == .text("\(number)"))
+        }
+        // Twenty are free, and the others come at twenty in a second.
+        #expect(clock.now - start > .milliseconds(400))
+        server.signal(15)
+        #expect(try await server.finish().status == 0)
+    }
 }

@@ -29,6 +29,25 @@ struct ServerHandshakeTests {
         #expect(bytes == wire(expected))
     }
 
+    @Test("permessage-deflate that was agreed on can be declined after all, and nothing else changes")
+    func decliningDeflate() throws {
+        let field = (HTTPField.Name.secWebSocketExtensions, "other, permessage-deflate")
+        var options = ServerHandshakeOptions()
+        options.deflate = DeflateNegotiation()
+        var acceptance = try #require(accepted(try Sample.request(with: [field]), options))
+        #expect(acceptance.deflate != nil && acceptance.responseHead.fields[.secWebSocketExtensions] != nil)
+        acceptance.declineDeflate()
+        #expect(acceptance.deflate == nil && acceptance.extensions.isEmpty)
+        #expect(acceptance.responseHead.fields[.secWebSocketExtensions] == nil)
+        options.chooseExtensions = { $0.filter { $0.name == "other" } }
+        acceptance = try #require(accepted(try Sample.request(with: [field]), options))
+        acceptance.declineDeflate()
+        #expect(acceptance.responseHead.fields[.secWebSocketExtensions] == "other")
+        let plain = acceptance
+        acceptance.declineDeflate()
+        #expect(acceptance == plain)
+    }
+
     typealias Change = (removed: [HTTPField.Name], added: [(HTTPField.Name, String)])
 
     @Test(

@@ -26,6 +26,7 @@ struct LimitsTests {
         #expect(limits.headSize <= .kibibytes(64))
         #expect(limits.headFields <= 200)
         #expect(limits.headTime <= .seconds(30))
+        #expect(limits.messageTime.map { $0 <= .seconds(300) } == true)
         #expect(limits.bodyRate >= 512)
         #expect(limits.inboxBytes <= .mebibytes(16))
         #expect(limits.inboxMessages <= 64)
@@ -40,6 +41,9 @@ struct LimitsTests {
         expected = .internet
         expected.fragments = 7
         #expect(Limits.internet.with(fragments: 7) == expected)
+        expected = .internet
+        expected.messageTime = nil
+        #expect(Limits.internet.with(messageTime: nil) == expected)
         expected = .internet
         expected.headTime = .seconds(3)
         #expect(Limits.internet.with(headTime: .seconds(3)) == expected)

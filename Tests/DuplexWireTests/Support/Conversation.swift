@@ -50,6 +50,7 @@ struct Conversation: Sendable {
         case passDeadline
         case lookAtDeadline
         case peerIsAlive
+        case restartMessageTime
         case endOfStream
     }
 

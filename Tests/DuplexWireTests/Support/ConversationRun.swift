@@ -133,6 +133,7 @@ final class ConversationRun {
         case .passDeadline: transcript.seen.append(.timeout(session.deadlinePassed(now: now)))
         case .lookAtDeadline: transcript.seen.append(.deadline(session.deadline))
         case .peerIsAlive: session.peerIsAlive(now: now)
+        case .restartMessageTime: session.restartMessageTime(now: now)
         case .endOfStream: session.endOfStream()
         }
     }

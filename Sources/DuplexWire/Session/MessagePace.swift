@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// How slowly a message may come that is put together; see ``Limits/messageTime``.
+///
+/// An object, so that a connection without such a message has room for a reference only.
+final class MessagePace {
+    private var pace: BodyPace
+
+    init?(_ limits: MessageLimits, now: Instant) {
+        guard let pace = limits.pace(now: now) else { return nil }
+        self.pace = pace
+    }
+
+    /// When it is too slow unless more of it comes before.
+    var deadline: Instant { pace.deadline }
+
+    /// Takes note of payload as it was on the wire.
+    func received(_ count: Int, now: Instant) {
+        if count > 0 { pace.received(count, now: now) }
+    }
+
+    func restart(now: Instant) { pace.restart(now: now) }
+}
