@@ -86,8 +86,11 @@ actor HandshakeDriver {
         var setup = WebSocketSetup(
             role: .client,
             limits: options.limits,
-            keepalive: options.keepalive,
-            closeTimeout: options.closeTimeout,
+            settings: SessionSettings(
+                limits: options.limits,
+                keepalive: options.keepalive,
+                closeTimeout: options.closeTimeout
+            ),
             subprotocol: result.subprotocol,
             handler: handler.map { HandlerBox.make($0) },
             compression: AgreedCompression(result.deflate, options.compression)

@@ -73,7 +73,9 @@ extension WebSocket {
     private func hasRoom(_ streams: WebSocketStreams) -> Bool {
         // A whole message has the bound of whole messages.
         if streams.isGathering { return streams.inbox.byteCount <= session.messageSize.bytes }
-        return streams.inbox.messageCount < inboxMessageLimit && streams.inbox.byteCount < inboxByteLimit.bytes
+        let settings = session.settings
+        return streams.inbox.messageCount < settings.inboxMessages
+            && streams.inbox.byteCount < settings.inboxBytes.bytes
     }
 
     /// Goes on receiving once there is room again.

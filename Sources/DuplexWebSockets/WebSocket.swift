@@ -34,7 +34,6 @@ public actor WebSocket {
     let session: Session
     /// What only some connections have, such as those of clients and those that are observed.
     let record: ConnectionRecord?
-    let inboxByteLimit: ByteCount
     /// Messages that wait for the app, and what they hold.
     var inbox: Deque<Message> = []
     var inboxBytes = 0
@@ -48,7 +47,6 @@ public actor WebSocket {
     ///
     /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
     var delivered: Message?
-    let inboxMessageLimit: Int32
     var carryStart: Int32 = 0
     var receiver: Waiter<Void>?
 
@@ -65,10 +63,8 @@ public actor WebSocket {
     /// What messages in pieces need; there is none where all are whole.
     var streams: WebSocketStreams?
     var senders: Deque<Waiter<Void>> = []
-    var pings: [PingWaiter] = []
-    var closers: [Waiter<Void>] = []
-    /// Those who are told of each round trip.
-    var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
+    /// What few connections need at a time; there is none where nothing of it is needed.
+    var rarities: WebSocketRarities?
     var nextWaiterID: UInt64 = 0
     /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
     var handlerTask = TaskIdentity.none
@@ -78,7 +74,6 @@ public actor WebSocket {
     let sinceAccepted: ShortTime
     let upgradeTime: ShortTime
     var sessionTimer: ArmedTimer?
-    var graceTimer: TimerID?
 
     /// What the transport is in.
     enum Stage: Equatable {
@@ -127,16 +122,12 @@ public actor WebSocket {
         self.handler = setup.handler
         self.subprotocol = setup.subprotocol
         self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
-        inboxMessageLimit = Int32(clamping: setup.limits.inboxMessages)
-        inboxByteLimit = setup.limits.inboxBytes
         let core = channel.value.core
         sinceAccepted = ShortTime(setup.accepted?.duration(to: core.now) ?? .zero)
         upgradeTime = ShortTime(setup.asked?.duration(to: core.now) ?? .zero)
         session = Session(
             role: setup.role,
-            limits: setup.limits,
-            keepalive: setup.keepalive,
-            closeTimeout: setup.closeTimeout,
+            settings: setup.settings,
             maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
             compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
             tap: setup.observation?.tap?.tap(id),
@@ -153,9 +144,10 @@ public actor WebSocket {
 
     deinit {
         let channel = unsafe LoopBound(loopChannel, on: loop.thread)
-        let timers = [sessionTimer?.id, graceTimer].compactMap(\.self)
+        // A timer of the end finds nobody when it fires.
+        let timer = sessionTimer?.id
         loop.execute { core in
-            for timer in timers { core.cancel(timer) }
+            if let timer { core.cancel(timer) }
             channel.value.reset()
         }
     }
@@ -217,8 +209,8 @@ public actor WebSocket {
 package struct WebSocketSetup: Sendable {
     package var role: Session.Role
     package var limits: Limits
-    package var keepalive: Keepalive
-    package var closeTimeout: Duration
+    /// Of these limits, and shared by all connections that are made alike.
+    package var settings: SessionSettings
     package var subprotocol: String?
     package var remoteAddress: SocketAddress?
     package var handler: HandlerBox?
@@ -233,8 +225,7 @@ package struct WebSocketSetup: Sendable {
     package init(
         role: Session.Role,
         limits: Limits,
-        keepalive: Keepalive,
-        closeTimeout: Duration,
+        settings: SessionSettings,
         subprotocol: String? = nil,
         remoteAddress: SocketAddress? = nil,
         handler: HandlerBox? = nil,
@@ -242,8 +233,7 @@ package struct WebSocketSetup: Sendable {
     ) {
         self.role = role
         self.limits = limits
-        self.keepalive = keepalive
-        self.closeTimeout = closeTimeout
+        self.settings = settings
         self.subprotocol = subprotocol
         self.remoteAddress = remoteAddress
         self.handler = handler

@@ -159,7 +159,7 @@ extension WebSocket {
     }
 
     private var hasRoom: Bool {
-        inboxCount < inboxMessageLimit && inboxBytes < inboxByteLimit.bytes
+        Int(inboxCount) < session.settings.inboxMessages && inboxBytes < session.settings.inboxBytes.bytes
     }
 
     // MARK: The app's side

@@ -11,6 +11,8 @@ final class ServerLoop: Sendable {
     let server: WebServer
     let loop: EventLoop
     private let addresses: AddressCounter
+    /// What the sessions of all WebSockets are made with.
+    private let settings: SessionSettings
     private let state: LoopBound<State>
 
     /// A handler at work, run on the loop.
@@ -79,6 +81,11 @@ final class ServerLoop: Sendable {
         self.server = server
         self.loop = loop
         self.addresses = addresses
+        settings = SessionSettings(
+            limits: server.limits,
+            keepalive: server.keepalive,
+            closeTimeout: server.closeTimeout
+        )
         state = LoopBound(State(), on: loop.thread)
     }
 
@@ -173,8 +180,7 @@ final class ServerLoop: Sendable {
         var setup = WebSocketSetup(
             role: .server,
             limits: server.limits,
-            keepalive: server.keepalive,
-            closeTimeout: server.closeTimeout,
+            settings: settings,
             subprotocol: acceptance.subprotocol,
             remoteAddress: address,
             compression: AgreedCompression(acceptance.deflate, server.compression)

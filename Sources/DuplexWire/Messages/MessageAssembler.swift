@@ -153,3 +153,12 @@ struct MessageAssembler {
         return buffer
     }
 }
+
+/// A message that is being put together, behind a reference: a connection between two messages has room for that only.
+final class PartialMessage {
+    var assembler: MessageAssembler
+
+    init(_ assembler: MessageAssembler) {
+        self.assembler = assembler
+    }
+}

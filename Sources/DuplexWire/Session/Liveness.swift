@@ -6,14 +6,12 @@
 /// A ping goes out every interval whether or not there is traffic, so that the round trip is known. Any byte that arrives
 /// is a sign of life.
 struct Liveness: Sendable {
-    // Nanoseconds rather than durations, and one instant rather than two: every idle connection holds these.
+    // Every idle connection holds these: nanoseconds rather than durations, one instant rather than two, and what is the
+    // same for many connections in a place that they share.
+    private let times: KeepaliveTimes
     private var interval: Int64
-    private let shortest: Int64
-    private let longest: Int64
-    private let timeout: Int64
-    private var nextPing: Instant?
-    /// Since when the peer hasn't been heard of, while a sign of life is waited for.
-    private var silentSince: Instant?
+    private var ping = CompactInstant()
+    private var silence = CompactInstant()
     private var lastID: UInt64 = 0
     /// Pings without a pong, the oldest first.
     private var outstanding: [(id: UInt64, sent: Instant)] = []
@@ -22,11 +20,24 @@ struct Liveness: Sendable {
     private static let maximumOutstanding = 32
 
     init(_ keepalive: Keepalive, now: Instant) {
-        shortest = keepalive.interval?.wholeNanoseconds ?? 0
-        longest = keepalive.longestInterval?.wholeNanoseconds ?? 0
-        interval = shortest
-        timeout = keepalive.timeout.wholeNanoseconds
-        nextPing = keepalive.interval.map { now.advanced(by: $0) }
+        self.init(KeepaliveTimes(keepalive), now: now)
+    }
+
+    init(_ times: KeepaliveTimes, now: Instant) {
+        self.times = times
+        interval = times.shortest
+        if interval > 0 { nextPing = now.advanced(by: .nanoseconds(interval)) }
+    }
+
+    private var nextPing: Instant? {
+        get { ping.instant }
+        set { ping.instant = newValue }
+    }
+
+    /// Since when the peer hasn't been heard of, while a sign of life is waited for.
+    private var silentSince: Instant? {
+        get { silence.instant }
+        set { silence.instant = newValue }
     }
 
     /// When ``deadlinePassed(now:)`` has something to say.
@@ -37,7 +48,7 @@ struct Liveness: Sendable {
 
     /// When the peer must have been heard of.
     private var silentUntil: Instant? {
-        silentSince?.advanced(by: .nanoseconds(timeout))
+        silentSince?.advanced(by: .nanoseconds(times.timeout))
     }
 
     enum Verdict: Sendable {
@@ -67,8 +78,8 @@ struct Liveness: Sendable {
 
     /// Chooses the interval behind a ping that is due: longer, if those before it were answered.
     private mutating func adapt() {
-        guard longest > shortest, lastID > 0 else { return }
-        interval = outstanding.isEmpty ? min(longest, interval + interval / 2) : shortest
+        guard times.longest > times.shortest, lastID > 0 else { return }
+        interval = outstanding.isEmpty ? min(times.longest, interval + interval / 2) : times.shortest
     }
 
     /// No more pings, and no more waiting for the peer.

@@ -25,7 +25,7 @@ extension Session {
     }
 
     func beginFragment(_ length: UInt64, of compression: MessageCompression) throws(ProtocolError) {
-        try message?.beginCompressedFragment(limits: limits)
+        try partial?.assembler.beginCompressedFragment(limits: limits)
         try compression.beginFragment(length: length, limits: limits)
     }
 
@@ -38,8 +38,8 @@ extension Session {
 
     /// Inflates the end, which the sender has left out (RFC 7692 section 7.2.2).
     func endInflating(_ compression: MessageCompression) throws(ProtocolError) {
-        try message?.inflateEnd(with: compression.inflater, limits: limits)
-        compression.endMessage(inflated: message?.buffer.count ?? 0)
+        try partial?.assembler.inflateEnd(with: compression.inflater, limits: limits)
+        compression.endMessage(inflated: partial?.assembler.buffer.count ?? 0)
     }
 
     // MARK: Sending

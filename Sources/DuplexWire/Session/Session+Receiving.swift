@@ -147,7 +147,7 @@ extension Session {
             } else if let compression, compression.isInflating {
                 try beginFragment(header.payloadLength, of: compression)
             } else {
-                try message?.beginFragment(length: header.payloadLength, limits: limits)
+                try partial?.assembler.beginFragment(length: header.payloadLength, limits: limits)
             }
         }
         isMidFrame = true
@@ -164,7 +164,7 @@ extension Session {
         if let streaming, streaming.isOn {
             streaming.incoming = IncomingPieces(kind, limits: limits.streamed(streaming.limit))
         } else {
-            message = MessageAssembler(kind, pace: MessagePace(limits, now: now))
+            partial = PartialMessage(MessageAssembler(kind, pace: MessagePace(limits, now: now)))
         }
         compression?.beginMessage(isCompressed: header.reservedBits != 0)
     }
@@ -190,14 +190,14 @@ extension Session {
         frame.remaining -= UInt64(count)
         let bytes = input.bytes.extracting(range)
         tap?.arrived(bytes)
-        if !frame.opcode.isControl { message?.pace?.received(count, now: now) }
+        if !frame.opcode.isControl { partial?.assembler.pace?.received(count, now: now) }
         if frame.opcode.isControl {
             frame.control.append(bytes)
             try checkClosePrefix()
         } else if let compression, compression.isInflating {
-            try message?.inflate(bytes, with: compression.inflater, limits: limits)
+            try partial?.assembler.inflate(bytes, with: compression.inflater, limits: limits)
         } else {
-            try message?.append(bytes, expected: frame.remaining)
+            try partial?.assembler.append(bytes, expected: frame.remaining)
         }
         if frame.remaining > 0 { return nil }
         isMidFrame = false
@@ -226,8 +226,8 @@ extension Session {
         default:
             guard frame.isFinal else { return nil }
             if let compression, compression.isInflating { try endInflating(compression) }
-            guard let message else { return nil }
-            self.message = nil
+            guard let message = partial?.assembler else { return nil }
+            partial = nil
             isMidMessage = false
             let buffer = try message.finish()
             countArrived(buffer.count, now)
@@ -249,7 +249,7 @@ extension Session {
     func stopListening() {
         isDeaf = true
         compression?.inflater.stop()
-        message = nil
+        partial = nil
         streaming?.stopGiving()
         if isMidMessage { endedWithinMessage = true }
         isMidMessage = false

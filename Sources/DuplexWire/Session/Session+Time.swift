@@ -27,7 +27,7 @@ extension Session {
     }
 
     /// When the message that is arriving must have come further.
-    private var messageDeadline: Instant? { isMidMessage ? message?.pace?.deadline : nil }
+    private var messageDeadline: Instant? { isMidMessage ? partial?.assembler.pace?.deadline : nil }
 
     /// Whether part of a message is held, so that ``deadline`` may have come nearer.
     public var holdsPartOfMessage: Bool { isMidMessage }
@@ -67,7 +67,7 @@ extension Session {
 
     /// Gives the message that is arriving its time anew: while this side doesn't read, its sender isn't the slow one.
     public func restartMessageTime(now: Instant) {
-        if isMidMessage { message?.pace?.restart(now: now) }
+        if isMidMessage { partial?.assembler.pace?.restart(now: now) }
     }
 
     /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.

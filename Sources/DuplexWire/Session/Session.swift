@@ -68,7 +68,7 @@ public final class Session {
     /// message may go the short way, which asks for nothing else.
     var isMidHeader = false
     var isMidFrame = false
-    /// Whether a message has begun and not ended: whether ``message`` is there.
+    /// Whether a message has begun and not ended: whether ``partial`` is there.
     var isMidMessage = false
     /// Whether what arrives is thrown away: after the peer's close frame and after a violation.
     var isDeaf = false
@@ -77,14 +77,14 @@ public final class Session {
     /// Whether the last message to arrive was begun and never ended, and nothing more will come.
     public internal(set) var endedWithinMessage = false
 
-    let limits: MessageLimits
+    /// What it was made with.
+    public let settings: SessionSettings
     let maskingKeys: MaskingKeys?
     /// How the connection ended, or how far its end has come.
     public internal(set) var report = CloseReport()
     /// How long a closing handshake may take.
-    public var closeTimeout: Duration { .nanoseconds(closeNanoseconds) }
-    private let closeNanoseconds: Int64
-    var closeDeadline: Instant?
+    public var closeTimeout: Duration { settings.closeTimeout }
+    var closing = CompactInstant()
 
     /// permessage-deflate, if it was agreed on: everything that it needs lies behind this one reference, and messages
     /// that aren't compressed don't ask for it.
@@ -96,7 +96,8 @@ public final class Session {
     var headers = FrameHeaderParser()
     /// The frame whose payload is being taken; means something while ``isMidFrame``.
     var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
-    var message: MessageAssembler?
+    /// The message that has begun and is put together.
+    var partial: PartialMessage?
     /// When something last arrived.
     var lastHeard: Instant
 
@@ -141,7 +142,7 @@ public final class Session {
     ///   - compression: permessage-deflate, if it was agreed on in the handshake.
     ///   - tap: sees each frame; nobody does unless told otherwise.
     ///   - now: the time.
-    public init(
+    public convenience init(
         role: Role,
         limits: Limits = .internet,
         keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
@@ -151,10 +152,36 @@ public final class Session {
         tap: SessionTap? = nil,
         now: Instant
     ) {
+        self.init(
+            role: role,
+            settings: SessionSettings(limits: limits, keepalive: keepalive, closeTimeout: closeTimeout),
+            maskingKeys: maskingKeys,
+            compression: compression,
+            tap: tap,
+            now: now
+        )
+    }
+
+    /// Makes the session of a connection whose handshake is done, with settings that it shares with others.
+    ///
+    /// - Parameters:
+    ///   - role: which side this is.
+    ///   - settings: what is the same for all of them.
+    ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
+    ///   - compression: permessage-deflate, if it was agreed on in the handshake.
+    ///   - tap: sees each frame; nobody does unless told otherwise.
+    ///   - now: the time.
+    public init(
+        role: Role,
+        settings: SessionSettings,
+        maskingKeys: MaskingKeys? = nil,
+        compression: MessageCompression? = nil,
+        tap: SessionTap? = nil,
+        now: Instant
+    ) {
         precondition(role == .server || maskingKeys != nil, "A client masks its frames, and needs keys for it.")
         self.role = role
-        self.limits = MessageLimits(limits)
-        closeNanoseconds = closeTimeout.wholeNanoseconds
+        self.settings = settings
         // RFC 6455 section 5.1: a server must not mask, even if it is handed keys.
         self.maskingKeys = role == .client ? maskingKeys : nil
         self.compression = compression
@@ -163,7 +190,15 @@ public final class Session {
         lastHeard = now
         began = now
         firstMessageAt = now
-        liveness = Liveness(keepalive, now: now)
+        liveness = Liveness(settings.keepalive, now: now)
+    }
+
+    var limits: MessageLimits { settings.limits }
+
+    /// When the closing handshake must have come to its end.
+    var closeDeadline: Instant? {
+        get { closing.instant }
+        set { closing.instant = newValue }
     }
 
     /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.

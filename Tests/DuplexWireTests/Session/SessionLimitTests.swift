@@ -111,7 +111,7 @@ struct SessionLimitTests {
                 #expect(position == piece.count)
             }
             if piece != header { arrived += 100 }
-            let message = try #require(session.message)
+            let message = try #require(session.partial?.assembler)
             #expect(message.buffer.count == arrived)
             #expect(message.buffer.capacity <= 2 * arrived + 8_192)
         }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// What few connections need at a time: those who wait for a pong or for the end, and a timer of the end.
+///
+/// Behind one reference, because an idle connection is little more than the room for what it might need.
+final class WebSocketRarities {
+    var pings: [WebSocket.PingWaiter] = []
+    var closers: [Waiter<Void>] = []
+    /// Those who are told of each round trip.
+    var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
+    /// Of the end, or of a pause because the peer is too fast.
+    var graceTimer: TimerID?
+}
+
+extension WebSocket {
+    var pings: [PingWaiter] {
+        get { rarities?.pings ?? [] }
+        set { if rarities != nil || !newValue.isEmpty { neededRarities.pings = newValue } }
+    }
+
+    var closers: [Waiter<Void>] {
+        get { rarities?.closers ?? [] }
+        set { if rarities != nil || !newValue.isEmpty { neededRarities.closers = newValue } }
+    }
+
+    var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] {
+        get { rarities?.latencyWatchers ?? [:] }
+        set { if rarities != nil || !newValue.isEmpty { neededRarities.latencyWatchers = newValue } }
+    }
+
+    var graceTimer: TimerID? {
+        get { rarities?.graceTimer }
+        set { if rarities != nil || newValue != nil { neededRarities.graceTimer = newValue } }
+    }
+
+    private var neededRarities: WebSocketRarities {
+        if let rarities { return rarities }
+        let made = WebSocketRarities()
+        rarities = made
+        return made
+    }
+}

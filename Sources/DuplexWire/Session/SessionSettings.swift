@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What sessions are made with: one for all connections that are made alike, which then hold no copy of it.
+public final class SessionSettings: Sendable {
+    /// The most messages that wait for the app.
+    public let inboxMessages: Int
+    /// The most bytes of messages that wait for the app.
+    public let inboxBytes: ByteCount
+    /// How long a closing handshake may take.
+    public let closeTimeout: Duration
+    let limits: MessageLimits
+    let keepalive: KeepaliveTimes
+
+    /// Makes settings.
+    ///
+    /// - Parameters:
+    ///   - limits: what the peer may make this side hold.
+    ///   - keepalive: when to ping; every 20 seconds for 20 seconds unless told otherwise.
+    ///   - closeTimeout: how long a closing handshake may take; 10 seconds unless told otherwise.
+    public init(
+        limits: Limits = .internet,
+        keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
+        closeTimeout: Duration = .seconds(10)
+    ) {
+        inboxMessages = limits.inboxMessages
+        inboxBytes = limits.inboxBytes
+        self.closeTimeout = closeTimeout
+        self.limits = MessageLimits(limits)
+        self.keepalive = KeepaliveTimes(keepalive)
+    }
+}
+
+/// A ``Keepalive`` in nanoseconds.
+final class KeepaliveTimes: Sendable {
+    /// The first interval, and the one when the line is bad; 0 for no pings.
+    let shortest: Int64
+    let longest: Int64
+    let timeout: Int64
+
+    init(_ keepalive: Keepalive) {
+        shortest = keepalive.interval?.wholeNanoseconds ?? 0
+        longest = keepalive.longestInterval?.wholeNanoseconds ?? 0
+        timeout = keepalive.timeout.wholeNanoseconds
+    }
+}

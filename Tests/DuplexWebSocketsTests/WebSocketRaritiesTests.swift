@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexTestPeers
+import Testing
+
+@testable import DuplexWebSockets
+
+@Suite struct WebSocketRaritiesTests {
+    @Test("An idle connection has none, and one that pings, watches or closes has", .timeLimit(.minutes(1)))
+    func onDemand() async throws {
+        try await withPair { client, server in
+            #expect(await server.hasNoRarities)
+            try await client.send("hello")
+            _ = try await server.receive()
+            #expect(await server.hasNoRarities)
+            _ = try await server.ping()
+            #expect(await server.hasNoRarities == false)
+            #expect(await server.nobodyWaits)
+            await client.close()
+        }
+    }
+}
+
+extension WebSocket {
+    fileprivate var hasNoRarities: Bool { rarities == nil }
+    fileprivate var nobodyWaits: Bool { pings.isEmpty && closers.isEmpty && latencyWatchers.isEmpty }
+}
