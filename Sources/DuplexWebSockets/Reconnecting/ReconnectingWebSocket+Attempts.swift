@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DequeModule
-import DuplexSockets
+package import DuplexSockets
 import DuplexWire
 import Synchronization
 
@@ -22,7 +22,7 @@ extension ReconnectingWebSocket {
         case .probe(let number): probe(number)
         case .startTimer(let instant):
             stopWaitTimer()
-            waitTimer = loop.core.schedule(ReconnectingReference(self), at: MonotonicInstant(instant))
+            waitTimer = loop.core.schedule(self, at: MonotonicInstant(instant))
         case .stopTimer: stopWaitTimer()
         case .tell(let change):
             changes.tell(change)
@@ -43,7 +43,7 @@ extension ReconnectingWebSocket {
         )
         let core = loop.core
         attemptTimer = core.schedule(
-            ReconnectingReference(self),
+            self,
             at: MonotonicInstant.now().advanced(by: making.limit)
         )
         // It keeps the client only once there is something to tell, so that one that is dropped ends.
@@ -158,7 +158,7 @@ extension ReconnectingWebSocket {
         waitTimer = nil
     }
 
-    func fired(_ timer: TimerID) {
+    private func fired(_ timer: TimerID) {
         if timer == waitTimer {
             waitTimer = nil
             handle(.timerFired)
@@ -182,6 +182,13 @@ extension ReconnectingWebSocket {
     }
 }
 
+// A loop doesn't keep what its timers are for.
+extension ReconnectingWebSocket: TimerTarget {
+    package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        onLoop(loop, timer) { $0.fired($1) }
+    }
+}
+
 /// How a connection of a client that reconnects has ended.
 enum ReconnectingEnd: Sendable {
     /// The caller closed the connection.
@@ -197,17 +204,12 @@ extension WebSocket {
     }
 }
 
-/// A client, for what must tell it something and not keep it.
-final class ReconnectingReference: TimerTarget, Sendable {
+/// A client, for a connection that must tell it something and not keep it.
+final class ReconnectingReference: Sendable {
     private weak let client: ReconnectingWebSocket?
 
     init(_ client: ReconnectingWebSocket) {
         self.client = client
-    }
-
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        guard let client else { return }
-        client.onLoop(client.loop, timer) { $0.fired($1) }
     }
 
     /// Called on the client's loop, which is the connection's.
