@@ -7,7 +7,9 @@ import Testing
 @Suite("The documents say what the sources say")
 struct DocumentTests {
     /// What shows programs.
-    private static let guides = ["README.md", "docs/FromCocoaAsyncSocket.md", "docs/FromSocketRocket.md"]
+    private static let guides = [
+        "README.md", "docs/FromCocoaAsyncSocket.md", "docs/FromSocketRocket.md", "docs/FromXPWebSocket.md",
+    ]
     private static let documents = guides + ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 
     // MARK: Snippets

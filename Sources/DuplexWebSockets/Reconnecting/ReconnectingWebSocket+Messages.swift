@@ -25,8 +25,12 @@ extension ReconnectingWebSocket {
         }
         nextWaiterID += 1
         let id = nextWaiterID
-        try await waitOnLoop(id: id) { waiter in
+        // Decided anew there: the task may have been put off on its way.
+        try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
+            if case .ended = machine.phase { return waiter.resume(throwing: Self.isOver) }
+            if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
             senders.append((waiter, message))
+            flush()
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelSender(id) } }
         }
@@ -137,13 +141,17 @@ extension ReconnectingWebSocket {
             }
             nextWaiterID += 1
             let id = nextWaiterID
-            try await waitOnLoop(id: id) { waiter in
-                receivers.append(waiter)
+            try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
+                // Asked again here: the task may have been put off on its way.
+                if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
+                if unclaimed != nil || isOver { waiter.resume(returning: ()) } else { receivers.append(waiter) }
             } onCancel: {
                 loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
             }
         }
     }
+
+    private var isOver: Bool { if case .ended = machine.phase { true } else { false } }
 
     private func cancelReceiver(_ id: UInt64) {
         guard let index = receivers.firstIndex(where: { $0.id == id }) else { return }

@@ -75,10 +75,13 @@ import Testing
             client.preamble { socket in try await socket.send("hello") }
             // Taken before there is a connection; two for each.
             for number in 1...2 { try await client.send("\(number)") }
+            let states = client.states
             var seen: [Message] = []
             for try await message in client.messages {
                 seen.append(message)
                 if seen.count == 3 || seen.count == 6 {
+                    // What is taken before the connection's end is known may go with it.
+                    await ReconnectingWebSocket.changes(states, until: "waiting 1012")
                     for number in 1...2 { try await client.send("\(seen.count) \(number)") }
                 }
             }
