@@ -130,8 +130,8 @@ let package = Package(
         .testTarget(
             name: "DuplexWebSocketsTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexDeflate", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
-                httpTypes, logging, metrics, metricsTestKit, tracing, inMemoryTracing,
+                "DuplexTestPeers", "DuplexTesting", "DuplexDeflate", "DuplexSockets", "DuplexWire", "DuplexWebSockets",
+                "DuplexServer", httpTypes, logging, metrics, metricsTestKit, tracing, inMemoryTracing,
             ],
             swiftSettings: strict
         ),

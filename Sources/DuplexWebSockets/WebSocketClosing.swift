@@ -182,7 +182,7 @@ extension WebSocket {
         return [.normalClosure, .goingAway, .noStatusReceived].contains(code)
     }
 
-    private func endError() -> WebSocketError {
+    func endError() -> WebSocketError {
         let report = session.report
         if case .lost(let error) = ending { return lost(error) }
         if let error = report.error {

@@ -72,12 +72,16 @@ public struct WebSocketOptions: Sendable {
     /// it takes a lock for every connection. Of the URL, credentials and query aren't told.
     public var tracer: (any Tracer)?
 
+    /// Which attempt of a reconnecting client it is.
+    var attempt = 1
+
     /// What is to be seen of the connection.
     var observation: Observation {
         var observation = Observation()
         observation.logger = logger
         observation.metrics = metrics
         observation.tap = tap
+        observation.attempt = attempt
         return observation
     }
 

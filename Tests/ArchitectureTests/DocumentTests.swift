@@ -9,7 +9,8 @@ struct DocumentTests {
     /// What shows programs.
     private static let guides =
         ["README.md"]
-        + ["CocoaAsyncSocket", "SocketRocket", "Starscream", "URLSessionWebSocketTask"].map { "docs/From\($0).md" }
+        + ["CocoaAsyncSocket", "SocketRocket", "XPWebSocket", "Starscream", "URLSessionWebSocketTask"]
+        .map { "docs/From\($0).md" }
     private static let documents = guides + ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 
     // MARK: Snippets

@@ -39,6 +39,35 @@ import Testing
         Census.expectNoReport(child)
     }
 
+    @Test("Clients that reconnect leave nothing: closed, paused, dropped, cancelled or waiting", arguments: 0..<5)
+    func reconnecting(way: Int) async {
+        let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [way] in
+            try await Census.expectNothingLeft { url, group in
+                let urls = way == 4 ? ["ws://127.0.0.1:1/"] : [url]
+                let client = ReconnectingWebSocket(urls: urls, policy: .constant(.seconds(3_600)), on: group)
+                if way == 4 {
+                    let states = client.states
+                    await client.start()
+                    for await change in states { if case .waiting = change.phase { return nil } }
+                }
+                if way == 3 {
+                    // At whichever moment of the attempt.
+                    let waiting = Task { try await client.messages.first { _ in true } }
+                    waiting.cancel()
+                    _ = await waiting.result
+                    return nil
+                }
+                let session = try await client.sessions.first { _ in true }
+                try await client.send("hello")
+                _ = try await session?.receive()
+                if way == 0 { await client.close() }
+                if way == 1 { await client.pause() }
+                return session
+            }
+        }
+        Census.expectNoReport(child)
+    }
+
     @Test("Connections whose tasks are cancelled while they wait leave nothing behind")
     func cancelled() async {
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

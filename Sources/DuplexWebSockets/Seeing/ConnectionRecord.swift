@@ -15,6 +15,8 @@ package struct Observation: Sendable {
     package var span: ConnectionSpan?
     /// Sees the frames.
     package var tap: FrameTap?
+    /// Which attempt it took; of a client that reconnects.
+    var attempt = 1
 
     package init() {}
 

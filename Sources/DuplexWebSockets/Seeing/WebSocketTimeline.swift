@@ -62,6 +62,7 @@ extension WebSocket {
         let counts = session.counts
         return WebSocketTimeline(
             handshake: handshake,
+            attempt: record?.observation.attempt ?? 1,
             remoteAddress: remoteAddress,
             began: handshake?.began ?? (record?.tls?.began).map(Instant.init)
                 ?? opened.advanced(by: .zero - sinceAccepted.duration),

@@ -1,0 +1,17 @@
+// A client that stays connected: to the first of two servers that can be had, subscribed anew on each connection.
+import DuplexWebSockets
+import DuplexWire
+
+var policy = ReconnectPolicy.exponential(from: .milliseconds(250), to: .seconds(30)).restored(after: .seconds(60))
+policy.attemptsPerURL = [3, 1]
+policy.timeLimit = .seconds(600)
+
+let client = ReconnectingWebSocket(urls: ["ws://localhost:8080/echo", "ws://localhost:8081/echo"], policy: policy)
+client.preamble { socket in try await socket.send("subscribe prices") }
+let watching = Task { for await change in client.states { print(change) } }
+do {
+    for try await message in client.messages { print(message) }
+} catch {
+    print("It isn't tried any more: \(error)")
+}
+await watching.value

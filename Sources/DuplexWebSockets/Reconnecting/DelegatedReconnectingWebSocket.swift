@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import Dispatch
+public import DuplexSockets
+public import DuplexWire
+import Synchronization
+
+/// A client that connects again and tells a delegate what happens, for code that isn't `async`.
+///
+/// ``ReconnectingWebSocket`` with the callbacks of XPWebSocket. One object is opened once, keeps itself alive until it has
+/// ended, and keeps its delegate weakly. Its methods may be called on any thread and return at once.
+public final class DelegatedReconnectingWebSocket: Sendable {
+    /// What the client does.
+    public enum State: Sendable, Hashable {
+        /// Nothing: it wasn't opened, or it has ended.
+        case idle
+        /// It makes attempts, and none has led to a connection yet.
+        case connecting
+        /// It has its first connection.
+        case connected
+        /// It has lost a connection, and makes attempts.
+        case reconnecting
+        /// It has a connection again.
+        case reconnected
+    }
+
+    /// The client that does the work; its states, for one, say more than those here.
+    public let client: ReconnectingWebSocket
+    /// The most bytes of messages that wait to be sent; one that doesn't fit is refused by ``send(_:)-(Message)``.
+    public let queueLimit: ByteCount
+    private let queue: DispatchQueue
+    private let outbox: AsyncStream<Message>
+    private let messages: AsyncStream<Message>.Continuation
+    private let shared: Mutex<Shared>
+
+    private struct Shared {
+        weak var delegate: (any ReconnectingDelegate)?
+        var state = State.idle
+        var wasOpened = false
+        var hasEnded = false
+        var queuedBytes = 0
+    }
+
+    /// Makes a client, which ``open()`` opens.
+    ///
+    /// - Parameters:
+    ///   - urls: where to connect to, the preferred one first; one at least.
+    ///   - policy: when to connect again, where to, and when to give up.
+    ///   - options: how to connect.
+    ///   - delegate: is told what happens; kept weakly.
+    ///   - queue: where it is told, in order, one call at a time; the main queue unless told otherwise.
+    ///   - queueLimit: the most bytes of messages that wait to be sent; 16 MiB unless told otherwise.
+    ///   - group: the loops of which one becomes the client's.
+    public init(
+        urls: [String],
+        policy: ReconnectPolicy = .standard,
+        options: ReconnectOptions = ReconnectOptions(),
+        delegate: any ReconnectingDelegate,
+        queue: DispatchQueue = .main,
+        queueLimit: ByteCount = .mebibytes(16),
+        on group: EventLoopGroup = .shared
+    ) {
+        client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
+        // Of its own, so that calls come one at a time also where the other isn't serial.
+        self.queue = DispatchQueue(label: "duplex.reconnecting", target: queue)
+        self.queueLimit = queueLimit
+        (outbox, messages) = AsyncStream.makeStream()
+        shared = Mutex(Shared(delegate: delegate))
+    }
+
+    /// What the client does, as the delegate was told or is about to be.
+    public var state: State { shared.withLock { $0.state } }
+
+    /// Connects; a second call does nothing, and neither does one behind ``close(code:reason:)``.
+    public func open() {
+        let isFirst = shared.withLock { shared in
+            defer { shared.wasOpened = true }
+            return !shared.wasOpened
+        }
+        guard isFirst else { return }
+        // Before anything happens, so that no change is missed.
+        let states = client.states
+        Task { await self.run(states) }
+        Task { await self.sendQueued() }
+    }
+
+    /// Queues a message to be sent, on the connection that is open or on the next one.
+    ///
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` unless the client is open, and with
+    ///   ``WebSocketError/Code/queueFull``; the message isn't sent then.
+    public func send(_ message: Message) throws {
+        try shared.withLock { shared in
+            guard shared.wasOpened, !shared.hasEnded else {
+                throw WebSocketError(.closed, message: "The client isn't open.")
+            }
+            guard shared.queuedBytes + message.byteCount <= queueLimit.bytes else {
+                let message = "\(shared.queuedBytes) bytes wait to be sent, and \(message.byteCount) more are too many."
+                throw WebSocketError(.queueFull, message: message)
+            }
+            shared.queuedBytes += message.byteCount
+            // With the lock held, so that messages go in the order in which they were counted.
+            messages.yield(message)
+        }
+    }
+
+    /// Queues a text; see ``send(_:)-(Message)``.
+    public func send(_ text: String) throws { try send(.text(text)) }
+
+    /// Queues bytes; see ``send(_:)-(Message)``.
+    public func send(_ bytes: [UInt8]) throws { try send(.binary(bytes)) }
+
+    /// Says that the machine's network is another one; see ``ReconnectingWebSocket/networkChanged()``.
+    public func networkChanged() {
+        Task { [client] in await client.networkChanged() }
+    }
+
+    /// Closes the connection in order, or gives up the attempts, and ends.
+    ///
+    /// - Parameters:
+    ///   - code: the reason for programs; as of `WebSocket.close(code:reason:)`.
+    ///   - reason: the reason for people.
+    public func close(code: CloseCode = .normalClosure, reason: String = "") {
+        shared.withLock { shared in
+            shared.wasOpened = true
+            shared.hasEnded = true
+        }
+        messages.finish()
+        Task { [client] in await client.close(code: code, reason: reason) }
+    }
+
+    // MARK: The client
+
+    /// Goes through what happens in its order: a connection's messages come before what becomes of it.
+    private func run(_ states: AsyncStream<ReconnectChange>) async {
+        await client.start()
+        var lastAttempt = 0
+        var report: CloseReport?
+        for await change in states {
+            switch change.phase {
+            case .connecting: await tell(hasConnected ? .reconnecting : .connecting)
+            case .open(let attempt, after: _) where attempt.number > lastAttempt:
+                await tell(hasConnected ? .reconnected : .connected)
+                lastAttempt = attempt.number
+                report = await receive()
+            case .ended(let end): return await self.end(end, report)
+            case .idle, .open, .waiting, .paused: break
+            }
+        }
+    }
+
+    private var hasConnected: Bool { ![.idle, .connecting].contains(state) }
+
+    /// Hands the messages of the next connection on.
+    ///
+    /// - Returns: how it has ended.
+    private func receive() async -> CloseReport? {
+        // An end is a state, too, and told as such.
+        guard let session = try? await client.nextSession() else { return nil }
+        do {
+            for try await message in session.messages {
+                await call { $0.webSocket(self, didReceive: message) }
+            }
+        } catch {
+            // What became of the connection is in its report.
+            return await session.closeReport
+        }
+        return await session.closeReport
+    }
+
+    private func sendQueued() async {
+        for await message in outbox {
+            do {
+                try await client.send(message)
+            } catch {
+                // The client has ended, which is told as such.
+                return
+            }
+            shared.withLock { $0.queuedBytes -= message.byteCount }
+        }
+    }
+
+    private func end(_ end: ReconnectEnd, _ report: CloseReport?) async {
+        shared.withLock { $0.hasEnded = true }
+        messages.finish()
+        switch end {
+        case .stopped(let failure), .exhausted(_, let failure):
+            if case .closed(let code) = failure.kind, let report, report.isClean {
+                await call { delegate in
+                    delegate.webSocket(self, didCloseWith: code, reason: failure.message, wasClean: true)
+                }
+            } else {
+                let last = await client.lastError as? WebSocketError
+                let error = last ?? WebSocketError(.connectionLost, message: failure.description)
+                await call { $0.webSocket(self, didFailWith: error) }
+            }
+        case .closed:
+            let (code, reason) = await client.closeFrame
+            let wasClean = report?.isClean ?? false
+            await call { $0.webSocket(self, didCloseWith: code, reason: reason, wasClean: wasClean) }
+        }
+        await tell(.idle)
+    }
+
+    private func tell(_ state: State) async {
+        let isNew = shared.withLock { shared in
+            defer { shared.state = state }
+            return shared.state != state
+        }
+        if isNew || state == .idle { await call { $0.webSocket(self, didChangeTo: state) } }
+    }
+
+    /// Calls the delegate on its queue, and waits until it has returned.
+    private func call(_ body: @escaping @Sendable (any ReconnectingDelegate) -> Void) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                if let delegate = self.shared.withLock({ $0.delegate }) { body(delegate) }
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+extension ReconnectFailure {
+    /// What an attempt has failed with.
+    init(_ error: any Error) {
+        let message = (error as? WebSocketError)?.message ?? (error as? SocketError)?.message ?? "\(error)"
+        guard let error = error as? WebSocketError else {
+            self.init((error as? SocketError).map(Self.kind) ?? .unprepared, message: message)
+            return
+        }
+        if let report = error.closeReport {
+            self.init(report, error.cause)
+            return
+        }
+        self.init(Self.kind(error), message: message)
+        if let fields = error.headers {
+            retryAfter = RetryAfter.delay(fields, calendar: UnixTime.ofSystem().seconds)
+        }
+    }
+
+    /// What a connection has ended with.
+    init(_ report: CloseReport, _ cause: (any Error)?) {
+        if let error = report.error {
+            self.init(.closed(error.closeCode), message: error.message)
+        } else if report.code == .abnormalClosure {
+            self.init(.closed(.abnormalClosure), message: (cause as? SocketError)?.message ?? "")
+        } else {
+            self.init(.closed(report.code), message: report.received?.reason ?? "")
+        }
+    }
+
+    /// What the caller's own code has failed with.
+    static func unprepared(_ error: any Error) -> ReconnectFailure {
+        ReconnectFailure(.unprepared, message: (error as? WebSocketError)?.message ?? "\(error)")
+    }
+
+    private static func kind(_ error: WebSocketError) -> Kind {
+        switch error.code {
+        case .invalidURL: .invalidRequest
+        // A token that couldn't be had fails the request with an error of the caller's below it.
+        case .invalidRequest: error.cause == nil || error.handshake != nil ? .invalidRequest : .unprepared
+        case .timedOut: .timedOut
+        case .handshakeRefused: error.handshake.map(kind) ?? .badAnswer
+        case .cannotConnect: kind(reaching: error)
+        default: .closed(.abnormalClosure)
+        }
+    }
+
+    private static func kind(_ error: HandshakeError) -> Kind {
+        switch error.code {
+        case .refused: error.status.map { .refused(status: $0.code) } ?? .badAnswer
+        case .connectionClosed: .network
+        case .invalidRequest: .invalidRequest
+        default: .badAnswer
+        }
+    }
+
+    private static func kind(reaching error: WebSocketError) -> Kind {
+        if let status = error.proxy?.status { return .refused(status: status.code) }
+        return (error.cause as? SocketError).map(kind) ?? .network
+    }
+
+    private static func kind(_ error: SocketError) -> Kind {
+        switch error.code {
+        case .untrustedPeer: .untrusted
+        case .timedOut: .timedOut
+        case .invalidOptions, .invalidAddress, .invalidCertificate, .unreadableFile: .invalidRequest
+        default: .network
+        }
+    }
+}

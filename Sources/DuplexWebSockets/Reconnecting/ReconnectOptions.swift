@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+
+/// How a ``ReconnectingWebSocket`` connects, and what it keeps.
+public struct ReconnectOptions: Sendable {
+    /// What each connection is made with.
+    public var connection = WebSocketOptions()
+    /// Called before each attempt, which it may change: the URL, headers, a token; nothing unless told otherwise.
+    ///
+    /// What it throws is a failure of the attempt, of the kind `unprepared`.
+    public var configure: (@Sendable (inout ReconnectConnection) async throws -> Void)?
+    /// How long one attempt may take, with ``configure``, connecting and the preamble together; 30 seconds.
+    ///
+    /// Connecting alone has `WebSocketOptions.connectTimeout` besides.
+    public var attemptTimeout = Duration.seconds(30)
+    /// What is promised of what ``ReconnectingWebSocket/send(_:)-(Message)`` takes; at most once unless told otherwise.
+    public var delivery = ReconnectOutbox.Delivery.atMostOnce
+    /// The most messages that wait to be sent or to be acknowledged; 1,024, and `send` waits while there are so many.
+    public var outboxMessages = 1_024
+    /// The most bytes of them; 1 MiB, and a message that is larger goes when it is the only one.
+    public var outboxBytes = ByteCount.mebibytes(1)
+    /// How long an open connection has for a pong when the network has changed; 5 seconds.
+    public var probeTimeout = Duration.seconds(5)
+
+    /// Waits for changes of the network, and tells of each.
+    var networkChanges: (@Sendable (_ tell: @Sendable () async -> Void) async -> Void)?
+
+    /// The defaults.
+    public init() {}
+
+    /// Has each element of a sequence taken as a change of the network; see ``ReconnectingWebSocket/networkChanged()``.
+    ///
+    /// It is iterated by a task of its own from the first attempt to the client's end. One that throws is as one that ends.
+    public mutating func follow(_ changes: some AsyncSequence & Sendable) {
+        networkChanges = { tell in
+            do {
+                for try await _ in changes { await tell() }
+            } catch {
+                // A monitor that has failed tells nothing more; attempts go on by the policy.
+                return
+            }
+        }
+    }
+}
+
+/// One attempt as it is about to be made; see ``ReconnectOptions/configure``.
+public struct ReconnectConnection: Sendable {
+    /// Which attempt it is, and for which of the URLs.
+    public let attempt: ReconnectAttempt
+    /// Where it goes.
+    public var url: String
+    /// What it is made with.
+    public var options: WebSocketOptions
+}

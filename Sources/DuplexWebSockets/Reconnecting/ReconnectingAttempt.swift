@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+/// One attempt with all that belongs to it: the caller's configuration, connecting, the preamble.
+struct ReconnectingAttempt: Sendable {
+    typealias Preamble = @Sendable (isolated WebSocket) async throws -> Void
+
+    let loop: EventLoop
+    let attempt: ReconnectAttempt
+    let url: String
+    let options: ReconnectOptions
+    let preamble: Preamble?
+
+    /// Why it failed, in the words of a decision and as it was thrown.
+    struct Failure: Error {
+        let failure: ReconnectFailure
+        let error: any Error
+    }
+
+    /// Makes the attempt; cancelling ends it at once, as far as the caller's own code allows.
+    func run() async throws(Failure) -> WebSocket {
+        let socket = try await connect()
+        guard let preamble else { return socket }
+        do {
+            try await preamble(socket)
+            return socket
+        } catch {
+            let ended = await socket.isEnding ? socket.endFailure : nil
+            await socket.close(code: .goingAway)
+            throw ended ?? Failure(failure: .unprepared(error), error: error)
+        }
+    }
+
+    private func connect() async throws(Failure) -> WebSocket {
+        var connection = ReconnectConnection(attempt: attempt, url: url, options: options.connection)
+        do {
+            try await options.configure?(&connection)
+        } catch {
+            throw Failure(failure: .unprepared(error), error: error)
+        }
+        do {
+            connection.options.attempt = attempt.number
+            if let timeout = attempt.timeout {
+                connection.options.connectTimeout = min(connection.options.connectTimeout, timeout)
+            }
+            let attempts = HandshakeAttempts(loop: loop, options: connection.options, handler: nil)
+            return try await attempts.run(HandshakePlan(try WebSocket.parse(connection.url), connection.options))
+        } catch {
+            throw Failure(failure: ReconnectFailure(error), error: error)
+        }
+    }
+
+    /// How long it may take, all in all.
+    var limit: Duration { min(options.attemptTimeout, attempt.timeout ?? options.attemptTimeout) }
+}
+
+extension WebSocket {
+    /// Whether something has ended the connection.
+    var isEnding: Bool { ending != nil || stage != .open }
+
+    /// What has ended the connection.
+    var endFailure: ReconnectingAttempt.Failure {
+        let error = endError()
+        return ReconnectingAttempt.Failure(failure: ReconnectFailure(session.report, error.cause), error: error)
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWire
+
+/// What a ``DelegatedReconnectingWebSocket`` tells, on the queue that it was given, one call after the other.
+///
+/// For code that comes over from XPWebSocket. Each method has an implementation that does nothing. A client that was opened
+/// ends once: by one of the last two, and then by the state `idle`.
+public protocol ReconnectingDelegate: AnyObject, Sendable {
+    /// A message came; the next one is received once this returns, so that a slow delegate slows the peer down.
+    func webSocket(_ socket: DelegatedReconnectingWebSocket, didReceive message: Message)
+
+    /// The client is in another state.
+    func webSocket(
+        _ socket: DelegatedReconnectingWebSocket,
+        didChangeTo state: DelegatedReconnectingWebSocket.State
+    )
+
+    /// No attempt is made any more, because of this error.
+    func webSocket(_ socket: DelegatedReconnectingWebSocket, didFailWith error: WebSocketError)
+
+    /// The connection was closed for good: by this side, or by the server with a code that asks for no other attempt.
+    func webSocket(
+        _ socket: DelegatedReconnectingWebSocket,
+        didCloseWith code: CloseCode,
+        reason: String,
+        wasClean: Bool
+    )
+}
+
+extension ReconnectingDelegate {
+    /// Does nothing.
+    public func webSocket(_ socket: DelegatedReconnectingWebSocket, didReceive message: Message) {}
+
+    /// Does nothing.
+    public func webSocket(
+        _ socket: DelegatedReconnectingWebSocket,
+        didChangeTo state: DelegatedReconnectingWebSocket.State
+    ) {}
+
+    /// Does nothing.
+    public func webSocket(_ socket: DelegatedReconnectingWebSocket, didFailWith error: WebSocketError) {}
+
+    /// Does nothing.
+    public func webSocket(
+        _ socket: DelegatedReconnectingWebSocket,
+        didCloseWith code: CloseCode,
+        reason: String,
+        wasClean: Bool
+    ) {}
+}

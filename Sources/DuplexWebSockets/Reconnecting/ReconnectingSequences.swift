@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWire
+
+extension ReconnectingWebSocket {
+    /// Each connection as it is made, behind its preamble.
+    ///
+    /// Ends when the client was closed, or when the server closed in order for good (1000, no code); throws what the last attempt
+    /// failed with when the policy gives up. Connections are made whether or not somebody comes for them: one that nobody has
+    /// come for before the next was open is left out. Leaving the body of a loop doesn't close a connection; closing it
+    /// there closes the client.
+    public nonisolated var sessions: Sessions { Sessions(client: self) }
+
+    /// The messages of all connections, one after the other, as of one socket.
+    ///
+    /// Ends and throws as ``sessions`` does. Use one of the two.
+    public nonisolated var messages: Messages { Messages(client: self) }
+
+    /// The connections of a client; iterated by one task at a time.
+    public struct Sessions: AsyncSequence, Sendable {
+        let client: ReconnectingWebSocket
+
+        /// Waits for one connection after the other.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            let client: ReconnectingWebSocket
+
+            /// The next connection; `nil` once the client has ended in order.
+            public mutating func next() async throws -> WebSocket? {
+                try await client.nextSession()
+            }
+
+            /// The next connection; `nil` once the client has ended in order.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> WebSocket? {
+                try await client.nextSession()
+            }
+        }
+
+        /// Begins to iterate.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
+    }
+
+    /// The messages of a client; iterated by one task at a time.
+    public struct Messages: AsyncSequence, Sendable {
+        let client: ReconnectingWebSocket
+
+        /// Waits for one message after the other.
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            let client: ReconnectingWebSocket
+
+            /// The next message; `nil` once the client has ended in order.
+            public mutating func next() async throws -> Message? {
+                try await client.nextMessage()
+            }
+
+            /// The next message; `nil` once the client has ended in order.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
+                try await client.nextMessage()
+            }
+        }
+
+        /// Begins to iterate.
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client) }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+import DuplexSockets
+public import DuplexWire
+
+// One endless socket over the connections that come and go.
+
+extension ReconnectingWebSocket {
+    /// Takes a message to be sent, on the connection that is open or on the next one.
+    ///
+    /// Messages go in the order of the calls, behind the preamble. Returns once the outbox has taken the message, and waits while
+    /// the outbox is full (``ReconnectOptions/outboxMessages``, ``ReconnectOptions/outboxBytes``). Cancelling ends the wait,
+    /// and the message isn't sent. What is promised of it says ``ReconnectOptions/delivery``; with acknowledgements somebody
+    /// has to read ``messages``.
+    ///
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once the client has ended; `CancellationError`.
+    public func send(_ message: Message) async throws {
+        handle(.start)
+        if case .ended = machine.phase { throw Self.isOver }
+        if senders.isEmpty && outbox.hasRoom(for: message) {
+            outbox.append(message)
+            return flush()
+        }
+        nextWaiterID += 1
+        let id = nextWaiterID
+        // Decided anew there: the task may have been put off on its way.
+        try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
+            if case .ended = machine.phase { return waiter.resume(throwing: Self.isOver) }
+            if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
+            senders.append((waiter, message))
+            flush()
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancelSender(id) } }
+        }
+    }
+
+    /// Sends a text; see ``send(_:)-(Message)``.
+    public func send(_ text: String) async throws {
+        try await send(.text(text))
+    }
+
+    /// Sends bytes; see ``send(_:)-(Message)``.
+    public func send(_ bytes: [UInt8]) async throws {
+        try await send(.binary(bytes))
+    }
+
+    static let isOver = WebSocketError(.closed, message: "The client has ended: it doesn't connect any more.")
+
+    private func cancelSender(_ id: UInt64) {
+        guard let index = senders.firstIndex(where: { $0.waiter.id == id }) else { return }
+        senders.remove(at: index).waiter.resume(throwing: CancellationError())
+        // Those behind it may fit.
+        flush()
+    }
+
+    /// Writes what waits, as far as the connection takes it, and takes what has waited for room.
+    func flush() {
+        repeat {
+            writeWaiting()
+        } while admit()
+    }
+
+    private func writeWaiting() {
+        while !isDraining, let socket = current?.socket, let message = outbox.next {
+            let isBelow: Bool
+            do {
+                isBelow = try socket.onLoop(loop, message) { try $0.write($1) }
+            } catch {
+                // It is ending, and says so itself; what wasn't written waits for the next one.
+                return
+            }
+            outbox.wrote()
+            if !isBelow { drain(socket) }
+        }
+    }
+
+    private func admit() -> Bool {
+        var hasAdmitted = false
+        while let sender = senders.first, outbox.hasRoom(for: sender.message) {
+            senders.removeFirst()
+            outbox.append(sender.message)
+            sender.waiter.resume(returning: ())
+            hasAdmitted = true
+        }
+        return hasAdmitted
+    }
+
+    /// Goes on once the connection has sent what it was given.
+    private func drain(_ socket: WebSocket) {
+        isDraining = true
+        Task { [weak self] in
+            // If it fails the connection has ended, which is told elsewhere.
+            try? await socket.waitForDrain()
+            await self?.drained(socket)
+        }
+    }
+
+    private func drained(_ socket: WebSocket) {
+        guard current?.socket === socket else { return }
+        isDraining = false
+        flush()
+    }
+
+    // MARK: Receiving
+
+    /// The next message of whichever connection; `nil` once the client has ended in order.
+    func nextMessage() async throws -> Message? {
+        while true {
+            if reading == nil { reading = try await nextSession() }
+            guard let socket = reading else { return nil }
+            do {
+                if let message = try await socket.nextMessage() {
+                    if outbox.received(message) > 0 { flush() }
+                    return message
+                }
+            } catch let error as CancellationError {
+                throw error
+            } catch let error as WebSocketError where error.code == .alreadyReceiving {
+                throw error
+            } catch {
+                // How it ended is for the policy, which decides whether there is another.
+                lastError = error
+            }
+            if reading === socket { reading = nil }
+        }
+    }
+
+    /// The next connection; `nil` once the client has ended in order.
+    func nextSession() async throws -> WebSocket? {
+        handle(.start)
+        while true {
+            if let session = unclaimed {
+                unclaimed = nil
+                return session
+            }
+            if case .ended(let end) = machine.phase {
+                guard let failure = end.failure, !failure.isOrderly else { return nil }
+                throw lastError ?? WebSocketError(.connectionLost, message: failure.description)
+            }
+            nextWaiterID += 1
+            let id = nextWaiterID
+            try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
+                // Asked again here: the task may have been put off on its way.
+                if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
+                if unclaimed != nil || isOver { waiter.resume(returning: ()) } else { receivers.append(waiter) }
+            } onCancel: {
+                loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
+            }
+        }
+    }
+
+    private var isOver: Bool { if case .ended = machine.phase { true } else { false } }
+
+    private func cancelReceiver(_ id: UInt64) {
+        guard let index = receivers.firstIndex(where: { $0.id == id }) else { return }
+        receivers.remove(at: index).resume(throwing: CancellationError())
+    }
+
+    func resumeReceivers() {
+        for receiver in receivers { receiver.resume(returning: ()) }
+        receivers = []
+    }
+}
+
+extension ReconnectFailure {
+    /// Whether it is a connection's end in order, which `messages` of a WebSocket doesn't throw either.
+    var isOrderly: Bool {
+        guard case .closed(let code) = kind else { return false }
+        return [.normalClosure, .goingAway, .noStatusReceived].contains(code)
+    }
+}

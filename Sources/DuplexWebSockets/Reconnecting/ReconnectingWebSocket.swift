@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+public import DuplexSockets
+public import DuplexWire
+import Synchronization
+
+/// A client that connects again when its connection is lost, to one of several URLs, as a policy says.
+///
+/// Use it in one of two ways, by one task: ``sessions`` gives each connection as a `WebSocket` of its own; ``messages`` and
+/// ``send(_:)-(Message)`` make one endless socket of them. The first use begins; ``close(code:reason:)`` ends it all, and so does
+/// dropping the last reference.
+///
+/// ```swift
+/// let client = ReconnectingWebSocket(urls: [primary, backup])
+/// client.preamble { socket in try await socket.send("subscribe prices") }
+/// for try await message in client.messages { print(message) }
+/// ```
+///
+/// An actor whose executor is a loop, the loop of all of its connections. Waits between attempts are timers of that loop: they
+/// cost no task, and whatever ends a wait early takes the timer out in the same turn.
+public actor ReconnectingWebSocket {
+    /// The loop that the client and its connections live on.
+    public nonisolated let loop: EventLoop
+    /// Where it connects to, the preferred one first.
+    public nonisolated let urls: [String]
+
+    nonisolated let changes = ChangeBroadcast()
+    nonisolated let preambleBox = Mutex<ReconnectingAttempt.Preamble?>(nil)
+    let options: ReconnectOptions
+    var machine: ReconnectMachine
+    var random = SystemRandomNumberGenerator()
+
+    /// The connection that is open, and the number of its attempt.
+    var current: (socket: WebSocket, number: Int)?
+    /// A connection that nobody has asked for yet.
+    var unclaimed: WebSocket?
+    /// The connection that ``messages`` is at.
+    var reading: WebSocket?
+    var receivers: [Waiter<Void>] = []
+    var nextWaiterID: UInt64 = 0
+
+    var outbox: ReconnectOutbox
+    /// Those who wait for room in the outbox.
+    var senders: Deque<(waiter: Waiter<Void>, message: Message)> = []
+    /// Whether the connection has as much to send as it takes for now.
+    var isDraining = false
+
+    var attempt: (task: Task<Void, Never>, number: Int)?
+    /// Fires when the present wait is over.
+    var waitTimer: TimerID?
+    /// Fires when the present attempt has taken too long.
+    var attemptTimer: TimerID?
+    /// Closes the last connection that this side wanted to end.
+    var closing: Task<Void, Never>?
+    var closeFrame: (code: CloseCode, reason: String) = (.goingAway, "")
+    /// Takes changes of the network.
+    var follower: Task<Void, Never>?
+    /// What the last failure was thrown as.
+    var lastError: (any Error)?
+
+    /// Makes a client; it connects when it is used.
+    ///
+    /// - Parameters:
+    ///   - urls: where to connect to, as of `WebSocket.connect(to:options:on:)`, the preferred one first; one at least.
+    ///   - policy: when to connect again, where to, and when to give up.
+    ///   - options: how to connect, and what to keep.
+    ///   - group: the loops of which one becomes the client's.
+    public init(
+        urls: [String],
+        policy: ReconnectPolicy = .standard,
+        options: ReconnectOptions = ReconnectOptions(),
+        on group: EventLoopGroup = .shared
+    ) {
+        precondition(!urls.isEmpty, "A client that reconnects needs a URL.")
+        self.urls = urls
+        self.options = options
+        loop = group.next()
+        machine = ReconnectMachine(urls: urls.count, policy: policy)
+        outbox = ReconnectOutbox(
+            options.delivery,
+            messageLimit: options.outboxMessages,
+            byteLimit: options.outboxBytes
+        )
+    }
+
+    deinit {
+        attempt?.task.cancel()
+        follower?.cancel()
+        changes.finish()
+        let timers = [waitTimer, attemptTimer].compactMap(\.self)
+        guard !timers.isEmpty else { return }
+        loop.execute { core in for timer in timers { core.cancel(timer) } }
+    }
+
+    /// The loop, which runs what is isolated to this actor.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    // MARK: What it shows
+
+    /// The changes of the client from here on, behind the last one there was; ends behind the client's end.
+    ///
+    /// Any number of tasks may observe. Each gets every change once and in order; one that falls more than 1,024 changes behind
+    /// loses the oldest, which it sees by a gap in `ReconnectChange.number`.
+    public nonisolated var states: AsyncStream<ReconnectChange> { changes.observe() }
+
+    /// Where the client stands.
+    public var phase: ReconnectPhase { machine.phase }
+
+    /// The messages that ``send(_:)-(Message)`` took and no connection has got, or none has acknowledged, in their order.
+    ///
+    /// Complete once the client has ended.
+    public var undelivered: [Message] { outbox.undelivered }
+
+    // MARK: What it is told
+
+    /// Sets what is done first on every connection, such as logging in and subscribing, before anybody gets it and before
+    /// what waits is sent.
+    ///
+    /// It counts as a part of the attempt: what it throws is a failure of that. It may receive what belongs to it.
+    ///
+    /// - Parameter body: what to do; isolated to the connection.
+    public nonisolated func preamble(_ body: @escaping @Sendable (isolated WebSocket) async throws -> Void) {
+        preambleBox.withLock { $0 = body }
+    }
+
+    /// Begins to connect, without waiting for it; a second call does nothing.
+    ///
+    /// Asking for sessions or messages, and sending, do so, too.
+    public func start() {
+        handle(.start)
+    }
+
+    /// Closes the connection (1001), or gives up the attempt, and makes no other until ``resume()``.
+    ///
+    /// What waits to be sent is kept. Returns once the connection is closed.
+    public func pause() async {
+        closeFrame = (.goingAway, "")
+        handle(.pause)
+        await closing?.value
+    }
+
+    /// Connects again after ``pause()``, at once, with all budgets full.
+    public func resume() {
+        handle(.resume)
+    }
+
+    /// Says that the machine's network is another one; see also ``ReconnectOptions/follow(_:)``.
+    ///
+    /// A wait ends and an attempt is made at once, unless the server has asked to be left alone until later. An attempt that is
+    /// under way begins anew. An open connection gets a ping, and is lost if the pong doesn't come in time
+    /// (``ReconnectOptions/probeTimeout``).
+    public func networkChanged() {
+        handle(.networkChanged)
+    }
+
+    /// Closes the connection in order, or gives up the attempt, and makes no other: the sequences end.
+    ///
+    /// What waits to be sent is kept in ``undelivered``. Always ends, as `WebSocket.close(code:reason:)` does.
+    ///
+    /// - Parameters:
+    ///   - code: the reason for programs; as of `WebSocket.close(code:reason:)`.
+    ///   - reason: the reason for people.
+    public func close(code: CloseCode = .normalClosure, reason: String = "") async {
+        closeFrame = (code, reason)
+        handle(.close)
+        await closing?.value
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// When to connect again, where to, and when to give up.
+///
+/// The defaults try for ever: after waits of up to 250 ms that double up to 30 s, each URL once before the next one, from
+/// the first again behind the last, as new after a minute of being connected.
+public struct ReconnectPolicy: Sendable {
+    /// How long to wait between attempts.
+    public var backoff: Backoff
+    /// How many attempts each URL has before the next one's turn comes; one each unless told otherwise.
+    ///
+    /// In the order of the URLs; the last number is for those behind it, too. Less than one is taken as one.
+    public var attemptsPerURL = [1]
+    /// Whether the first URL comes behind the last, with all budgets full; true, and otherwise that is the end.
+    public var wrapsAround = true
+    /// The most attempts until a connection has lasted; no bound unless told otherwise.
+    public var attemptLimit: Int?
+    /// The longest wait between two attempts, also where the server asks for a longer one; an hour.
+    public var delayLimit = Duration.seconds(3_600)
+    /// The longest time without a connection until one has lasted; no bound unless told otherwise.
+    ///
+    /// Attempts and waits count, being connected or paused doesn't.
+    public var timeLimit: Duration?
+    /// How long a connection has to stay up to count as one that has lasted; a minute.
+    ///
+    /// All budgets are full then, the waits begin with the shortest, and the first URL is the first to be tried.
+    public var restoreTime = Duration.seconds(60)
+    /// Which failures are worth another attempt.
+    public var classifier = ReconnectClassifier.standard
+
+    /// Makes a policy.
+    ///
+    /// - Parameter backoff: how long to wait between attempts.
+    public init(_ backoff: Backoff = .exponential(from: .milliseconds(250), to: .seconds(30))) {
+        self.backoff = backoff
+    }
+
+    /// The defaults.
+    public static let standard = ReconnectPolicy()
+
+    /// The defaults with the same wait each time; see ``Backoff/constant(_:)``.
+    public static func constant(_ delay: Duration) -> ReconnectPolicy { ReconnectPolicy(.constant(delay)) }
+
+    /// The defaults with waits that double and are drawn at random; see ``Backoff/exponential(from:to:)``.
+    public static func exponential(from first: Duration, to last: Duration) -> ReconnectPolicy {
+        ReconnectPolicy(.exponential(from: first, to: last))
+    }
+
+    /// The defaults with waits of the caller's; see ``Backoff/custom(_:)``.
+    public static func delays(_ delay: @escaping @Sendable (_ failures: Int) -> Duration?) -> ReconnectPolicy {
+        ReconnectPolicy(.custom(delay))
+    }
+
+    /// The same, as new after a connection that has stayed up that long; see ``restoreTime``.
+    public func restored(after duration: Duration) -> ReconnectPolicy {
+        var policy = self
+        policy.restoreTime = duration
+        return policy
+    }
+
+    /// How many attempts a URL has.
+    func budget(of url: Int) -> Int {
+        max(1, url < attemptsPerURL.count ? attemptsPerURL[url] : attemptsPerURL.last ?? 1)
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import Testing
+
+@testable import DuplexWebSockets
+
+@Suite struct ChangeBroadcastTests {
+    private func change(_ number: Int) -> ReconnectChange {
+        ReconnectChange(number: number, phase: .paused, reason: .paused, instant: Instant(nanoseconds: 0))
+    }
+
+    private func numbers(_ changes: AsyncStream<ReconnectChange>) async -> [Int] {
+        var numbers: [Int] = []
+        for await change in changes { numbers.append(change.number) }
+        return numbers
+    }
+
+    @Test("Every observer gets each change once and in order, behind the last one there was")
+    func order() async {
+        let broadcast = ChangeBroadcast()
+        let first = broadcast.observe()
+        for number in 1...3 { broadcast.tell(change(number)) }
+        let second = broadcast.observe()
+        for number in 4...5 { broadcast.tell(change(number)) }
+        broadcast.finish()
+        let third = broadcast.observe()
+        #expect(await numbers(first) == [1, 2, 3, 4, 5])
+        #expect(await numbers(second) == [3, 4, 5])
+        #expect(await numbers(third) == [5])
+        #expect(broadcast.count == 0)
+    }
+
+    @Test("One that is too far behind loses the oldest, and sees it by the numbers")
+    func bound() async {
+        let broadcast = ChangeBroadcast()
+        let observer = broadcast.observe()
+        for number in 1...2_000 { broadcast.tell(change(number)) }
+        broadcast.finish()
+        #expect(await numbers(observer) == Array((2_001 - ChangeBroadcast.limit)...2_000))
+    }
+
+    @Test("One that observes no more is forgotten")
+    func leaving() {
+        let broadcast = ChangeBroadcast()
+        var observer: AsyncStream<ReconnectChange>? = broadcast.observe()
+        #expect(broadcast.count == 1 && observer != nil)
+        observer = nil
+        #expect(broadcast.count == 0)
+    }
+}

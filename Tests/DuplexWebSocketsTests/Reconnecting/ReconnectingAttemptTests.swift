@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexWebSockets
+
+@Suite struct ReconnectingAttemptTests {
+    private func kind(_ error: any Error) -> ReconnectFailure.Kind { ReconnectFailure(error).kind }
+
+    private func refusal(_ status: Int, _ fields: HTTPFields = [:]) -> WebSocketError {
+        let head = ResponseHead(status: HTTPResponse.Status(code: status), fields: fields)
+        let cause = HandshakeError(.refused, "no", response: head)
+        return WebSocketError(.handshakeRefused, message: "no", cause: cause)
+    }
+
+    @Test("What an attempt fails with becomes what is decided by")
+    func kinds() {
+        struct Own: Error {}
+        func unreachable(_ code: SocketError.Code) -> WebSocketError {
+            WebSocketError(.cannotConnect, message: "", cause: SocketError(code, message: ""))
+        }
+        func answered(_ code: HandshakeError.Code) -> WebSocketError {
+            WebSocketError(.handshakeRefused, message: "", cause: HandshakeError(code, ""))
+        }
+        let cases: [(any Error, ReconnectFailure.Kind)] = [
+            (refusal(503), .refused(status: 503)), (refusal(404), .refused(status: 404)),
+            (unreachable(.cannotConnect), .network), (unreachable(.unknownHost), .network),
+            (unreachable(.nameServiceFailed), .network), (unreachable(.connectionReset), .network),
+            (unreachable(.truncated), .network), (unreachable(.tls), .network), (unreachable(.timedOut), .timedOut),
+            (unreachable(.untrustedPeer), .untrusted), (unreachable(.invalidOptions), .invalidRequest),
+            (answered(.acceptMismatch), .badAnswer), (answered(.malformedResponse), .badAnswer),
+            (answered(.connectionClosed), .network), (WebSocketError(.timedOut, message: ""), .timedOut),
+            (WebSocketError(.invalidURL, message: ""), .invalidRequest),
+            (WebSocketError(.invalidRequest, message: ""), .invalidRequest),
+            (WebSocketError(.invalidRequest, message: "", cause: Own()), .unprepared), (Own(), .unprepared),
+            (SocketError(.connectionReset, message: ""), .network),
+        ]
+        for (error, expected) in cases { #expect(kind(error) == expected, "\(error)") }
+    }
+
+    @Test("What a server says of the time is kept")
+    func retryAfter() {
+        var fields = HTTPFields()
+        fields[.retryAfter] = "17"
+        #expect(ReconnectFailure(refusal(503, fields)).retryAfter == .seconds(17))
+        #expect(ReconnectFailure(refusal(503)).retryAfter == nil)
+    }
+
+    @Test("The time of an attempt is the shorter of the options' and the policy's")
+    func limits() {
+        let loop = EventLoopGroup.shared.next()
+        let limits = [nil, Duration.seconds(3), .seconds(300)].map { timeout in
+            ReconnectingAttempt(
+                loop: loop,
+                attempt: ReconnectAttempt(number: 1, url: 0, timeout: timeout),
+                url: "",
+                options: ReconnectOptions(),
+                preamble: nil
+            ).limit
+        }
+        #expect(limits == [.seconds(30), .seconds(3), .seconds(30)])
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexTesting
+import DuplexWire
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DuplexWebSockets
+
+/// A client that reconnects behind a network that fails in every way, as a seed says.
+@Suite(.timeLimit(.minutes(2))) struct ReconnectingFaultTests {
+    /// What goes wrong next.
+    private enum Fault: CaseIterable {
+        /// Both sides have their connection reset.
+        case reset
+        /// The same behind some bytes, in the middle of whatever they are.
+        case cut
+        /// The stream to the client ends without a closing handshake.
+        case dropped
+        /// Nothing comes through any more, and nobody says so; a new network has the client ask.
+        case halfOpen
+        /// What goes to the server is held back, and then the connection is reset.
+        case stalled
+        /// Nobody listens, for one attempt.
+        case refused
+        /// The server is busy, for one attempt, and says for how long.
+        case busy
+        /// The answer to an attempt comes late, when the network has changed.
+        case late
+    }
+
+    /// The server of a schedule: it keeps what comes and acknowledges it.
+    private final class Received: Sendable {
+        let messages = Mutex<[String]>([])
+        let isBusy = Mutex(false)
+        let arrivals: AsyncStream<String>
+        private let arrival: AsyncStream<String>.Continuation
+
+        init() { (arrivals, arrival) = AsyncStream.makeStream() }
+
+        func took(_ text: String) {
+            messages.withLock { $0.append(text) }
+            arrival.yield(text)
+        }
+
+        /// What came is what was promised, and in order.
+        func check(_ sent: [String], isAcknowledged: Bool) {
+            let messages = messages.withLock { $0 }
+            if isAcknowledged {
+                var first: [String] = []
+                for text in messages where !first.contains(text) { first.append(text) }
+                #expect(first == sent, "\(messages)")
+            } else {
+                #expect(messages == sent.filter(messages.contains), "\(messages) of \(sent)")
+                #expect(messages.suffix(2) == sent.suffix(2))
+            }
+        }
+
+        func configure(_ server: inout WebServer) {
+            server.webSocket("/") { [self] _ in
+                guard isBusy.withLock({ $0 }) else { return .accepted }
+                var response = Response.text("busy", status: .serviceUnavailable)
+                response.fields[.retryAfter] = "0"
+                return .refused(response)
+            } handler: { [self] socket, _ in
+                for try await message in socket.messages {
+                    guard case .text(let text) = message else { continue }
+                    took(text)
+                    try await socket.send("ack \(text)")
+                }
+            }
+        }
+    }
+
+    private static let acknowledged = ReconnectOutbox.Delivery.atLeastOnce { sent, by in
+        guard case .text(let sent) = sent, case .text(let by) = by else { return false }
+        return by == "ack \(sent)"
+    }
+
+    private static func options(_ delivery: ReconnectOutbox.Delivery) -> ReconnectOptions {
+        var options = ReconnectOptions()
+        options.delivery = delivery
+        options.probeTimeout = .milliseconds(20)
+        options.connection.compression = .disabled
+        return options
+    }
+
+    /// One schedule: the client, what the proxy did to it, and what its states have said.
+    private struct Schedule {
+        let proxy: FaultProxy
+        let received: Received
+        let client: ReconnectingWebSocket
+        let states: AsyncStream<ReconnectChange>
+        var random: SeededGenerator
+        var seen: [String] = []
+        var expected = ["connecting 0", "open"]
+        var sent: [String] = []
+
+        mutating func send(_ count: Int) async throws {
+            for _ in 0..<count {
+                let text = "\(sent.count + 1)"
+                sent.append(text)
+                try await client.send(text)
+            }
+        }
+
+        /// Waits for as many changes as there must have been.
+        mutating func catchUp() async {
+            seen += await ReconnectingWebSocket.changes(states, count: expected.count - seen.count)
+        }
+
+        /// The connection is lost; nothing is tried before the network is said to be another one.
+        private mutating func lost() async {
+            expected.append("waiting 1006")
+            await catchUp()
+            proxy.faults = .none
+        }
+
+        private mutating func retry(_ outcome: String) async {
+            expected += ["connecting 0 network", outcome]
+            await client.networkChanged()
+            await catchUp()
+        }
+
+        /// Makes a fault happen to the open connection, until the client is connected again.
+        mutating func suffer(_ fault: Fault) async throws {
+            switch fault {
+            case .reset, .refused, .busy, .late: await proxy.resetConnections()
+            case .cut:
+                proxy.faults = .reset(after: Int.random(in: 1...7, using: &random), in: .toServer)
+                try await send(1)
+            case .dropped:
+                proxy.faults = .end(after: 0, in: .toClient)
+                try await send(1)
+            case .halfOpen:
+                proxy.faults = .stall()
+                try await send(1)
+                await client.networkChanged()
+            case .stalled:
+                proxy.faults = .stall(in: .toServer)
+                try await send(1)
+                try await proxy.wait { $0.stalled > 0 }
+                await proxy.resetConnections()
+            }
+            await lost()
+            switch fault {
+            case .refused:
+                await proxy.refuseConnections()
+                await retry("waiting network")
+                try await proxy.acceptConnections()
+            case .busy:
+                received.isBusy.withLock { $0 = true }
+                await retry("waiting 503")
+                received.isBusy.withLock { $0 = false }
+            case .late:
+                proxy.faults = .stall(in: .toClient)
+                expected += ["connecting 0 network", "open"]
+                await client.networkChanged()
+                try await proxy.wait { $0.stalled > 0 }
+                proxy.faults = .none
+                return await catchUp()
+            case .reset, .cut, .dropped, .halfOpen, .stalled: break
+            }
+            await retry("open")
+        }
+    }
+
+    @Test(
+        "Nothing is lost or doubled against what is promised, and the states are what the proxy did",
+        arguments: 0..<100
+    )
+    func schedules(seed: UInt64) async throws {
+        let isAcknowledged = seed.isMultiple(of: 2)
+        let received = Received()
+        try await withServer { server in
+            received.configure(&server)
+        } _: { address in
+            let proxy = try await FaultProxy.start(to: .address(address))
+            let client = ReconnectingWebSocket(
+                urls: ["ws://\(proxy.address)/"],
+                policy: .constant(.seconds(3_600)),
+                options: Self.options(isAcknowledged ? Self.acknowledged : .atMostOnce)
+            )
+            let reader = Task { for try await _ in client.messages {} }
+            var schedule = Schedule(
+                proxy: proxy,
+                received: received,
+                client: client,
+                states: client.states,
+                random: SeededGenerator(seed: seed)
+            )
+            await client.start()
+            await schedule.catchUp()
+            for _ in 0..<4 {
+                try await schedule.send(Int.random(in: 0...3, using: &schedule.random))
+                let faults = Fault.allCases
+                try await schedule.suffer(faults[Int.random(in: 0..<faults.count, using: &schedule.random)])
+            }
+            try await schedule.send(2)
+            for await text in received.arrivals where text == schedule.sent.last { break }
+            if isAcknowledged { while await !client.undelivered.isEmpty { await Task.yield() } }
+            await client.close()
+            try await reader.value
+            await proxy.stop()
+            schedule.expected.append("closed")
+            await schedule.catchUp()
+            #expect(schedule.seen == schedule.expected)
+            received.check(schedule.sent, isAcknowledged: isAcknowledged)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ReconnectingSequencesTests {
+    @Test(
+        "A server that closes for a reason that is no use to repeat ends both sequences with it",
+        arguments: [false, true]
+    )
+    func throwing(isMessages: Bool) async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in await socket.close(code: .policyViolation, reason: "banned") }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
+            do {
+                if isMessages {
+                    for try await _ in client.messages {}
+                } else {
+                    for try await _ in client.sessions {}
+                }
+                Issue.record("It has ended in order.")
+            } catch let error as WebSocketError {
+                #expect(error.closeReport?.received?.code == .policyViolation)
+                #expect(error.closeReport?.received?.reason == "banned")
+            }
+        }
+    }
+
+    @Test("A connection that nobody has come for is there later, the last one of several")
+    func late() async throws {
+        try await withListener { url, accept in
+            let client = ReconnectingWebSocket(urls: [url], policy: .constant(.zero))
+            let states = client.states
+            await client.start()
+            for number in 1...3 {
+                let peer = try await accept()
+                try await peer.acceptWebSocket(followedBy: [.text("\(number)")])
+                await ReconnectingWebSocket.changes(states, until: "open")
+                if number < 3 { try await peer.send(.close(1_012)) }
+                if number == 3 {
+                    var sessions = client.sessions.makeAsyncIterator()
+                    let session = try await sessions.next()
+                    #expect(try await session?.receive() == "3")
+                    await peer.reset()
+                } else {
+                    _ = try await peer.readToEnd()
+                    await peer.close()
+                }
+            }
+            await client.close()
+        }
+    }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWire
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DuplexWebSockets
+
+@Suite(.timeLimit(.minutes(1))) struct ReconnectingWebSocketTests {
+    private static let long = Duration.seconds(3_600)
+
+    @Test("Each connection is a session, until the server has closed in order for good; observers see the same")
+    func sessions() async throws {
+        let connections = Mutex(0)
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                let number = connections.withLock { count in
+                    count += 1
+                    return count
+                }
+                try await socket.send("session \(number)")
+                await socket.close(code: number < 3 ? .serviceRestart : .normalClosure)
+            }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
+            let observers = (0..<2).map { _ in client.states }
+            var messages: [Message] = []
+            var attempts: [Int] = []
+            for try await session in client.sessions {
+                attempts.append(await session.timeline.attempt)
+                do {
+                    for try await message in session.messages { messages.append(message) }
+                } catch let error as WebSocketError {
+                    #expect(error.code == .closed)
+                }
+            }
+            #expect(messages == ["session 1", "session 2", "session 3"] && attempts == [1, 2, 3])
+            for observer in observers {
+                var words: [String] = []
+                var numbers: [Int] = []
+                for await change in observer {
+                    words.append(change.words)
+                    numbers.append(change.number)
+                }
+                let again = ["connecting 0", "open", "waiting 1012"]
+                #expect(words == again + again + ["connecting 0", "open", "stopped 1000"])
+                #expect(numbers == Array(1...9))
+            }
+            await expect(.closed) { try await client.send("too late") }
+        }
+    }
+
+    @Test("The messages of all connections are as of one socket, behind a preamble on each; what waits is sent")
+    func messages() async throws {
+        let count = Mutex(0)
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                // What came first, and two more.
+                for _ in 0..<3 {
+                    try await socket.send(try await socket.receive())
+                }
+                await socket.close(code: number < 3 ? .serviceRestart : .normalClosure)
+            }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
+            client.preamble { socket in try await socket.send("hello") }
+            // Taken before there is a connection; two for each.
+            for number in 1...2 { try await client.send("\(number)") }
+            let states = client.states
+            var seen: [Message] = []
+            for try await message in client.messages {
+                seen.append(message)
+                if seen.count == 3 || seen.count == 6 {
+                    // What is taken before the connection's end is known may go with it.
+                    await ReconnectingWebSocket.changes(states, until: "waiting 1012")
+                    for number in 1...2 { try await client.send("\(seen.count) \(number)") }
+                }
+            }
+            #expect(seen == ["hello", "1", "2", "hello", "3 1", "3 2", "hello", "6 1", "6 2"])
+            #expect(await client.undelivered == [])
+        }
+    }
+
+    @Test("Each attempt is configured anew, and what that throws is a failure of the attempt")
+    func configuring() async throws {
+        struct NoToken: Error {}
+        try await withServer { server in
+            server.webSocket("/chat") { request in
+                request.fields[.authorization] == "token 3" ? .accepted : .refused(.tooManyRequests, "Not yet.")
+            } handler: { socket, _ in
+                try await socket.send("welcome")
+            }
+        } _: { address in
+            var options = ReconnectOptions()
+            options.configure = { connection in
+                if connection.attempt.number == 1 { throw NoToken() }
+                connection.url += "chat"
+                connection.options.headers[.authorization] = "token \(connection.attempt.number)"
+            }
+            let client = ReconnectingWebSocket(
+                urls: ["ws://\(address)/"],
+                policy: .constant(.milliseconds(1)),
+                options: options
+            )
+            let states = client.states
+            var messages: [Message] = []
+            for try await message in client.messages { messages.append(message) }
+            #expect(messages == ["welcome"])
+            let words = await ReconnectingWebSocket.changes(states, until: "stopped 1000")
+            let expected = [
+                "connecting 0", "waiting unprepared", "connecting 0", "waiting 429", "connecting 0", "open",
+                "stopped 1000",
+            ]
+            #expect(words == expected)
+        }
+    }
+
+    @Test("A pause closes the connection and holds what is sent; resuming connects at once")
+    func pausing() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(Self.long))
+            let states = client.states
+            var messages = client.messages.makeAsyncIterator()
+            try await client.send("one")
+            #expect(try await messages.next() == "one")
+            await client.pause()
+            try await client.send("two")
+            let (waiting, phase) = await (client.undelivered, client.phase)
+            #expect(waiting == ["two"] && phase == .paused)
+            await client.resume()
+            #expect(try await messages.next() == "two")
+            await client.close()
+            #expect(try await messages.next() == nil)
+            let words = await ReconnectingWebSocket.changes(states, until: "closed")
+            #expect(words == ["connecting 0", "open", "paused", "connecting 0", "open", "closed"])
+            #expect(await ReconnectingWebSocket.changes(states, count: 1) == [])
+        }
+    }
+
+    @Test("A new network ends a wait: told by the caller, or by a sequence", arguments: [false, true])
+    func network(isFollowed: Bool) async throws {
+        let (changes, change) = AsyncStream<Int>.makeStream()
+        let port = try ReservedPort()
+        let url = "ws://\(port.address)/"
+        var options = ReconnectOptions()
+        if isFollowed { options.follow(changes) }
+        let client = ReconnectingWebSocket(urls: [url], policy: .constant(Self.long), options: options)
+        let states = client.states
+        await client.start()
+        #expect(
+            await ReconnectingWebSocket.changes(states, until: "waiting network") == [
+                "connecting 0", "waiting network",
+            ]
+        )
+        if isFollowed { change.yield(1) } else { await client.networkChanged() }
+        let words = await ReconnectingWebSocket.changes(states, until: "waiting network")
+        #expect(words == ["connecting 0 network", "waiting network"])
+        await client.close()
+        #expect(await ReconnectingWebSocket.changes(states, count: 9) == ["closed"])
+        // Closing while it waited leaves nothing to wait for.
+        var sessions = client.sessions.makeAsyncIterator()
+        #expect(try await sessions.next() == nil)
+    }
+
+    @Test("A certificate that isn't trusted ends it with the error; the next URL isn't tried")
+    func untrusted() async throws {
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+        try await withServer { server in
+            server.tls = TLSServerOptions(identity)
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["wss://localhost:\(address.port)/", "ws://localhost:1/"])
+            let states = client.states
+            await expect(.cannotConnect) { for try await _ in client.sessions {} }
+            #expect(await ReconnectingWebSocket.changes(states, until: "stopped untrusted").count == 2)
+        }
+    }
+
+    @Test("A full outbox makes the sender wait; cancelling takes the message back, closing fails the rest")
+    func fullOutbox() async throws {
+        let port = try ReservedPort()
+        var options = ReconnectOptions()
+        options.outboxMessages = 2
+        let client = ReconnectingWebSocket(
+            urls: ["ws://\(port.address)/"],
+            policy: .constant(Self.long),
+            options: options
+        )
+        try await client.send("1")
+        try await client.send("2")
+        let third = Task { try await client.send("3") }
+        let fourth = Task { try await client.send("4") }
+        while await client.waitingSenders < 2 { await Task.yield() }
+        third.cancel()
+        await #expect(throws: CancellationError.self) { try await third.value }
+        #expect(await client.waitingSenders == 1)
+        await client.close()
+        await expect(.closed) { try await fourth.value }
+        #expect(await client.undelivered == ["1", "2"])
+    }
+
+    @Test("A client that nobody has any more closes its connection; one who waits for it can be cancelled")
+    func dropping() async throws {
+        try await withListener { url, accept in
+            var client: ReconnectingWebSocket? = ReconnectingWebSocket(urls: [url])
+            await client?.start()
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            if let client {
+                let states = client.states
+                await ReconnectingWebSocket.changes(states, until: "open")
+                var sessions = client.sessions.makeAsyncIterator()
+                #expect(try await sessions.next() != nil)
+                let waiting = Task { try await client.sessions.first { _ in true } }
+                while await client.waitingReceivers == 0 { await Task.yield() }
+                waiting.cancel()
+                await #expect(throws: CancellationError.self) { try await waiting.value }
+                #expect(await client.waitingReceivers == 0)
+            }
+            client = nil
+            #expect(await peer.isOver())
+        }
+    }
+
+    @Test("An attempt that takes too long is given up, also where the caller's own code doesn't heed it")
+    func slowPreamble() async throws {
+        let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
+        try await withServer { server in
+            server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        } _: { address in
+            var options = ReconnectOptions()
+            options.attemptTimeout = .milliseconds(50)
+            var policy = ReconnectPolicy.constant(.zero)
+            policy.attemptLimit = 2
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: policy, options: options)
+            client.preamble { _ in
+                await Task { for await _ in gate {} }.value
+            }
+            let states = client.states
+            await expect(.timedOut) { try await client.messages.first { _ in true } }
+            let words = await ReconnectingWebSocket.changes(states, until: "no attempts")
+            #expect(words == ["connecting 0", "waiting timedOut", "connecting 0", "no attempts"])
+            gateKeeper.finish()
+        }
+    }
+
+    @Test("Closing a session is closing the client")
+    func ownClose() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
+            let states = client.states
+            for try await session in client.sessions { await session.close(code: .goingAway) }
+            #expect(
+                await ReconnectingWebSocket.changes(states, until: "closed") == ["connecting 0", "open", "closed"]
+            )
+        }
+    }
+}
+
+extension ReconnectingWebSocket {
+    var waitingSenders: Int { senders.count }
+    var waitingReceivers: Int { receivers.count }
+}
