@@ -160,6 +160,7 @@ final class ServerLoop: Sendable {
         var observation = Observation()
         observation.metrics = server.metrics
         observation.tap = server.tap
+        observation.timelines = server.timelines
         return observation.isEmpty ? nil : observation
     }
 
