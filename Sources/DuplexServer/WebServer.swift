@@ -50,6 +50,8 @@ public struct WebServer: Sendable {
     public var metrics: WebSocketMetrics?
     /// Sees every frame of WebSockets in either direction; nobody does unless told otherwise.
     public var tap: FrameTap?
+    /// Get the story of each WebSocket at its end; nobody does unless told otherwise.
+    public var timelines: [TimelineSink] = []
     /// Makes a span of each handshake and one of each WebSocket, below the client's where its request tells of one; none
     /// unless told otherwise.
     ///

@@ -38,6 +38,11 @@ public struct WebSocketOptions: Sendable {
     public var redirects = 0
     /// By way of which proxy the connection is made; none unless told otherwise.
     public var proxy = ProxySettings.none
+    /// What looks host names up, the proxy's too; the system unless told otherwise.
+    ///
+    /// It runs on the connection's loop, and so must not block. Give several connections one `CachingResolver` to have names
+    /// ready, and the address first that worked last.
+    public var resolver: any Resolver = SystemResolver()
     /// Whether to offer compression of messages (RFC 7692), and how; it is offered unless told otherwise.
     public var compression = WebSocketCompression.offered
     /// What the server may make this side hold; `.internet` unless told otherwise.
@@ -65,6 +70,8 @@ public struct WebSocketOptions: Sendable {
     public var metrics: WebSocketMetrics?
     /// Sees every frame in either direction; nobody does unless told otherwise.
     public var tap: FrameTap?
+    /// Get the story of the connection at its end, and of the attempt if it fails; nobody does unless told otherwise.
+    public var timelines: [TimelineSink] = []
     /// Makes a span of the handshake and one of the connection, both below the caller's, and tells the server of the first
     /// by the fields that the tracer has for that, such as `traceparent`; none unless told otherwise.
     ///
@@ -82,6 +89,7 @@ public struct WebSocketOptions: Sendable {
         observation.metrics = metrics
         observation.tap = tap
         observation.attempt = attempt
+        observation.timelines = timelines
         return observation
     }
 

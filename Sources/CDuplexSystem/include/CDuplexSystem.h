@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// What Swift's modules leave out. Everywhere: the identity of the current task. Linux: epoll, eventfd, timerfd, getrandom,
+// What Swift's modules leave out. Everywhere: the identity of the current task. Linux: epoll, netlink, eventfd, timerfd, getrandom,
 // sendfile and accept4; the code that needs these is compiled on Linux only.
 
 #ifndef CDUPLEX_SYSTEM_H
 #define CDUPLEX_SYSTEM_H
 
 #include "CDuplexDatagrams.h"
+#include "CDuplexNetlink.h"
 
 #include <stdint.h>
 

@@ -169,6 +169,7 @@ final class ServerLoop: Sendable {
         var observation = Observation()
         observation.metrics = server.metrics
         observation.tap = server.tap
+        observation.timelines = server.timelines
         return observation.isEmpty ? nil : observation
     }
 

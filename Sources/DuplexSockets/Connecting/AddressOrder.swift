@@ -12,11 +12,13 @@ package enum AddressOrder {
     ///   - addresses: as the resolver gave them.
     ///   - preference: the family that comes first, if it is there.
     ///   - families: the families that may be used; the others are left out.
+    ///   - proven: an address that goes first if it is among them and may be used (RFC 8305 section 5 lets history count).
     /// - Returns: the order, empty when nothing may be used.
     package static func arranged(
         _ addresses: [SocketAddress],
         preference: ConnectOptions.Preference,
-        families: ConnectOptions.Families = .all
+        families: ConnectOptions.Families = .all,
+        proven: SocketAddress? = nil
     ) -> [SocketAddress] {
         var seen: Set<SocketAddress> = []
         let usable = addresses.filter { families.allows($0) && seen.insert($0).inserted }
@@ -32,6 +34,10 @@ package enum AddressOrder {
         for index in 0..<max(preferred.count, others.count) {
             if index < preferred.count { result.append(preferred[index]) }
             if index < others.count { result.append(others[index]) }
+        }
+        if let proven, let position = result.firstIndex(of: proven) {
+            result.remove(at: position)
+            result.insert(proven, at: 0)
         }
         return result
     }

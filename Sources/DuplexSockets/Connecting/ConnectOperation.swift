@@ -111,16 +111,16 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     }
 
     private func usable(
-        _ addresses: [SocketAddress],
+        _ resolution: Resolution,
         _ host: String,
         _ port: Int
     ) throws(SocketError) -> [SocketAddress] {
-        let withPort = addresses.map { address in
-            var address = address
-            address.port = port
-            return address
-        }
-        let usable = AddressOrder.arranged(withPort, preference: options.preference, families: options.families)
+        let usable = AddressOrder.arranged(
+            resolution.addresses.map { $0.at(port) },
+            preference: options.preference,
+            families: options.families,
+            proven: resolution.proven?.at(port)
+        )
         if usable.isEmpty {
             let message = "“\(host)” has no address of a family that may be used (\(options.families))."
             throw SocketError(.cannotConnect, message: message)
@@ -194,7 +194,16 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     private func succeed(_ channel: Channel, _ attempts: [ConnectTimeline.Attempt]) {
         // A cancelled operation has told its end already, and nobody would own the connection.
         guard progress.withLock({ $0.continuation != nil }) else { return channel.close() }
+        tellResolver(attempts)
         finish(.success(make(LoopBound(channel, on: loop.thread), timeline(attempts))))
+    }
+
+    /// Has the resolver remember which address it was, if one was looked up.
+    private func tellResolver(_ attempts: [ConnectTimeline.Attempt]) {
+        guard case .host(let name, _) = endpoint.target, progress.withLock({ $0.names }) != nil,
+            let chosen = attempts.first(where: { $0.outcome == .connected })
+        else { return }
+        options.resolver.connected(name, to: chosen.address)
     }
 
     private func timeline(_ attempts: [ConnectTimeline.Attempt]) -> ConnectTimeline {
@@ -222,5 +231,14 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         }
         lookup?.value.cancel()
         continuation?.resume()
+    }
+}
+
+extension SocketAddress {
+    /// The same address at another port.
+    fileprivate func at(_ port: Int) -> SocketAddress {
+        var address = self
+        address.port = port
+        return address
     }
 }

@@ -10,7 +10,7 @@ final class NameLookup: TimerTarget, StopObserver {
     private let resolver: any Resolver
     private let loop: EventLoop
     private let core: LoopCore
-    private var completion: ((Result<[SocketAddress], SocketError>) -> Void)?
+    private var completion: ((Result<Resolution, SocketError>) -> Void)?
     private var task: Task<Void, Never>?
     private var timer: TimerID?
     private var timeout = Duration.zero
@@ -28,7 +28,7 @@ final class NameLookup: TimerTarget, StopObserver {
         resolver: any Resolver,
         loop: EventLoop,
         core: LoopCore,
-        completion: @escaping (Result<[SocketAddress], SocketError>) -> Void
+        completion: @escaping (Result<Resolution, SocketError>) -> Void
     ) {
         self.host = host
         self.resolver = resolver
@@ -97,17 +97,17 @@ final class NameLookup: TimerTarget, StopObserver {
         }
     }
 
-    private func finish(_ result: Result<[SocketAddress], SocketError>) {
+    private func finish(_ result: Result<Resolution, SocketError>) {
         let completion = completion
         cancel()
         completion?(result)
     }
 
-    private static func ask(_ resolver: any Resolver, _ host: String) async -> Result<[SocketAddress], SocketError> {
+    private static func ask(_ resolver: any Resolver, _ host: String) async -> Result<Resolution, SocketError> {
         do {
-            let addresses = try await resolver.resolve(host).addresses
-            if addresses.isEmpty { throw SocketError(.unknownHost, message: "“\(host)” has no address.") }
-            return .success(addresses)
+            let resolution = try await resolver.resolve(host)
+            if resolution.addresses.isEmpty { throw SocketError(.unknownHost, message: "“\(host)” has no address.") }
+            return .success(resolution)
         } catch let error as SocketError {
             return .failure(error)
         } catch {

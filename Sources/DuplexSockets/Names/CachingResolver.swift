@@ -8,6 +8,10 @@ import Synchronization
 /// Look-ups of one name at the same time are joined: the other resolver is asked once, and goes on for those who still wait
 /// when some are cancelled. That a host is unknown is remembered, too; every other error is not, so the next look-up tries
 /// again.
+///
+/// Where ``Options/staleTime`` allows it, an answer whose time is over is still given, at once, while one look-up refreshes
+/// it. The address that a connection was last made to goes first. In another network all of that is worth nothing: see
+/// ``empty(onChangesOf:)``.
 public final class CachingResolver: Resolver {
     /// How long answers are kept, and how many.
     public struct Options: Sendable, Hashable {
@@ -21,6 +25,16 @@ public final class CachingResolver: Resolver {
         ///
         /// Less where the answer says so.
         public var unknownTimeToLive = Duration.seconds(10)
+        /// For how long behind their time answers are still given while they are refreshed (RFC 8767); not at all by default.
+        ///
+        /// Whoever connects then doesn't wait for the name, and may get addresses that the host doesn't have any more. One
+        /// look-up refreshes a name at a time. When it says that the host is unknown, the old answer is dropped; when it fails
+        /// otherwise, the old one is given on, and the next look-up comes after ``refreshPause``.
+        public var staleTime = Duration.zero
+        /// How long after a refresh that failed no other one is begun; 5 seconds by default.
+        public var refreshPause = Duration.seconds(5)
+        /// How long a refresh may take; 10 seconds by default.
+        public var refreshTimeout = Duration.seconds(10)
         /// How many names are remembered; 1,000 by default.
         ///
         /// Beyond that, the one goes that was wanted least recently.
@@ -33,7 +47,11 @@ public final class CachingResolver: Resolver {
     private struct Entry {
         var outcome: Result<Resolution, SocketError>
         var expiry: MonotonicInstant
+        /// Until when it may be given while it is refreshed.
+        var end: MonotonicInstant
         var lastUse: UInt64
+        /// When it may be refreshed, after a refresh has failed.
+        var nextRefresh: MonotonicInstant?
     }
 
     /// A look-up that is under way, and those who wait for it.
@@ -48,6 +66,10 @@ public final class CachingResolver: Resolver {
         /// The look-ups that newcomers join, and whose answers are kept, by name.
         var current: [String: UInt64] = [:]
         var lastNumber: UInt64 = 0
+        /// Where connections were last made to.
+        var proven: ProvenAddresses
+        /// Those who see to it that all is forgotten when the network changes.
+        var emptiers: [CacheEmptier] = []
 
         mutating func nextNumber() -> UInt64 {
             lastNumber += 1
@@ -57,6 +79,8 @@ public final class CachingResolver: Resolver {
 
     private enum Entrance {
         case known(Result<Resolution, SocketError>)
+        /// Given at once, and a look-up has to be begun.
+        case stale(Result<Resolution, SocketError>, flight: UInt64)
         case joined(flight: UInt64, waiter: UInt64)
         case first(flight: UInt64, waiter: UInt64)
     }
@@ -64,7 +88,7 @@ public final class CachingResolver: Resolver {
     private let resolver: any Resolver
     private let options: Options
     private let now: @Sendable () -> MonotonicInstant
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Puts a cache before a resolver.
     ///
@@ -79,6 +103,7 @@ public final class CachingResolver: Resolver {
         self.resolver = resolver
         self.options = options
         self.now = now
+        state = Mutex(State(proven: ProvenAddresses(capacity: options.capacity)))
     }
 
     /// Forgets everything, for example because the machine is in another network now.
@@ -88,6 +113,7 @@ public final class CachingResolver: Resolver {
         state.withLock { state in
             state.entries = [:]
             state.current = [:]
+            state.proven.removeAll()
         }
     }
 
@@ -97,12 +123,32 @@ public final class CachingResolver: Resolver {
         state.withLock { state in
             state.entries[name] = nil
             state.current[name] = nil
+            state.proven[name] = nil
         }
+    }
+
+    /// Remembers where a connection was made to: that address is the first of the next answer that has it.
+    public func connected(_ host: String, to address: SocketAddress) {
+        var address = address
+        address.port = 0
+        let name = host.lowercased()
+        state.withLock { $0.proven[name] = address }
+        resolver.connected(host, to: address)
+    }
+
+    /// Keeps somebody who empties this.
+    func keep(_ emptier: CacheEmptier) {
+        state.withLock { $0.emptiers.append(emptier) }
     }
 
     /// How many names are remembered.
     public var count: Int {
         state.withLock { $0.entries.count }
+    }
+
+    /// How many look-ups are under way.
+    var flightCount: Int {
+        state.withLock { $0.flights.count }
     }
 
     /// How many callers wait for a look-up that is under way.
@@ -114,7 +160,7 @@ public final class CachingResolver: Resolver {
     ///
     /// - Parameter host: a name. Upper and lower case are the same; with a dot at its end it is another name, as it isn't
     ///   tried in search domains.
-    /// - Returns: the addresses, with the time for which they are still remembered.
+    /// - Returns: the addresses, with the time for which they are still remembered; none where that is over already.
     /// - Throws: what the other resolver threw; `CancellationError`.
     public func resolve(_ host: String) async throws -> Resolution {
         try Task.checkCancellation()
@@ -123,6 +169,9 @@ public final class CachingResolver: Resolver {
         let (flight, waiter): (UInt64, UInt64)
         switch enter(name, pending) {
         case .known(let outcome): return try outcome.get()
+        case .stale(let outcome, let refresh):
+            begin(refresh, host, name, isRefresh: true)
+            return try outcome.get()
         case .joined(let joined, let number): (flight, waiter) = (joined, number)
         case .first(let first, let number):
             (flight, waiter) = (first, number)
@@ -139,7 +188,13 @@ public final class CachingResolver: Resolver {
     private func enter(_ name: String, _ pending: PendingLookup) -> Entrance {
         let now = now()
         return state.withLock { state in
-            if let outcome = Self.remembered(name, now, &state) { return .known(outcome) }
+            if let (outcome, mayRefresh) = Self.remembered(name, now, &state) {
+                guard mayRefresh && state.current[name] == nil else { return .known(outcome) }
+                let flight = state.nextNumber()
+                state.current[name] = flight
+                state.flights[flight] = Flight()
+                return .stale(outcome, flight: flight)
+            }
             let waiter = state.nextNumber()
             if let flight = state.current[name] {
                 state.flights[flight]?.waiters[waiter] = pending
@@ -152,10 +207,10 @@ public final class CachingResolver: Resolver {
         }
     }
 
-    private func begin(_ flight: UInt64, _ host: String, _ name: String) {
+    private func begin(_ flight: UInt64, _ host: String, _ name: String, isRefresh: Bool = false) {
         let task = Task.immediate { [self] in
             do {
-                land(flight, name, .success(try await resolver.resolve(host)))
+                land(flight, name, .success(try await isRefresh ? refreshed(host) : resolver.resolve(host)))
             } catch {
                 land(flight, name, .failure(error))
             }
@@ -168,17 +223,23 @@ public final class CachingResolver: Resolver {
         if isAbandoned { task.cancel() }
     }
 
+    /// Nobody may be waiting who would give up, so it has a deadline.
+    private func refreshed(_ host: String) async throws -> Resolution {
+        let loop = EventLoopGroup.shared.next()
+        return try await LookupDeadline.resolve(resolver, host, within: options.refreshTimeout, on: loop)
+    }
+
     private func land(_ flight: UInt64, _ name: String, _ result: Result<Resolution, any Error>) {
         let now = now()
-        let waiters = state.withLock { state -> [PendingLookup] in
-            guard let landed = state.flights.removeValue(forKey: flight) else { return [] }
+        let (waiters, told) = state.withLock { state -> ([PendingLookup], Result<Resolution, any Error>) in
+            guard let landed = state.flights.removeValue(forKey: flight) else { return ([], result) }
             if state.current[name] == flight {
                 state.current[name] = nil
                 keep(result, name, now, &state)
             }
-            return Array(landed.waiters.values)
+            return (Array(landed.waiters.values), result.map { state.proven.marked($0, of: name) })
         }
-        for waiter in waiters { waiter.finish(result) }
+        for waiter in waiters { waiter.finish(told) }
     }
 
     /// Takes one out of those who wait; with the last one the look-up is given up.
@@ -199,22 +260,23 @@ public final class CachingResolver: Resolver {
         _ name: String,
         _ now: MonotonicInstant,
         _ state: inout State
-    ) -> Result<Resolution, SocketError>? {
+    ) -> (outcome: Result<Resolution, SocketError>, mayRefresh: Bool)? {
         guard var entry = state.entries[name] else { return nil }
-        guard now < entry.expiry else {
+        guard now < entry.end else {
             state.entries[name] = nil
             return nil
         }
         entry.lastUse = state.nextNumber()
         state.entries[name] = entry
-        let remaining = now.duration(to: entry.expiry)
-        return entry.outcome
-            .map { Resolution($0.addresses, timeToLive: remaining) }
+        let remaining = max(.zero, now.duration(to: entry.expiry))
+        let outcome = entry.outcome
+            .map { state.proven.marked(Resolution($0.addresses, timeToLive: remaining), of: name) }
             .mapError { error in
                 var error = error
                 error.timeToLive = remaining
                 return error
             }
+        return (outcome, now >= entry.expiry && entry.nextRefresh.map { now >= $0 } ?? true)
     }
 
     private func keep(
@@ -235,16 +297,23 @@ public final class CachingResolver: Resolver {
             outcome = .failure(error)
             time = min(error.timeToLive ?? options.unknownTimeToLive, options.unknownTimeToLive)
         case .failure:
+            state.entries[name]?.nextRefresh = now.advanced(by: options.refreshPause)
             return
         }
+        // Of an answer that may not be kept the one before isn't either.
+        state.entries[name] = nil
         guard time > .zero, options.capacity > 0 else { return }
         if state.entries.count >= options.capacity { makeRoom(now, &state) }
-        state.entries[name] = Entry(outcome: outcome, expiry: now.advanced(by: time), lastUse: state.nextNumber())
+        let expiry = now.advanced(by: time)
+        // That a host is unknown isn't said any longer than it may be.
+        let isKnown = (try? outcome.get()) != nil
+        let end = isKnown ? expiry.advanced(by: max(.zero, options.staleTime)) : expiry
+        state.entries[name] = Entry(outcome: outcome, expiry: expiry, end: end, lastUse: state.nextNumber())
     }
 
     /// Drops what has expired, or else the one that was wanted least recently.
     private func makeRoom(_ now: MonotonicInstant, _ state: inout State) {
-        state.entries = state.entries.filter { now < $0.value.expiry }
+        state.entries = state.entries.filter { now < $0.value.end }
         guard state.entries.count >= options.capacity else { return }
         if let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
             state.entries[oldest.key] = nil

@@ -88,6 +88,11 @@ public struct ChainedResolver: Resolver {
         throw Self.summary(host, causes, isStopped: isStopped)
     }
 
+    /// Tells every resolver of the chain.
+    public func connected(_ host: String, to address: SocketAddress) {
+        for link in links { link.resolver.connected(host, to: address) }
+    }
+
     private func ask(_ link: Link, _ host: String) async throws -> Resolution {
         let loop = EventLoopGroup.shared.next()
         return try await LookupDeadline.resolve(link.resolver, host, within: link.timeout, on: loop)

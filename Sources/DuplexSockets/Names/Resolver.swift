@@ -14,6 +14,20 @@ public protocol Resolver: Sendable {
     ///   remembered; with another code, as a rule ``SocketError/Code/nameServiceFailed``, when that could not be found out.
     ///   `CancellationError`.
     func resolve(_ host: String) async throws -> Resolution
+
+    /// Is told that a connection was made to an address that it gave; does nothing unless a resolver remembers it.
+    ///
+    /// Called on the event loop of the connection, and so must not block.
+    ///
+    /// - Parameters:
+    ///   - host: the name.
+    ///   - address: the address that the connection was made to, with its port.
+    func connected(_ host: String, to address: SocketAddress)
+}
+
+extension Resolver {
+    /// Does nothing.
+    public func connected(_ host: String, to address: SocketAddress) {}
 }
 
 /// The addresses of a host name.
@@ -22,6 +36,10 @@ public struct Resolution: Sendable, Hashable {
     public var addresses: [SocketAddress]
     /// How long the answer may be kept; `nil` when the source doesn't say.
     public var timeToLive: Duration?
+    /// Which of the addresses a connection was last made to; it is tried before all others, whatever family is preferred.
+    ///
+    /// `nil` when that isn't known.
+    public var proven: SocketAddress?
 
     /// Makes a value.
     public init(_ addresses: [SocketAddress], timeToLive: Duration? = nil) {

@@ -24,6 +24,20 @@ struct HandshakeAttempts: Sendable {
 
     /// Makes requests until one is answered by a WebSocket, or none is left to be made.
     func run(_ plan: HandshakePlan) async throws -> WebSocket {
+        guard !options.timelines.isEmpty else { return try await traced(plan) }
+        do {
+            return try await traced(plan)
+        } catch {
+            // Who gives up doesn't fail.
+            if !(error is CancellationError) {
+                let report = TimelineReport(failed: error)
+                for sink in options.timelines { sink.take(report) }
+            }
+            throw error
+        }
+    }
+
+    private func traced(_ plan: HandshakePlan) async throws -> WebSocket {
         guard let tracer = options.tracer else { return try await run(plan, nil) }
         let span = HandshakeSpan(tracer, to: plan.target)
         do {
@@ -127,6 +141,7 @@ struct HandshakeAttempts: Sendable {
         let target = plan.target
         var connecting = ConnectOptions(timeout: max(.zero, MonotonicInstant.now().duration(to: deadline)))
         connecting.tls = options.tls
+        connecting.resolver = options.resolver
         connecting.proxy = options.proxy
         do {
             return try await Connector.connect(to: target.endpoint, on: loop, options: connecting, make: make)

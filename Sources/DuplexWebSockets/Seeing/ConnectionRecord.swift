@@ -17,12 +17,15 @@ package struct Observation: Sendable {
     package var tap: FrameTap?
     /// Which attempt it took; of a client that reconnects.
     var attempt = 1
+    /// Get the timeline at the end.
+    package var timelines: [TimelineSink] = []
 
     package init() {}
 
     /// Whether there is nothing to be seen.
     package var isEmpty: Bool {
         handshake == nil && logger == nil && metrics == nil && span == nil && tap == nil
+            && timelines.isEmpty
     }
 }
 
@@ -77,8 +80,16 @@ extension WebSocket {
         if let meters = record.meters {
             meters.ended()
         }
+        tell(record.observation.timelines)
         if let timer = record.metersTimer { channel.core.cancel(timer) }
         record.metersTimer = nil
+    }
+
+    private func tell(_ sinks: [TimelineSink]) {
+        if sinks.isEmpty { return }
+        let role: Session.Role = session.masksFrames ? .client : .server
+        let report = TimelineReport(id, role, timeline, session.report, endingError)
+        for sink in sinks { sink.take(report) }
     }
 
     /// What went wrong, if anything did.

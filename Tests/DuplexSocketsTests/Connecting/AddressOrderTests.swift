@@ -23,6 +23,14 @@ import Testing
         #expect(AddressOrder.arranged(six + four, preference: .system).first == six[0])
     }
 
+    @Test("A proven address goes before all others, if it may be used")
+    func proven() {
+        let mixed = [four[0], six[0], four[1]]
+        #expect(AddressOrder.arranged(mixed, preference: .ipv6, proven: four[1]) == [four[1], six[0], four[0]])
+        #expect(AddressOrder.arranged(mixed, preference: .ipv6, families: .ipv6, proven: four[1]) == [six[0]])
+        #expect(AddressOrder.arranged(mixed, preference: .ipv6, proven: six[1]) == [six[0], four[0], four[1]])
+    }
+
     @Test("One family alone keeps its order, whatever is preferred")
     func alone() {
         for preference in [ConnectOptions.Preference.ipv6, .ipv4, .system] {

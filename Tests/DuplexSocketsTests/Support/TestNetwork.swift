@@ -171,6 +171,26 @@ struct TestNetwork: Sendable {
         try Shell.run("ip link set \(interface) down")
     }
 
+    /// Takes the interface of this side up again, with the IPv6 addresses that it lost when it went down.
+    func bringUp() throws {
+        let addresses = [Host.ipv6, .secondIPv6, .linkLocal].map {
+            "ip address replace \(literal($0, 1))/64 dev \(interface) nodad"
+        }
+        try Shell.run("ip link set \(interface) up\n\(addresses.joined(separator: "\n"))")
+    }
+
+    /// Gives the interface of this side another address, or takes it away; a literal with the length of its prefix.
+    func change(_ address: String, isAdded: Bool) throws {
+        let isIPv6 = address.contains(":")
+        let action = isAdded ? "add" : "delete"
+        try Shell.run("ip address \(action) \(address) dev \(interface)\(isIPv6 && isAdded ? " nodad" : "")")
+    }
+
+    /// Adds a route to the near side's table, or takes it away.
+    func changeRoute(to network: String, isAdded: Bool) throws {
+        try Shell.run("ip route \(isAdded ? "add" : "delete") \(network) dev \(interface)")
+    }
+
     private func remove() {
         // The interfaces first: sockets that are still open keep the namespace alive, and both with it.
         _ = try? Shell.run("ip link delete \(interface) || true; ip netns delete \(namespace)")

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// A value of JSON (RFC 8259), written without spaces.
+indirect enum JSONText: Equatable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case string(String)
+    case array([JSONText])
+    /// In that order.
+    case object([Member])
+
+    /// A name and its value.
+    struct Member: Equatable {
+        var name: String
+        var value: JSONText
+    }
+
+    /// An object that members are added to.
+    struct Members {
+        private(set) var all: [Member] = []
+
+        /// Adds a member, if it has a value.
+        mutating func add(_ name: String, _ value: JSONText?) {
+            if let value { all.append(Member(name: name, value: value)) }
+        }
+
+        mutating func add(_ name: String, _ text: String?) {
+            add(name, text.map { JSONText.string($0) })
+        }
+
+        mutating func add(_ name: String, _ number: Int?) {
+            add(name, number.map { JSONText.integer(Int64($0)) })
+        }
+
+        mutating func add(_ name: String, _ value: Bool?) {
+            add(name, value.map { JSONText.bool($0) })
+        }
+    }
+
+    /// Its text; in one line, whatever is in its strings.
+    var text: String {
+        var text = ""
+        write(to: &text)
+        return text
+    }
+
+    private func write(to text: inout String) {
+        switch self {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .integer(let value): text += String(value)
+        case .string(let value): Self.write(value, to: &text)
+        case .array(let values):
+            text += "["
+            for (index, value) in values.enumerated() {
+                if index > 0 { text += "," }
+                value.write(to: &text)
+            }
+            text += "]"
+        case .object(let members):
+            text += "{"
+            for (index, member) in members.enumerated() {
+                if index > 0 { text += "," }
+                Self.write(member.name, to: &text)
+                text += ":"
+                member.value.write(to: &text)
+            }
+            text += "}"
+        }
+    }
+
+    /// Writes a string with what has to be escaped (section 7): quotation marks, backslashes and control characters.
+    ///
+    /// So are the line ends of Unicode, which some readers of lines take for such.
+    private static func write(_ value: String, to text: inout String) {
+        text += "\""
+        for scalar in value.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value), "\u{2028}", "\u{2029}":
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+public import DuplexWire
+
+/// A file of connections, one line of JSON for each that has ended and for each attempt that failed.
+///
+/// Written on a thread of its own: no connection waits for the disk. Lines that find ``Options/queueLimit`` others waiting,
+/// and those that the disk doesn't take, are dropped and counted. Only the owner can read the file. Names of lines' members
+/// that end in `_us` are microseconds: those of stages as they took, `opened_us`, `first_message_us`, `closed_us` and
+/// `failed_us` since the beginning. `time` is the date and time of the end, in UTC.
+///
+/// > Warning: Errors may tell what a server answered, and addresses tell who was there.
+public final class TimelineFile: Sendable {
+    /// How much is kept.
+    public struct Options: Sendable, Hashable {
+        /// How long a file may get before it makes way for a new one; 10 MiB unless told otherwise.
+        public var sizeLimit = ByteCount.mebibytes(10)
+        /// How many files there are, the one that is written among them; 5 unless told otherwise.
+        ///
+        /// The one before has `.1` behind its path, and so on.
+        public var fileLimit = 5
+        /// How many lines wait to be written at most; 1,000 unless told otherwise.
+        public var queueLimit = 1_000
+
+        /// The defaults.
+        public init() {}
+    }
+
+    private let file: LineFile
+    private let time: @Sendable () -> UnixTime
+
+    /// Opens a file to append to, or makes it.
+    ///
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - options: how much is kept.
+    /// - Throws: `SocketError` with `system` when it can't be opened.
+    public convenience init(path: String, options: Options = Options()) throws(SocketError) {
+        try self.init(path: path, options: options) { UnixTime.ofSystem() }
+    }
+
+    init(path: String, options: Options, time: @escaping @Sendable () -> UnixTime) throws(SocketError) {
+        self.time = time
+        file = try LineFile(
+            path: path,
+            sizeLimit: options.sizeLimit.bytes,
+            fileLimit: options.fileLimit,
+            queueLimit: options.queueLimit
+        )
+    }
+
+    /// How many lines were written.
+    public var writtenCount: Int { file.counts.written }
+
+    /// How many lines were dropped.
+    public var droppedCount: Int { file.counts.dropped }
+
+    /// Waits until what has ended before is in the file, or was dropped; for the end of a program.
+    public func flush() async {
+        await file.flush()
+    }
+
+    func append(_ report: TimelineReport) {
+        file.append(report.json(at: time().description).text)
+    }
+}

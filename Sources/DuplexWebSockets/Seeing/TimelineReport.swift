@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+
+/// The whole story of a connection that has ended, or of an attempt that failed.
+public struct TimelineReport: Sendable {
+    /// Which connection; `nil` for an attempt that failed.
+    public let connection: ConnectionID?
+    /// Which side of it this is.
+    public let role: Session.Role
+    /// Which attempt it was, where connections are made again; 1 for the first.
+    public let attempt: Int
+    /// How the connection was made, or how far the attempt came; `nil` for a server's, and for an attempt that was over before
+    /// anything was begun.
+    public let handshake: HandshakeTimeline?
+    /// What happened to the connection; `nil` for an attempt that failed.
+    public let timeline: WebSocketTimeline?
+    /// How the connection ended; `nil` for an attempt that failed.
+    public let closeReport: CloseReport?
+    /// Why the attempt failed, or why the connection was lost or failed; `nil` when it ended in order.
+    public let error: (any Error)?
+
+    /// A connection that has ended.
+    init(
+        _ socket: ConnectionID,
+        _ role: Session.Role,
+        _ timeline: WebSocketTimeline,
+        _ end: CloseReport,
+        _ error: (any Error)?
+    ) {
+        connection = socket
+        self.role = role
+        attempt = timeline.attempt
+        handshake = timeline.handshake
+        self.timeline = timeline
+        closeReport = end
+        self.error = error
+    }
+
+    /// An attempt of a client's that failed.
+    init(failed error: any Error, attempt: Int = 1) {
+        connection = nil
+        role = .client
+        self.attempt = attempt
+        handshake = (error as? WebSocketError)?.timeline
+        timeline = nil
+        closeReport = nil
+        self.error = error
+    }
+
+    /// How long each stage took, by its name; those that there were.
+    var stages: [(name: String, took: Duration)] {
+        let connecting = handshake?.connecting
+        let chosen = connecting?.attempts.first { $0.outcome == .connected }
+        let opening = timeline.map { $0.began.duration(to: $0.opened) }
+        let first = timeline.flatMap { timeline in timeline.firstMessage.map { timeline.opened.duration(to: $0) } }
+        let all: [(String, Duration?)] = [
+            ("names", connecting?.names), ("connecting", chosen.map { $0.end - $0.start }),
+            ("proxy", connecting?.proxy), ("tls", connecting?.tls ?? timeline?.tls),
+            ("upgrade", handshake?.upgrade ?? timeline?.upgrade), ("opening", opening), ("first_message", first),
+        ]
+        return all.compactMap { name, took in took.map { (name, $0) } }
+    }
+
+    /// The story as an object of JSON; times are in microseconds.
+    func json(at time: String) -> JSONText {
+        let connecting = handshake?.connecting
+        let security = timeline?.security ?? handshake?.security
+        let opening = timeline.map { $0.began.duration(to: $0.opened) }
+        let first = timeline.flatMap { timeline in timeline.firstMessage.map { timeline.began.duration(to: $0) } }
+        let closed = timeline.flatMap { timeline in timeline.closed.map { timeline.began.duration(to: $0) } }
+        var members = JSONText.Members()
+        members.add("time", time)
+        members.add("connection", connection?.description)
+        members.add("role", role == .client ? "client" : "server")
+        members.add("attempt", attempt)
+        members.add("outcome", timeline == nil ? "failed" : "closed")
+        members.add("remote", (timeline?.remoteAddress ?? handshake?.remoteAddress)?.description)
+        members.add("stage", handshake?.stage.rawValue)
+        members.add("requests", handshake?.requests)
+        members.add("names_us", Self.time(connecting?.names))
+        members.add("addresses", connecting.map { JSONText.array($0.attempts.map(Self.json)) })
+        members.add("proxy_us", Self.time(connecting?.proxy))
+        members.add("tls", security?.version.description)
+        members.add("tls_resumed", security?.isResumed)
+        members.add("tls_us", Self.time(connecting?.tls ?? timeline?.tls))
+        members.add("upgrade_us", Self.time(handshake?.upgrade ?? timeline?.upgrade))
+        members.add("opened_us", Self.time(opening))
+        members.add("failed_us", Self.time(timeline == nil ? handshake?.total : nil))
+        members.add("first_message_us", Self.time(first))
+        members.add("closed_us", Self.time(closed))
+        members.add("bytes_in", timeline?.bytesReceived)
+        members.add("bytes_out", timeline?.bytesSent)
+        members.add("code", closeReport.map { Int($0.code.rawValue) })
+        members.add("clean", closeReport?.isClean)
+        members.add("error", error.map { String(describing: $0) })
+        return .object(members.all)
+    }
+
+    private static func json(_ attempt: ConnectTimeline.Attempt) -> JSONText {
+        var members = JSONText.Members()
+        members.add("address", attempt.address.description)
+        members.add("start_us", time(attempt.start))
+        members.add("end_us", time(attempt.end))
+        members.add("outcome", attempt.outcome.description)
+        return .object(members.all)
+    }
+
+    private static func time(_ duration: Duration?) -> Int? {
+        duration.map { Int($0.wholeNanoseconds / 1_000) }
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import CoreMetrics
+import DuplexWire
+public import Logging
+import Synchronization
+
+/// Gets the story of each connection at its end, and of each attempt that failed.
+///
+/// ```swift
+/// options.timelines = [.log(logger), .file(try TimelineFile(path: "connections.jsonl"))]
+/// ```
+public struct TimelineSink: Sendable {
+    private let body: @Sendable (TimelineReport) -> Void
+
+    /// One that calls a closure.
+    ///
+    /// - Parameter body: called on the connection's loop, or by the task whose attempt failed; it must not block.
+    public init(_ body: @escaping @Sendable (TimelineReport) -> Void) {
+        self.body = body
+    }
+
+    func take(_ report: TimelineReport) {
+        body(report)
+    }
+
+    /// Writes a line to a file; see ``TimelineFile``.
+    public static func file(_ file: TimelineFile) -> TimelineSink {
+        TimelineSink { file.append($0) }
+    }
+
+    /// Logs a message.
+    ///
+    /// - Parameters:
+    ///   - logger: where to.
+    ///   - level: of the message; `info` unless told otherwise.
+    /// - Returns: the sink.
+    public static func log(_ logger: Logger, level: Logger.Level = .info) -> TimelineSink {
+        TimelineSink { report in
+            var metadata: Logger.Metadata = ["role": "\(report.role)", "attempt": "\(report.attempt)"]
+            if let connection = report.connection { metadata["connection"] = "\(connection)" }
+            if let timeline = report.timeline {
+                metadata["timeline"] = "\(timeline)"
+            } else if let handshake = report.handshake {
+                metadata["timeline"] = "\(handshake)"
+                metadata["stage"] = "\(handshake.stage.rawValue)"
+            }
+            if let end = report.closeReport { metadata["report"] = "\(end)" }
+            if let error = report.error { metadata["error"] = "\(error)" }
+            let what = report.timeline == nil ? "an attempt has failed" : "the timeline of a connection"
+            logger.log(level: level, "\(what)", metadata: metadata)
+        }
+    }
+
+    /// Records how long each stage took.
+    ///
+    /// The timer `_stage` has the dimensions `role` and `stage`, which is `names`, `connecting`, `proxy`, `tls`, `upgrade`,
+    /// `opening` (all of them together) or `first_message`; the counter `_attempts_failed` has the stage at which attempts
+    /// failed, `none` where nothing was begun.
+    ///
+    /// - Parameters:
+    ///   - factory: the one that the system was bootstrapped with unless told otherwise.
+    ///   - prefix: what labels begin with; `websocket` unless told otherwise.
+    ///   - dimensions: of every instrument besides its own.
+    /// - Returns: the sink.
+    public static func metrics(
+        _ factory: any MetricsFactory = MetricsSystem.factory,
+        prefix: String = "websocket",
+        dimensions: [(String, String)] = []
+    ) -> TimelineSink {
+        let instruments = StageInstruments(factory, prefix, dimensions)
+        return TimelineSink { instruments.take($0) }
+    }
+}
+
+/// The instruments of a sink, each made when it is first needed.
+private final class StageInstruments: Sendable {
+    private struct State {
+        var timers: [String: Timer] = [:]
+        var failures: [String: Counter] = [:]
+    }
+
+    private let factory: any MetricsFactory
+    private let prefix: String
+    private let dimensions: [(String, String)]
+    private let state = Mutex(State())
+
+    init(_ factory: any MetricsFactory, _ prefix: String, _ dimensions: [(String, String)]) {
+        self.factory = factory
+        self.prefix = prefix
+        self.dimensions = dimensions
+    }
+
+    func take(_ report: TimelineReport) {
+        let role = report.role == .client ? "client" : "server"
+        for (stage, took) in report.stages { timer(role, stage).recordNanoseconds(took.wholeNanoseconds) }
+        if report.timeline == nil { failures(report.handshake?.stage.rawValue ?? "none").increment() }
+    }
+
+    private func timer(_ role: String, _ stage: String) -> Timer {
+        state.withLock { state in
+            let key = role + " " + stage
+            let timer =
+                state.timers[key]
+                ?? Timer(
+                    label: "\(prefix)_stage",
+                    dimensions: dimensions + [("role", role), ("stage", stage)],
+                    factory: factory
+                )
+            state.timers[key] = timer
+            return timer
+        }
+    }
+
+    private func failures(_ stage: String) -> Counter {
+        state.withLock { state in
+            let counter =
+                state.failures[stage]
+                ?? Counter(
+                    label: "\(prefix)_attempts_failed",
+                    dimensions: dimensions + [("role", "client"), ("stage", stage)],
+                    factory: factory
+                )
+            state.failures[stage] = counter
+            return counter
+        }
+    }
+}

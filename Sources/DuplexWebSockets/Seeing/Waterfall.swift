@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+/// A picture of stages in text: a line for each, with a bar where it lies in time.
+struct Waterfall {
+    struct Row {
+        var label: String
+        var start: Duration
+        var end: Duration
+        /// Whether nothing came of it.
+        var isLost = false
+        /// Whether it is a wait that may be far longer than all before it, and then is cut.
+        var isOpenEnded = false
+    }
+
+    var rows: [Row] = []
+
+    private static let leastWidth = 40
+    private static let timeWidth = 8
+
+    /// Draws.
+    ///
+    /// - Parameter width: how many columns a line has; fewer than 40 are taken as 40.
+    /// - Returns: the lines.
+    func lines(width: Int) -> [String] {
+        let width = max(Self.leastWidth, width)
+        let labelWidth = min(rows.map(\.label.count).max() ?? 0, width * 2 / 5)
+        let columns = width - labelWidth - Self.timeWidth - 2
+        let scale = scale
+        return rows.map { row in
+            let bar = bar(row, columns, scale)
+            return "\(Self.label(row.label, labelWidth)) \(bar) \(Self.time(row.end - row.start))"
+        }
+    }
+
+    /// What the whole width stands for.
+    private var scale: Duration {
+        let longest = rows.filter { !$0.isOpenEnded }.map(\.end).max() ?? .zero
+        let whole = rows.map(\.end).max() ?? .zero
+        return max(.nanoseconds(1), longest > .zero && whole > longest * 4 ? longest * 4 : whole)
+    }
+
+    private func bar(_ row: Row, _ columns: Int, _ scale: Duration) -> String {
+        // Cut before they become whole numbers, which may be too small for a wait of years.
+        let place = { (instant: Duration) in max(0, min(1, instant / scale)) * Double(columns) }
+        let start = min(columns - 1, Int(place(row.start).rounded(.down)))
+        let end = max(start + 1, Int(place(row.end).rounded(.up)))
+        var bar = String(repeating: row.isLost ? "░" : "█", count: end - start)
+        if row.end > scale { bar = String(bar.dropLast()) + "▶" }
+        return String(repeating: " ", count: start) + bar + String(repeating: " ", count: columns - end)
+    }
+
+    private static func label(_ text: String, _ width: Int) -> String {
+        if text.count > width { return String(text.prefix(width - 1)) + "…" }
+        return text + String(repeating: " ", count: width - text.count)
+    }
+
+    private static func time(_ duration: Duration) -> String {
+        let text = HandshakeTimeline.text(duration)
+        return String(repeating: " ", count: max(0, timeWidth - text.count)) + text
+    }
+}
+
+extension HandshakeTimeline {
+    /// A picture of the attempt for terminals: a line for each stage and each address, with a bar where it lies in time, and
+    /// how long it took.
+    ///
+    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Returns: the lines.
+    public func waterfall(width: Int = 80) -> [String] {
+        Waterfall(rows: waterfallRows).lines(width: width)
+    }
+
+    fileprivate var waterfallRows: [Waterfall.Row] {
+        var rows: [Waterfall.Row] = []
+        let asked = max(.zero, total - (upgrade ?? .zero))
+        guard let connecting else { return [Waterfall.Row(label: "\(stage)", start: .zero, end: total, isLost: true)] }
+        // What was before is tokens, and requests that led to this one.
+        let began = max(.zero, asked - connecting.total)
+        if requests > 1 { rows.append(Waterfall.Row(label: "requests before", start: .zero, end: began)) }
+        if let names = connecting.names {
+            rows.append(Waterfall.Row(label: "names", start: began, end: began + names, isLost: stage == .names))
+        }
+        for attempt in connecting.attempts {
+            let isChosen = attempt.outcome == .connected
+            let kind = attempt.address.path == nil ? "TCP " : ""
+            let label = kind + attempt.address.description + (isChosen ? "" : " \(attempt.outcome)")
+            let (start, end) = (began + attempt.start, began + attempt.end)
+            rows.append(Waterfall.Row(label: label, start: start, end: end, isLost: !isChosen))
+        }
+        var position = began + (connecting.attempts.first { $0.outcome == .connected }?.end ?? .zero)
+        if let proxy = connecting.proxy {
+            rows.append(Waterfall.Row(label: "proxy", start: position, end: position + proxy, isLost: stage == .proxy))
+            position += proxy
+        }
+        if let tls = connecting.tls {
+            let label = security?.description ?? "TLS"
+            rows.append(Waterfall.Row(label: label, start: position, end: position + tls, isLost: stage == .tls))
+        }
+        if let upgrade {
+            rows.append(Waterfall.Row(label: "upgrade", start: asked, end: asked + upgrade))
+        }
+        return rows
+    }
+}
+
+extension WebSocketTimeline {
+    /// A picture of how the connection came about for terminals: a line for each stage and each address up to the first
+    /// message, with a bar where it lies in time, and how long it took.
+    ///
+    /// ```text
+    /// names                     ███                                             14 ms
+    /// TCP [2001:db8::1]:443 a…     ░░░░░░░░░░                                    42 ms
+    /// ```
+    ///
+    /// A first message that came long after everything else has its bar cut.
+    ///
+    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Returns: the lines.
+    public func waterfall(width: Int = 80) -> [String] {
+        var rows = handshake?.waterfallRows ?? []
+        let open = began.duration(to: opened)
+        if handshake == nil {
+            if let tls {
+                rows.append(Waterfall.Row(label: security?.description ?? "TLS", start: .zero, end: tls))
+            }
+            if let upgrade {
+                rows.append(Waterfall.Row(label: "upgrade", start: max(.zero, open - upgrade), end: open))
+            }
+        }
+        if let firstMessage {
+            let end = began.duration(to: firstMessage)
+            rows.append(Waterfall.Row(label: "first message", start: open, end: end, isOpenEnded: true))
+        }
+        return Waterfall(rows: rows).lines(width: width)
+    }
+}

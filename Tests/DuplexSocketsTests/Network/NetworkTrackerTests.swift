@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+@Suite("Changes are told from what was there before")
+struct NetworkTrackerTests {
+    private let four: [UInt8] = [192, 0, 2, 1]
+    private let local: [UInt8] = [0xFE, 0x80] + [UInt8](repeating: 0, count: 13) + [1]
+    private var address: SocketAddress { .ip(four, port: 0) }
+
+    private func said(_ content: NetlinkMessage.Content) -> NetlinkMessage {
+        NetlinkMessage(sequence: 0, content: content)
+    }
+
+    private func answered(
+        _ sequence: UInt32,
+        _ content: NetlinkMessage.Content,
+        isInterrupted: Bool = false
+    ) -> NetlinkMessage {
+        NetlinkMessage(sequence: sequence, isInterrupted: isInterrupted, content: content)
+    }
+
+    private func link(_ index: UInt32 = 1, _ name: String = "a", isUp: Bool = true) -> NetlinkMessage.Content {
+        .link(index: index, name: name, isUp: isUp)
+    }
+
+    private func usable(_ isUsable: Bool = true) -> NetlinkMessage.Content {
+        .address(index: 1, bytes: four, isUsable: isUsable)
+    }
+
+    /// One that has listed an interface with an address.
+    private func ready() -> NetworkTracker {
+        var tracker = NetworkTracker()
+        #expect(tracker.begin() == .links(1))
+        #expect(tracker.take(answered(1, link())) == .init())
+        #expect(tracker.take(answered(1, .done)) == .init(request: .addresses(2)))
+        #expect(tracker.take(answered(2, usable())) == .init())
+        #expect(tracker.take(answered(2, .done)) == .init())
+        return tracker
+    }
+
+    @Test("What is there at the beginning is no change, and what the kernel says again isn't either")
+    func beginning() {
+        var tracker = ready()
+        #expect(tracker.take(said(link())) == .init())
+        #expect(tracker.take(said(usable())) == .init())
+    }
+
+    @Test("Down, up, gone and renamed")
+    func links() {
+        var tracker = ready()
+        #expect(tracker.take(said(link(isUp: false))).changes == [.interfaceDown("a")])
+        #expect(tracker.take(said(link(isUp: false))).changes == [])
+        #expect(tracker.take(said(link())).changes == [.interfaceUp("a")])
+        #expect(tracker.take(said(link(1, "b"))).changes == [.interfaceDown("a"), .interfaceUp("b")])
+        #expect(tracker.take(said(link(2, "c", isUp: false))).changes == [.interfaceDown("c")])
+        #expect(
+            tracker.take(said(.linkGone(index: 1))).changes
+                == [.addressRemoved(address, interface: "b"), .interfaceDown("b")]
+        )
+        #expect(tracker.take(said(.linkGone(index: 1))).changes == [])
+        #expect(tracker.take(said(.linkGone(index: 2))).changes == [])
+    }
+
+    @Test("Addresses come when they may be used, and go when they are gone or found to be somebody's")
+    func addresses() {
+        var tracker = ready()
+        #expect(
+            tracker.take(said(.addressGone(index: 1, bytes: four))).changes
+                == [.addressRemoved(address, interface: "a")]
+        )
+        #expect(tracker.take(said(.addressGone(index: 1, bytes: four))).changes == [])
+        #expect(tracker.take(said(usable(false))).changes == [])
+        #expect(tracker.take(said(usable())).changes == [.addressAdded(address, interface: "a")])
+        #expect(tracker.take(said(usable(false))).changes == [.addressRemoved(address, interface: "a")])
+        let changes = tracker.take(said(.address(index: 1, bytes: local, isUsable: true))).changes
+        #expect(changes == [.addressAdded(.ip(local, port: 0, scope: 1), interface: "a")])
+        #expect(tracker.take(said(.route)).changes == [.routeChanged])
+    }
+
+    @Test("What the kernel says of its own accord counts while the first list is made")
+    func early() {
+        var tracker = NetworkTracker()
+        _ = tracker.begin()
+        #expect(tracker.take(said(link(isUp: false))).changes == [.interfaceDown("a")])
+        #expect(tracker.take(answered(1, link(isUp: false))).changes == [])
+        #expect(tracker.take(said(link())).changes == [.interfaceUp("a")])
+    }
+
+    @Test("When messages were lost, all is listed again, and what differs is told")
+    func overrun() {
+        var tracker = ready()
+        #expect(tracker.overrun() == .init(changes: [.routeChanged], request: .links(3)))
+        // The interface has gone, and another has come.
+        #expect(tracker.take(answered(3, link(2, "b"))).changes == [.interfaceUp("b")])
+        let links = tracker.take(answered(3, .done))
+        #expect(
+            links
+                == .init(
+                    changes: [.addressRemoved(address, interface: "a"), .interfaceDown("a")],
+                    request: .addresses(4)
+                )
+        )
+        #expect(tracker.take(answered(4, .done)) == .init())
+    }
+
+    @Test("An address that isn't listed any more is gone, unless the list was made while something changed")
+    func lostAddress() {
+        for isInterrupted in [false, true] {
+            var tracker = ready()
+            _ = tracker.take(said(.overrun))
+            _ = tracker.take(answered(3, link(), isInterrupted: isInterrupted))
+            _ = tracker.take(answered(3, .done))
+            let changes = tracker.take(answered(4, .done)).changes
+            #expect(changes == (isInterrupted ? [] : [.addressRemoved(address, interface: "a")]))
+        }
+    }
+
+    @Test("What is lost while a list is made has another made, behind it")
+    func overrunWhileListing() {
+        var tracker = ready()
+        _ = tracker.overrun()
+        #expect(tracker.overrun() == .init(changes: [.routeChanged]))
+        #expect(tracker.take(answered(3, link())) == .init())
+        #expect(tracker.take(answered(3, .done)).request == .links(4))
+        // Of the list before nothing counts any more.
+        #expect(tracker.take(answered(3, link(9, "z"))) == .init())
+    }
+
+    @Test("A list that is refused leaves what the kernel says of its own accord")
+    func refused() {
+        var tracker = NetworkTracker()
+        _ = tracker.begin()
+        #expect(tracker.take(answered(1, .failed(16))) == .init())
+        #expect(tracker.take(said(link())).changes == [.interfaceUp("a")])
+        #expect(tracker.overrun().request == .links(2))
+    }
+}

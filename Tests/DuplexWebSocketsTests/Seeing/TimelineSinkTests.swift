@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import CoreMetrics
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWire
+import Logging
+import MetricsTestKit
+import Synchronization
+import Testing
+
+@testable import DuplexWebSockets
+
+@Suite("Who gets the stories of connections")
+struct TimelineSinkTests {
+    private final class Reports: Sendable {
+        let all = Mutex<[TimelineReport]>([])
+        var sink: TimelineSink { TimelineSink { report in self.all.withLock { $0.append(report) } } }
+        var list: [TimelineReport] { all.withLock { $0 } }
+    }
+
+    @Test("Both sides tell once, at the end, and by every sink")
+    func both() async throws {
+        let (clients, servers, log, factory) = (Reports(), Reports(), RecordedLog(), TestMetrics())
+        var options = WebSocketOptions()
+        options.timelines = [clients.sink, .log(log.logger), .metrics(factory)]
+        try await withPair(options: options) { server in
+            server.timelines = [servers.sink]
+        } _: { client, server in
+            try await server.send("hello")
+            #expect(try await client.receive() == "hello")
+            #expect(clients.list.isEmpty && servers.list.isEmpty)
+            async let end = try? server.receive()
+            await client.close()
+            _ = await end
+            #expect(clients.list.map(\.connection) == [client.id])
+        }
+        let client = try #require(clients.list.first)
+        #expect(client.role == .client && client.error == nil && client.closeReport?.code == .normalClosure)
+        #expect(client.handshake?.stage == .upgrade && client.timeline?.closed != nil)
+        #expect(client.timeline?.bytesReceived == 5)
+        #expect(servers.list.map(\.role) == [.server] && servers.list.first?.handshake == nil)
+        let entry = try #require(log.entries.first)
+        #expect(log.entries.count == 1 && entry.level == .info)
+        #expect(entry.metadata["connection"] == client.connection?.description)
+        #expect(entry.metadata["timeline"]?.contains("closed at ") == true)
+        for stage in ["connecting", "upgrade", "opening", "first_message"] {
+            let timer = try factory.expectTimer("websocket_stage", [("role", "client"), ("stage", stage)])
+            #expect(timer.values.count == 1)
+        }
+    }
+
+    @Test("An attempt that fails tells how far it came")
+    func failing() async throws {
+        let (reports, log, factory) = (Reports(), RecordedLog(), TestMetrics())
+        var options = WebSocketOptions()
+        options.timelines = [reports.sink, .log(log.logger, level: .warning), .metrics(factory, prefix: "x")]
+        options.resolver = try FixedResolver(literals: ["other.test": ["127.0.0.1"]])
+        await expect(.cannotConnect) { try await WebSocket.connect(to: "ws://host.test/", options: options) }
+        let report = try #require(reports.list.first)
+        #expect(reports.list.count == 1 && report.connection == nil && report.timeline == nil)
+        #expect(report.handshake?.stage == .names && (report.error as? WebSocketError)?.code == .cannotConnect)
+        #expect(log.entries.map(\.level) == [.warning] && log.entries.first?.metadata["stage"] == "names")
+        let counter = try factory.expectCounter("x_attempts_failed", [("role", "client"), ("stage", "names")])
+        #expect(counter.totalValue == 1)
+    }
+
+    @Test("The resolver of the options is the one that is asked, and told which address it was")
+    func resolver() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        } _: { address in
+            let inner = try FixedResolver(literals: ["host.test": ["127.0.0.1"]])
+            var options = WebSocketOptions()
+            let cache = CachingResolver(inner)
+            options.resolver = cache
+            let socket = try await WebSocket.connect(to: "ws://host.test:\(address.port)/", options: options)
+            await socket.close()
+            #expect(try await cache.resolve("host.test").proven?.host == "127.0.0.1")
+        }
+    }
+}
