@@ -256,6 +256,57 @@ import Testing
         }
     }
 
+    @Test("A server that closes during the preamble is judged by its code, and nobody gets the connection")
+    func refusedLogin() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                _ = try await socket.receive()
+                await socket.close(code: .policyViolation, reason: "wrong password")
+            }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
+            client.preamble { socket in
+                try await socket.send("login")
+                _ = try await socket.receive()
+            }
+            let states = client.states
+            await expect(.closed) { for try await _ in client.sessions { Issue.record("a session") } }
+            let words = await ReconnectingWebSocket.changes(states, until: "stopped 1008")
+            #expect(words == ["connecting 0", "stopped 1008"])
+        }
+    }
+
+    @Test("A server that names a time isn't asked before, by a new network either; the caller may")
+    func retryAfter() async throws {
+        let isBusy = Mutex(true)
+        try await withServer { server in
+            server.webSocket("/") { _ in
+                if !isBusy.withLock({ $0 }) { return .accepted }
+                var response = Response.text("busy", status: .serviceUnavailable)
+                response.fields[.retryAfter] = "1000"
+                return .refused(response)
+            } handler: { socket, _ in
+                for try await _ in socket.messages {}
+            }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.seconds(2)))
+            let states = client.states
+            await client.start()
+            for await change in states {
+                guard case .waiting(let delay) = change.phase else { continue }
+                #expect(delay == .seconds(1_002))
+                break
+            }
+            isBusy.withLock { $0 = false }
+            await client.networkChanged()
+            await client.pause()
+            await client.resume()
+            let words = await ReconnectingWebSocket.changes(states, until: "open")
+            #expect(words == ["paused", "connecting 0", "open"])
+            await client.close()
+        }
+    }
+
     @Test("Closing a session is closing the client")
     func ownClose() async throws {
         try await withServer { server in
