@@ -71,7 +71,14 @@ import Testing
                 await socket.close(code: number < 3 ? .serviceRestart : .normalClosure)
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
+            var options = ReconnectOptions()
+            // How long a connection that the server has closed is kept for what nobody has read.
+            options.connection.closeTimeout = .milliseconds(100)
+            let client = ReconnectingWebSocket(
+                urls: ["ws://\(address)/"],
+                policy: .constant(.milliseconds(1)),
+                options: options
+            )
             client.preamble { socket in try await socket.send("hello") }
             // Taken before there is a connection; two for each.
             for number in 1...2 { try await client.send("\(number)") }
