@@ -34,7 +34,10 @@ import Testing
     @Test("A connection that nobody has come for is there later, the last one of several")
     func late() async throws {
         try await withListener { url, accept in
-            let client = ReconnectingWebSocket(urls: [url], policy: .constant(.zero))
+            var options = ReconnectOptions()
+            // How long a connection that the server has closed is kept for what nobody has read.
+            options.connection.closeTimeout = .milliseconds(100)
+            let client = ReconnectingWebSocket(urls: [url], policy: .constant(.zero), options: options)
             let states = client.states
             await client.start()
             for number in 1...3 {

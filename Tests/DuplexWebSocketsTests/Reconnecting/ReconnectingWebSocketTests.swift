@@ -71,7 +71,14 @@ import Testing
                 await socket.close(code: number < 3 ? .serviceRestart : .normalClosure)
             }
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
+            var options = ReconnectOptions()
+            // How long a connection that the server has closed is kept for what nobody has read.
+            options.connection.closeTimeout = .milliseconds(100)
+            let client = ReconnectingWebSocket(
+                urls: ["ws://\(address)/"],
+                policy: .constant(.milliseconds(1)),
+                options: options
+            )
             client.preamble { socket in try await socket.send("hello") }
             // Taken before there is a connection; two for each.
             for number in 1...2 { try await client.send("\(number)") }
@@ -253,6 +260,57 @@ import Testing
             let words = await ReconnectingWebSocket.changes(states, until: "no attempts")
             #expect(words == ["connecting 0", "waiting timedOut", "connecting 0", "no attempts"])
             gateKeeper.finish()
+        }
+    }
+
+    @Test("A server that closes during the preamble is judged by its code, and nobody gets the connection")
+    func refusedLogin() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                _ = try await socket.receive()
+                await socket.close(code: .policyViolation, reason: "wrong password")
+            }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
+            client.preamble { socket in
+                try await socket.send("login")
+                _ = try await socket.receive()
+            }
+            let states = client.states
+            await expect(.closed) { for try await _ in client.sessions { Issue.record("a session") } }
+            let words = await ReconnectingWebSocket.changes(states, until: "stopped 1008")
+            #expect(words == ["connecting 0", "stopped 1008"])
+        }
+    }
+
+    @Test("A server that names a time isn't asked before, by a new network either; the caller may")
+    func retryAfter() async throws {
+        let isBusy = Mutex(true)
+        try await withServer { server in
+            server.webSocket("/") { _ in
+                if !isBusy.withLock({ $0 }) { return .accepted }
+                var response = Response.text("busy", status: .serviceUnavailable)
+                response.fields[.retryAfter] = "1000"
+                return .refused(response)
+            } handler: { socket, _ in
+                for try await _ in socket.messages {}
+            }
+        } _: { address in
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.seconds(2)))
+            let states = client.states
+            await client.start()
+            for await change in states {
+                guard case .waiting(let delay) = change.phase else { continue }
+                #expect(delay == .seconds(1_002))
+                break
+            }
+            isBusy.withLock { $0 = false }
+            await client.networkChanged()
+            await client.pause()
+            await client.resume()
+            let words = await ReconnectingWebSocket.changes(states, until: "open")
+            #expect(words == ["paused", "connecting 0", "open"])
+            await client.close()
         }
     }
 
