@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
+public import DuplexSockets
 import DuplexWire
 
 /// A picture of stages in text: a line for each, with a bar where it lies in time.
@@ -81,27 +81,48 @@ extension HandshakeTimeline {
         // What was before is tokens, and requests that led to this one.
         let began = max(.zero, asked - connecting.total)
         if requests > 1 { rows.append(Waterfall.Row(label: "requests before", start: .zero, end: began)) }
-        if let names = connecting.names {
+        rows += connecting.waterfallRows(from: began, lostAt: stage, security)
+        if let upgrade {
+            rows.append(Waterfall.Row(label: "upgrade", start: asked, end: asked + upgrade))
+        }
+        return rows
+    }
+}
+
+extension ConnectTimeline {
+    /// A picture of how a connection was made for terminals: a line for the name, each address, the proxy and TLS, with a bar
+    /// where it lies in time, and how long it took.
+    ///
+    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Returns: the lines.
+    public func waterfall(width: Int = 80) -> [String] {
+        Waterfall(rows: waterfallRows(from: .zero, lostAt: nil, nil)).lines(width: width)
+    }
+
+    fileprivate func waterfallRows(
+        from began: Duration,
+        lostAt stage: HandshakeTimeline.Stage?,
+        _ security: HandshakeTimeline.Security?
+    ) -> [Waterfall.Row] {
+        var rows: [Waterfall.Row] = []
+        if let names {
             rows.append(Waterfall.Row(label: "names", start: began, end: began + names, isLost: stage == .names))
         }
-        for attempt in connecting.attempts {
+        for attempt in attempts {
             let isChosen = attempt.outcome == .connected
             let kind = attempt.address.path == nil ? "TCP " : ""
             let label = kind + attempt.address.description + (isChosen ? "" : " \(attempt.outcome)")
             let (start, end) = (began + attempt.start, began + attempt.end)
             rows.append(Waterfall.Row(label: label, start: start, end: end, isLost: !isChosen))
         }
-        var position = began + (connecting.attempts.first { $0.outcome == .connected }?.end ?? .zero)
-        if let proxy = connecting.proxy {
+        var position = began + (attempts.first { $0.outcome == .connected }?.end ?? .zero)
+        if let proxy {
             rows.append(Waterfall.Row(label: "proxy", start: position, end: position + proxy, isLost: stage == .proxy))
             position += proxy
         }
-        if let tls = connecting.tls {
+        if let tls {
             let label = security?.description ?? "TLS"
             rows.append(Waterfall.Row(label: label, start: position, end: position + tls, isLost: stage == .tls))
-        }
-        if let upgrade {
-            rows.append(Waterfall.Row(label: "upgrade", start: asked, end: asked + upgrade))
         }
         return rows
     }

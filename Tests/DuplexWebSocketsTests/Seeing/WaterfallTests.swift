@@ -122,6 +122,20 @@ struct WaterfallTests {
         )
     }
 
+    @Test("A connection alone, without a WebSocket")
+    func connection() throws {
+        let lines = try connecting().waterfall(width: 75)
+        #expect(
+            lines == [
+                "names                          █████                                  10 ms",
+                "TCP [2001:db8::1]:443 abandon…      ░░░░░░░░░░░░░░░                   30 ms",
+                "TCP 192.0.2.1:443                             █████                   10 ms",
+                "proxy                                              █████              10 ms",
+                "TLS                                                     ██████████    20 ms",
+            ]
+        )
+    }
+
     @Test("An attempt that failed shows where, and what came before; a server begins with TLS")
     func others() throws {
         let failed = HandshakeTimeline(.tls, connecting: try connecting(), requests: 2, total: milliseconds(140))
