@@ -6,7 +6,7 @@ options.subprotocols = ["chat"]
 options.authentication = .bearer { "secret" }
 do {
     let socket = try await WebSocket.connect(to: "ws://localhost:8080/echo", options: options)
-    print("connected, subprotocol: \(await socket.subprotocol ?? "none")")
+    print("connected, subprotocol: \(socket.subprotocol ?? "none")")
     try await socket.send("hello")
     for try await message in socket.messages {
         switch message {
