@@ -31,8 +31,9 @@ STREAM_TARGETS = {
     "tls-handshakes": ("rate", "TLS 1.3 handshakes each second", 0.90),
     "tcp-accepts": ("rate", "connections accepted each second", 0.80),
 }
-# How much cheaper than the server of a library of others an echo with compression is to be.
-DEFLATE_TARGETS = {"node": 1.0, "python": 2.0}
+# How much cheaper than the server of a library of others an echo with compression is to be. Of long messages all but all
+# of the time goes into zlib, which is the same for everybody: there is no target for these.
+DEFLATE_TARGETS = {("1024", "node"): 1.0, ("1024", "python"): 2.0, ("65536", "node"): 1.0, ("65536", "python"): None}
 # The share of the server's time outside the system that goes into zlib.
 ZLIB_TARGET = 0.85
 # A broadcast: the CPU time per delivery of a loop in C that sends the same bytes divided by ours.
@@ -265,12 +266,13 @@ def peer_table(results):
 
 def deflate_rows(results):
     for size, rounds in results.rounds.get("deflate", {}).items():
-        for who, target in DEFLATE_TARGETS.items():
+        for who in ("node", "python"):
             found = ratios(rounds, "duplex", who, cost)
             if found:
-                reached = verdict(round(statistics.median(found), 2) >= target)
+                target = DEFLATE_TARGETS[size, who]
+                reached = "" if target is None else f"{target:.1f} {verdict(round(statistics.median(found), 2) >= target)}"
                 title = f"echo with permessage-deflate, {size_text(size)}"
-                yield (title, f"CPU: {NAMES[who]} / Duplex", ratio_text(found), f"{target:.1f} {reached}")
+                yield (title, f"CPU: {NAMES[who]} / Duplex", ratio_text(found), reached)
     for size, run in results.zlib.items():
         of_user, of_all = float(run["of_user"]), float(run["of_all"])
         text = f"{of_user:.0%} <sub>{of_all:.0%} with the system's</sub>"

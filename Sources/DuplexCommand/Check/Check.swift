@@ -3,24 +3,29 @@
 
 import ArgumentParser
 import DuplexSockets
+import DuplexWebSockets
 import DuplexWire
 import Synchronization
 
-/// `duplex check`: what a connection is made of, stage by stage.
+/// `duplex check`: what a connection is made of, stage by stage; of a WebSocket, whether it works.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Connect, and show what was negotiated, the certificates, and the time of each stage.",
         discussion: """
             Shows the certificates of a server also when they aren't trusted, and then says why they aren't.
 
+              duplex check wss://example.com/chat --subprotocol chat.v2
               duplex check tls://example.com:443
               duplex check tls://localhost:7443 --ca cert.pem --alpn http/1.1
+
+            A WebSocket is opened, pinged and closed in order, and the last lines say what there is to say against it. The \
+            options of WebSockets are of no account for the others, but for --timeout and those of TLS.
 
             \(CommandStatus.explanation)
             """
     )
 
-    @Argument(help: "tls://host:port, tcp://host:port or unix:path") var url: String
+    @Argument(help: "wss://host/path, ws://host/path, tls://host:port, tcp://host:port or unix:path") var url: String
 
     @Option(
         name: .customLong("alpn"),
@@ -29,10 +34,7 @@ struct Check: AsyncParsableCommand {
     )
     var protocols: [String] = []
 
-    @Option(help: ArgumentHelp("How long it may take, from the name to TLS: 10s, 250ms.", valueName: "time"))
-    var timeout = TimeArgument.seconds(10)
-
-    @OptionGroup var tls: ClientTLSArguments
+    @OptionGroup var connection: ConnectionOptions
 
     func run() async throws {
         do {
@@ -43,16 +45,12 @@ struct Check: AsyncParsableCommand {
     }
 
     private func check() async throws {
-        let endpoint = try Endpoint(url)
         let seen = Seen()
-        var options = ConnectOptions(timeout: timeout.duration)
-        options.tls = try tls.apply(to: options.tls)
+        if url.hasPrefix("ws") { return try await checkWebSocket(seen) }
+        let endpoint = try Endpoint(url)
+        var options = try connection.connectOptions
         options.tls.applicationProtocols = protocols
-        // Looks at every peer, and lets in those that would be let in anyway.
-        options.tls.trust = options.tls.trust.decided { peer in
-            seen.certificates.withLock { $0 = peer.certificates }
-            return peer.failure == nil
-        }
+        options.tls.trust = seen.look(by: options.tls.trust)
         do {
             let socket = try await Socket.connect(to: endpoint, options: options)
             let connection = await socket.tls
@@ -65,6 +63,25 @@ struct Check: AsyncParsableCommand {
         }
     }
 
+    private func checkWebSocket(_ seen: Seen) async throws {
+        var options = try connection.webSocketOptions
+        options.keepalive = .disabled
+        options.tls.trust = seen.look(by: options.tls.trust)
+        var report = WebSocketCheckReport(url: url, wanted: options)
+        // A resumed session has no certificate to show.
+        defer { for line in report.lines(now: .now) { Console.shared.print(line) } }
+        do {
+            let socket = try await WebSocket.connect(to: url, options: options)
+            report.roundTrip = try? await socket.ping(timeout: connection.timeout.duration)
+            await socket.close()
+            report.snapshot = await socket.snapshot
+        } catch let error as WebSocketError {
+            report.failure = error
+        }
+        report.certificates = seen.certificates.withLock { $0 }
+        if let failure = report.failure { throw failure }
+    }
+
     private func show(_ report: CheckReport) {
         for line in report.lines(now: .now) { Console.shared.print(line) }
     }
@@ -72,5 +89,13 @@ struct Check: AsyncParsableCommand {
     /// What the peer has shown, whatever comes of it.
     private final class Seen: Sendable {
         let certificates = Mutex<[TLSCertificate]>([])
+
+        /// Looks at every peer, and lets in those that would be let in anyway.
+        func look(by trust: TLSTrust) -> TLSTrust {
+            trust.decided { peer in
+                self.certificates.withLock { $0 = peer.certificates }
+                return peer.failure == nil
+            }
+        }
     }
 }

@@ -34,23 +34,11 @@ struct CheckReport {
     /// - Returns: the lines without their ends.
     func lines(now: UnixTime) -> [String] {
         var lines = ["\(endpoint)".visible]
-        lines += timeline.map(stages) ?? []
+        if let timeline {
+            lines += CheckLines.stages(timeline) + ["  in all  \(timeline.total.inMilliseconds) ms"]
+        }
         if let connection { lines += negotiated(connection) }
-        for (index, certificate) in certificates.enumerated() {
-            lines += describe(certificate, number: index + 1, now: now)
-        }
-        return lines
-    }
-
-    private func stages(_ timeline: ConnectTimeline) -> [String] {
-        var lines: [String] = []
-        if let names = timeline.names { lines.append("  names  \(names.inMilliseconds) ms") }
-        for attempt in timeline.attempts {
-            let time = (attempt.end - attempt.start).inMilliseconds
-            lines.append("  connect  \(time) ms  \(attempt.address): \(attempt.outcome)")
-        }
-        if let tls = timeline.tls { lines.append("  TLS  \(tls.inMilliseconds) ms") }
-        lines.append("  in all  \(timeline.total.inMilliseconds) ms")
+        lines += CheckLines.certificates(certificates, now: now)
         return lines
     }
 
@@ -58,9 +46,35 @@ struct CheckReport {
         let chosen = connection.applicationProtocol.map { "ALPN \($0.visible)" } ?? "no ALPN"
         return ["  \(connection.version), \(connection.cipherSuite), \(chosen)"]
     }
+}
 
-    private func describe(_ certificate: TLSCertificate, number: Int, now: UnixTime) -> [String] {
-        let days = (certificate.notAfter.seconds - now.seconds) / 86_400
+/// The lines that every report has in common.
+enum CheckLines {
+    /// How the connection was made, and how long each part of it took.
+    static func stages(_ timeline: ConnectTimeline) -> [String] {
+        var lines: [String] = []
+        if let names = timeline.names { lines.append("  names  \(names.inMilliseconds) ms") }
+        for attempt in timeline.attempts {
+            let time = (attempt.end - attempt.start).inMilliseconds
+            lines.append("  connect  \(time) ms  \(attempt.address): \(attempt.outcome)")
+        }
+        if let proxy = timeline.proxy { lines.append("  proxy  \(proxy.inMilliseconds) ms") }
+        if let tls = timeline.tls { lines.append("  TLS  \(tls.inMilliseconds) ms") }
+        return lines
+    }
+
+    /// What the peer has shown, its own certificate first.
+    static func certificates(_ certificates: [TLSCertificate], now: UnixTime) -> [String] {
+        certificates.enumerated().flatMap { describe($1, number: $0 + 1, now: now) }
+    }
+
+    /// How many days a certificate is still valid; negative once it isn't.
+    static func daysLeft(_ certificate: TLSCertificate, now: UnixTime) -> Int64 {
+        (certificate.notAfter.seconds - now.seconds) / 86_400
+    }
+
+    private static func describe(_ certificate: TLSCertificate, number: Int, now: UnixTime) -> [String] {
+        let days = daysLeft(certificate, now: now)
         let validity =
             certificate.notAfter < now
             ? "expired" : certificate.notBefore > now ? "not valid yet" : "\(days) days left"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
+import DuplexSockets
+import DuplexWebSockets
 import Testing
 
 @testable import DuplexCommand
@@ -53,5 +56,64 @@ struct CheckTests {
     func badURL() async throws {
         let result = try await RunningCommand.run(["check", "ftp://localhost:1"])
         #expect(result.status == 1 && result.errors.contains("must begin with tcp://, tls:// or unix:"))
+    }
+}
+
+@Suite("duplex check of a WebSocket", .timeLimit(.minutes(1)))
+struct WebSocketCheckTests {
+    @Test("Shows each stage, what was agreed on and the round trip, and finds nothing to say against it")
+    func well() async throws {
+        let arguments = ["--port", "0", "--subprotocol", "chat.v2", "--compression", "on"]
+        try await withServe(arguments) { url, _ in
+            let socket = url.replacing("http://", with: "ws://")
+            let result = try await RunningCommand.run(["check", socket + "/echo", "--subprotocol", "chat.v2"])
+            #expect(result.status == 0 && result.errors.isEmpty)
+            for text in [
+                "  names  ", "  connect  ", ": connected", "  upgrade  ", "  in all  ", "  ping  ",
+                "  not secured, subprotocol chat.v2, permessage-deflate; ", "verdict: all is well.",
+            ] {
+                #expect(result.output.contains(text), "\(text)")
+            }
+        }
+    }
+
+    @Test("Says what there is to say against one that works: a certificate that ends soon, no subprotocol")
+    func remarks() async throws {
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"], days: 3)
+        var server = WebServer(port: 0)
+        server.tls = TLSServerOptions(identity)
+        server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        try await server.withRunning { address in
+            let result = try await RunningCommand.run([
+                "check", "wss://localhost:\(address.port)/", "--insecure", "--subprotocol", "nobody",
+            ])
+            #expect(result.status == 0)
+            for text in [
+                "  TLS  ", "  TLS 1.3, no subprotocol, not compressed", "  certificate 1  ",
+                "verdict: it works, but", "  - the certificate is valid for ", " days only.",
+                "  - the server agrees to none of the subprotocols: nobody.",
+            ] {
+                #expect(result.output.contains(text), "\(text)")
+            }
+        }
+    }
+
+    @Test("Of one that doesn't open it shows how far it came, says that it doesn't work, and ends with 3")
+    func refused() async throws {
+        var server = WebServer(port: 0)
+        server.get("/page") { _ in "a page" }
+        try await server.withRunning { address in
+            let result = try await RunningCommand.run(["check", "ws://localhost:\(address.port)/page"])
+            #expect(result.status == 3)
+            #expect(result.output.contains("  upgrade  ") && result.output.contains("verdict: it doesn't work."))
+            #expect(result.errors.contains("ws://localhost:\(address.port)/page"))
+        }
+    }
+
+    @Test("Where nobody listens it ends with 2")
+    func nobody() async throws {
+        let result = try await RunningCommand.run(["check", "ws://127.0.0.1:1/"])
+        #expect(result.status == 2)
+        #expect(result.output.contains("127.0.0.1:1: failed") && result.output.contains("verdict: it doesn't work."))
     }
 }
