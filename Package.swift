@@ -152,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate", "DuplexSockets", "DuplexWire",
+                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate", "DuplexSockets",
+                "DuplexWire",
                 "DuplexWebSockets", "DuplexServer", "DuplexCommand", httpTypes,
             ],
             swiftSettings: strict
@@ -179,7 +180,8 @@ let package = Package(
         .testTarget(
             name: "PeerTests",
             dependencies: [
-                "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer",
+                "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets",
+                "DuplexServer",
                 "DuplexTesting",
                 "DuplexCommand",
             ],
