@@ -39,11 +39,7 @@ struct WebSocketCheckReport {
     private var timeline: HandshakeTimeline? { snapshot?.timeline.handshake ?? failure?.timeline }
 
     private func stages(_ timeline: HandshakeTimeline) -> [String] {
-        var lines = timeline.connecting.map(CheckLines.stages) ?? []
-        if let upgrade = timeline.upgrade {
-            let requests = timeline.requests > 1 ? "  the last of \(timeline.requests) requests" : ""
-            lines.append("  upgrade  \(upgrade.inMilliseconds) ms\(requests)")
-        }
+        var lines = timeline.waterfall(width: 78).map { "  \($0)" }
         lines.append("  in all  \(timeline.total.inMilliseconds) ms")
         if let roundTrip { lines.append("  ping  \(roundTrip.inMilliseconds) ms") }
         return lines

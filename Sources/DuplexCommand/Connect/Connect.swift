@@ -72,6 +72,9 @@ struct Connect: AsyncParsableCommand {
     @Flag(help: "Show binary messages in full, in hexadecimal, also in a pipe.")
     var binary = false
 
+    @Flag(name: .shortAndLong, help: "Draw how the connection came about, on the standard error.")
+    var verbose = false
+
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
@@ -92,6 +95,7 @@ struct Connect: AsyncParsableCommand {
 
     private func talk() async throws {
         let socket = try await WebSocket.connect(to: url, options: try connection.webSocketOptions)
+        if verbose { for line in await socket.timeline.waterfall() { Console.shared.complain(line) } }
         let end = try await interruptible {
             try await exchange(on: socket)
         } onFailure: {
@@ -137,6 +141,9 @@ struct Connect: AsyncParsableCommand {
 
     private func talkOverStream() async throws {
         let socket = try await Socket.connect(to: Endpoint(url), options: try connection.connectOptions)
+        if verbose, let timeline = socket.timeline {
+            for line in timeline.waterfall() { Console.shared.complain(line) }
+        }
         let end = try await interruptible {
             try await exchange(on: socket)
         } onFailure: {

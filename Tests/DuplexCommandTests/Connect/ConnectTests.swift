@@ -36,6 +36,20 @@ struct ConnectTests {
         }
     }
 
+    @Test("Verbose, it draws on the standard error how the connection came about, of WebSockets and of streams")
+    func verbose() async throws {
+        try await withServeCommand { authority in
+            let result = try await RunningCommand.run(["connect", "ws://\(authority)/echo", "-x", "hello", "-v"])
+            #expect(result.status == 0 && result.output == "hello\n")
+            #expect(result.errors.contains("upgrade ") && result.errors.contains("█"))
+        }
+        try await withServe(["tcp://localhost:0"]) { url, _ in
+            let result = try await RunningCommand.run(["connect", url, "-x", "hello", "--verbose"])
+            #expect(result.status == 0 && result.output == "hello\n")
+            #expect(result.errors.contains("TCP 127.0.0.1:") && result.errors.contains("█"))
+        }
+    }
+
     @Test("A server that isn't there ends it with 2")
     func cannotConnect() async throws {
         let result = try await RunningCommand.run(["connect", "ws://127.0.0.1:1/", "-x", "a"])
