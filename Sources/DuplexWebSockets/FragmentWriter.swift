@@ -143,6 +143,7 @@ extension WebSocket {
         guard let streams, streams.writer == id else { return }
         if session.hasSentPiece {
             let code = error is CancellationError ? CloseCode.goingAway : .internalError
+            streams.isEndedFromWithin = true
             beginClose(code, reason: "A message could not be completed.")
         }
         session.abandonMessage()
@@ -180,7 +181,7 @@ extension WebSocket {
             for waiter in streams.dropHeld() { waiter.resume(with: .failure(error)) }
             return
         }
-        guard !streams.held.isEmpty else { return }
+        guard !streams.held.isEmpty || !streams.heldSenders.isEmpty else { return }
         while streams.writer == nil, let next = streams.held.popFirst() {
             switch next {
             case .message(let kind, let bytes, let compress):

@@ -57,6 +57,8 @@ extension WebSocket {
     /// - Returns: whether what waits is below the high-water mark (64 KiB): as ``enqueue(_:_:)``.
     @discardableResult
     public func enqueue(_ message: PreparedMessage) -> Bool {
+        // In the middle of a message in pieces it waits, as every other does.
+        if let streams, streams.writer != nil { return hold(message.kind, message.frame.payload, nil, streams) }
         let channel = channel
         if session.sends(message.frame) {
             channel.writeNow(message.frame.bytes.span.raw)

@@ -125,6 +125,8 @@ extension WebSocket {
         if handler != nil {
             throw WebSocketError(.alreadyReceiving, message: "A synchronous handler receives from this connection.")
         }
+        // Before anything is changed: who is receiving must not notice.
+        if receiver != nil || delivered != nil { throw Self.alreadyReceiving }
         let streams = receivePieces(limit: limit)
         streams.messageNumber += 1
         streams.isGathering = false
@@ -189,7 +191,7 @@ extension WebSocket {
 
     private func mustWaitForPiece(_ streams: WebSocketStreams) throws -> Bool {
         if receiver != nil || delivered != nil {
-            throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
+            throw Self.alreadyReceiving
         }
         if !streams.inbox.isEmpty { return false }
         isAnswering = false

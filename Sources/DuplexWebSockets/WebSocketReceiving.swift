@@ -199,7 +199,7 @@ extension WebSocket {
     /// Delivers what there is, and says whether something may still come when there is nothing.
     private func mustWait() throws -> Bool {
         if receiver != nil || delivered != nil {
-            throw WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
+            throw Self.alreadyReceiving
         }
         delivered = takeMessage()
         if delivered == nil && streams != nil { delivered = takeGathered() }
@@ -212,6 +212,10 @@ extension WebSocket {
         }
         try Task.checkCancellation()
         return true
+    }
+
+    static var alreadyReceiving: WebSocketError {
+        WebSocketError(.alreadyReceiving, message: "Another task is receiving from this connection.")
     }
 
     /// The identity of every wait of the handler's own task; the others count from 1.

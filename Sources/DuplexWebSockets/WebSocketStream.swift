@@ -108,6 +108,10 @@ extension WebSocket {
                 throw notOpen()
             }
             if message.kind == .text {
+                // Nobody reads it, or the next read would.
+                streams.messageNumber += 1
+                streams.inbox.skip()
+                streams.isEndedFromWithin = true
                 beginClose(.unsupportedData, reason: "A stream of bytes has no texts.")
                 let text = "A text came where bytes were expected."
                 throw WebSocketError(.protocolViolation, message: text, closeReport: session.report)

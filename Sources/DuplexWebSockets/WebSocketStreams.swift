@@ -22,6 +22,9 @@ final class WebSocketStreams {
     /// What was read of the stream of bytes and not given.
     var streamRest: [UInt8] = []
 
+    /// Whether this library closed the connection by itself, because what was begun couldn't be completed.
+    var isEndedFromWithin = false
+
     // In pieces, outwards.
 
     /// The one whose message is being sent.

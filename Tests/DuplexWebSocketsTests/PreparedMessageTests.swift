@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    @Test("Within a message in pieces it waits its turn, as every other does", arguments: [true, false])
+    func withinPieces(isCompressed: Bool) async throws {
+        var options = WebSocketOptions()
+        options.compression = isCompressed ? .required : .disabled
+        try await withServer { server in
+            server.compression = .accepted
+            server.webSocket("/") { socket in
+                try await socket.send(.text) { writer in
+                    try await writer.write("one ")
+                    let isBelow = socket.enqueue(PreparedMessage("between"))
+                    #expect(!isBelow)
+                    try await writer.write("message")
+                }
+            }
+        } _: { [options] address in
+            let client = try await WebSocket.connect(to: "ws://\(address)/", options: options)
+            #expect(try await client.receive() == "one message")
+            #expect(try await client.receive() == "between")
+            #expect(await client.close().isClean)
+        }
+    }
+
     @Test("Behind the close it isn't sent, and says so")
     func afterClose() async throws {
         try await withPair { client, server in

@@ -158,6 +158,19 @@ import Testing
         }
     }
 
+    @Test("A second reader is refused, and the first one doesn't notice", arguments: [true, false])
+    func secondReader(streams: Bool) async throws {
+        var options = Self.streaming
+        options.streamsMessages = streams
+        try await withClient(options: options) { socket, peer in
+            let receiver = await waiting(on: socket) { socket in try await socket.receive() }
+            await expect(.alreadyReceiving) { try await Self.next(socket) }
+            await expect(.alreadyReceiving) { try await socket.stream.read() }
+            try await peer.send(.binary([2], isFinal: false), .continuation([3]))
+            #expect(try await receiver.value == .binary([2, 3]))
+        }
+    }
+
     private struct Echo: WebSocketHandler {
         func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
             socket.enqueue(bytes, kind)

@@ -19,7 +19,19 @@ package final class LineFile: Sendable {
         var waiting: Deque<[UInt8]> = []
         var isWriting = false
         var counts = Counts()
-        var flushers: [CheckedContinuation<Void, Never>] = []
+        /// How many lines were taken, and how many of them are done with.
+        var taken = 0
+        var done = 0
+        /// Those who wait until so many are done with.
+        var flushers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+        /// Takes out those who needn't wait any longer.
+        mutating func released() -> [CheckedContinuation<Void, Never>] {
+            let (done, flushers) = (done, flushers)
+            if flushers.isEmpty { return [] }
+            self.flushers = flushers.filter { $0.count > done }
+            return flushers.filter { $0.count <= done }.map(\.continuation)
+        }
     }
 
     private let state = Mutex(State())
@@ -53,6 +65,7 @@ package final class LineFile: Sendable {
                 return false
             }
             state.waiting.append(bytes)
+            state.taken += 1
             defer { state.isWriting = true }
             return !state.isWriting
         }
@@ -63,8 +76,8 @@ package final class LineFile: Sendable {
     package func flush() async {
         await withCheckedContinuation { continuation in
             let isIdle = state.withLock { state -> Bool in
-                if state.isWriting { state.flushers.append(continuation) }
-                return !state.isWriting
+                if state.done < state.taken { state.flushers.append((state.taken, continuation)) }
+                return state.done == state.taken
             }
             if isIdle { continuation.resume() }
         }
@@ -75,42 +88,36 @@ package final class LineFile: Sendable {
             try thread.start { self.write() }
         } catch {
             // Without a thread nothing can be written.
-            finish { state in
+            let flushers = state.withLock { state in
                 state.counts.dropped += state.waiting.count
+                state.done += state.waiting.count
                 state.waiting = []
+                state.isWriting = false
+                return state.released()
             }
+            for flusher in flushers { flusher.resume() }
         }
     }
 
     private func write() {
         while let line = state.withLock({ $0.waiting.popFirst() }) ?? last() {
             let isWritten = file.withLock { $0.append(line) }
-            state.withLock { state in
+            let flushers = state.withLock { state in
                 if isWritten { state.counts.written += 1 } else { state.counts.dropped += 1 }
+                state.done += 1
+                return state.released()
             }
+            for flusher in flushers { flusher.resume() }
         }
     }
 
     /// Ends the writing, unless another line has come.
     private func last() -> [UInt8]? {
-        let (line, flushers) = state.withLock { state -> ([UInt8]?, [CheckedContinuation<Void, Never>]) in
-            if let line = state.waiting.popFirst() { return (line, []) }
+        state.withLock { state in
+            if let line = state.waiting.popFirst() { return line }
             state.isWriting = false
-            defer { state.flushers = [] }
-            return (nil, state.flushers)
+            return nil
         }
-        for flusher in flushers { flusher.resume() }
-        return line
-    }
-
-    private func finish(_ change: (inout State) -> Void) {
-        let flushers = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            change(&state)
-            state.isWriting = false
-            defer { state.flushers = [] }
-            return state.flushers
-        }
-        for flusher in flushers { flusher.resume() }
     }
 
     /// Has writing wait while `body` runs, for tests.

@@ -48,7 +48,9 @@ package struct RotatingFile: ~Copyable {
         if line.count > sizeLimit { return false }
         if descriptor >= 0 && size > 0 && line.count > sizeLimit - size { rotate() }
         if descriptor < 0 { open() }
-        return descriptor >= 0 && write(line)
+        // The file before couldn't make way: better lose a line than fill the disk.
+        guard descriptor >= 0, size == 0 || line.count <= sizeLimit - size else { return false }
+        return write(line)
     }
 
     private mutating func open() {
@@ -78,13 +80,18 @@ package struct RotatingFile: ~Copyable {
     }
 
     private mutating func write(_ line: [UInt8]) -> Bool {
+        let before = size
         var position = 0
         while position < line.count {
             let count = unsafe line.withUnsafeBytes { raw in
                 unsafe Self.write(descriptor, UnsafeRawBufferPointer(rebasing: raw[position...]))
             }
             if count < 0 && errno == EINTR { continue }
-            if count <= 0 { return false }
+            if count <= 0 {
+                // Half a line would spoil the next one.
+                if ftruncate(descriptor, off_t(before)) == 0 { size = before }
+                return false
+            }
             position += count
             size += count
         }

@@ -141,8 +141,8 @@ public final class DelegatedReconnectingWebSocket: Sendable {
             case .connecting: await tell(hasConnected ? .reconnecting : .connecting)
             case .open(let attempt, after: _) where attempt.number > lastAttempt:
                 await tell(hasConnected ? .reconnected : .connected)
-                lastAttempt = attempt.number
-                report = await receive()
+                // A slow queue may have kept this one until it was gone and the next one open.
+                (report, lastAttempt) = await receive(attempt.number)
             case .ended(let end): return await self.end(end, report)
             case .idle, .open, .waiting, .paused: break
             }
@@ -153,19 +153,20 @@ public final class DelegatedReconnectingWebSocket: Sendable {
 
     /// Hands the messages of the next connection on.
     ///
-    /// - Returns: how it has ended.
-    private func receive() async -> CloseReport? {
+    /// - Returns: how it has ended, and which attempt it was of.
+    private func receive(_ number: Int) async -> (CloseReport?, Int) {
         // An end is a state, too, and told as such.
-        guard let session = try? await client.nextSession() else { return nil }
+        guard let session = try? await client.nextSession() else { return (nil, number) }
+        let attempt = max(number, await session.timeline.attempt)
         do {
             for try await message in session.messages {
                 await call { $0.webSocket(self, didReceive: message) }
             }
         } catch {
             // What became of the connection is in its report.
-            return await session.closeReport
+            return (await session.closeReport, attempt)
         }
-        return await session.closeReport
+        return (await session.closeReport, attempt)
     }
 
     private func sendQueued() async {

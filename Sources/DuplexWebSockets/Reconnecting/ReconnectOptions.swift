@@ -34,10 +34,18 @@ public struct ReconnectOptions: Sendable {
     /// Has each element of a sequence taken as a change of the network; see ``ReconnectingWebSocket/networkChanged()``.
     ///
     /// It is iterated by a task of its own from the first attempt to the client's end. One that throws is as one that ends.
+    /// Those that follow another within two seconds belong to it: a link that comes up is an interface, its addresses and
+    /// a route, and where links come and go all the time, no attempt would come to its end.
     public mutating func follow(_ changes: some AsyncSequence & Sendable) {
         networkChanges = { tell in
+            var last: MonotonicInstant?
             do {
-                for try await _ in changes { await tell() }
+                for try await _ in changes {
+                    let now = MonotonicInstant.now()
+                    if let last, last.duration(to: now) < .seconds(2) { continue }
+                    last = now
+                    await tell()
+                }
             } catch {
                 // A monitor that has failed tells nothing more; attempts go on by the policy.
                 return

@@ -130,21 +130,33 @@ extension ReconnectingWebSocket {
         }
     }
 
+    /// Asks an open connection whether it lives; once at a time, however often the network changes.
     private func probe(_ number: Int) {
-        guard let socket = current?.socket else { return }
+        guard let socket = current?.socket, probing != number else { return }
+        probing = number
         Task { [weak self, timeout = options.probeTimeout] in
+            var isSilent = false
             do {
                 _ = try await socket.ping(timeout: timeout)
             } catch {
-                await self?.silent(number)
+                // One that is closing, or closed, ends by itself.
+                isSilent = (error as? WebSocketError)?.code == .timedOut
             }
+            await self?.probed(number, isSilent: isSilent)
         }
+    }
+
+    private func probed(_ number: Int, isSilent: Bool) {
+        if probing == number { probing = nil }
+        if isSilent { silent(number) }
     }
 
     /// The connection doesn't answer: it is lost.
     private func silent(_ number: Int) {
         guard let current, current.number == number else { return }
         current.socket.onLoop(loop) { socket, _ in
+            // Closing has a deadline of its own, and the peer needn't answer pings any more.
+            guard socket.session.state == .open, socket.ending == nil else { return }
             let error = SocketError(.timedOut, message: "No pong came after the network had changed.")
             socket.channel.reset()
             socket.transportFailed(error)
@@ -200,7 +212,8 @@ extension WebSocket {
     /// How it has ended.
     var reconnectingEnd: ReconnectingEnd {
         let report = session.report
-        return report.initiator == .local && report.error == nil ? .ownClose : .failed(endFailure)
+        let isOwn = report.initiator == .local && report.error == nil && streams?.isEndedFromWithin != true
+        return isOwn ? .ownClose : .failed(endFailure)
     }
 }
 

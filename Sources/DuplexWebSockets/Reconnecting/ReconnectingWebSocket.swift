@@ -57,6 +57,8 @@ public actor ReconnectingWebSocket {
     var closeFrame: (code: CloseCode, reason: String) = (.goingAway, "")
     /// Takes changes of the network.
     var follower: Task<Void, Never>?
+    /// The connection that is being asked whether it lives.
+    var probing: Int?
     /// What the last failure was thrown as.
     var lastError: (any Error)?
 

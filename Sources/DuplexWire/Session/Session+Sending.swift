@@ -39,10 +39,10 @@ extension Session {
 
     /// Whether a message goes out in the frame that was made for everybody; it counts as sent then, and the owner sends it.
     ///
-    /// False for a client, which masks, where messages are compressed, where a tap looks on, and once a close frame was
-    /// sent: it is to be encoded as any other message.
+    /// False for a client, which masks, where messages are compressed, where a tap looks on, within a message in pieces, and
+    /// once a close frame was sent: it is to be encoded as any other message.
     public func sends(_ frame: MessageFrame) -> Bool {
-        guard canSend, !masksFrames, compression == nil, tap == nil else { return false }
+        guard canSend, !isMidSending, !masksFrames, compression == nil, tap == nil else { return false }
         countSent(frame.payload.byteCount)
         return true
     }

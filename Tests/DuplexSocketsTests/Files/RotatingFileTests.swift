@@ -56,6 +56,19 @@ struct RotatingFileTests {
         #expect(directory.text("log.3") == nil)
     }
 
+    @Test("A file that can't make way gets no longer: what doesn't fit is dropped")
+    func stuck() throws {
+        let directory = try LineDirectory()
+        // A folder with something in it can't be replaced by a file.
+        let inTheWay = directory.path + "/log.1"
+        try #require(unsafe mkdir(inTheWay, 0o700) == 0 && mkdir(inTheWay + "/x", 0o700) == 0)
+        defer { _ = unsafe (rmdir(inTheWay + "/x"), rmdir(inTheWay)) }
+        var file = try RotatingFile(path: directory.log, sizeLimit: 8, fileLimit: 2)
+        let written = (0..<4).map { file.append(line("a\($0)")) }
+        #expect(written == [true, true, false, false])
+        #expect(directory.text() == "a0\na1\n")
+    }
+
     @Test("With one file the new one takes its place")
     func single() throws {
         let directory = try LineDirectory()
