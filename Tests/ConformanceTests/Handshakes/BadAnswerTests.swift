@@ -170,7 +170,10 @@ import Testing
             }
             dripping.cancel()
             _ = await dripping.result
-            #expect((error as? WebSocketError)?.code == .timedOut)
+            // A status line has a bound of its own, 8 KiB, which a fast peer meets before the time is over.
+            let isLine = !start.contains("\r\n")
+            let code = (error as? WebSocketError)?.code
+            #expect(code == .timedOut || isLine && code == .handshakeRefused)
             await peer.reset()
         }
     }
