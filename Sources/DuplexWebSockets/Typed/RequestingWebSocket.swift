@@ -91,6 +91,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
                 return try await table.answer(id, ticket)
             }
             group.addTask {
+                // The deadline of the answer; cancelled when that has come.
                 try await Task.sleep(for: timeout)
                 throw WebSocketError(.timedOut, message: "The answer didn't come in time.")
             }
