@@ -40,6 +40,9 @@ struct NetworkTracker {
     private var isInterrupted = false
     private var seenLinks: Set<UInt32> = []
     private var seenAddresses: [UInt32: Set<SocketAddress>] = [:]
+    /// What was said of addresses of interfaces whose names are still to be listed, and how many are kept.
+    private var early: [NetlinkMessage] = []
+    private static let earlyBound = 256
 
     /// Begins to list what there is.
     mutating func begin() -> Request {
@@ -70,6 +73,7 @@ struct NetworkTracker {
         if isAnswer && (listing == nil || message.sequence != sequence) { return Output() }
         if isAnswer && message.isInterrupted { isInterrupted = true }
         let tells = !(isAnswer && isFirst)
+        if !isAnswer && isEarly(message.content) { return keep(message) }
         switch message.content {
         case .link(let index, let name, let isUp):
             if isAnswer { seenLinks.insert(index) }
@@ -81,7 +85,7 @@ struct NetworkTracker {
             if isAnswer && isUsable { seenAddresses[index, default: []].insert(address) }
             let changes = isUsable ? add(address, index) : remove(address, index)
             return Output(changes: tells ? changes : [])
-        case .addressGone(let index, let bytes): return Output(changes: remove(address(bytes, index), index))
+        case .addressGone(let index, let bytes): return Output(changes: removeSaid(address(bytes, index), index))
         case .route: return Output(changes: [.routeChanged])
         case .overrun: return overrun()
         case .done: return isAnswer ? listed() : Output()
@@ -97,7 +101,7 @@ struct NetworkTracker {
         case .links:
             listing = .addresses
             sequence &+= 1
-            return Output(changes: goneLinks(), request: .addresses(sequence))
+            return Output(changes: goneLinks() + takeEarly(), request: .addresses(sequence))
         case .addresses, nil:
             let changes = goneAddresses()
             listing = nil
@@ -109,8 +113,33 @@ struct NetworkTracker {
     /// Without a list what the kernel says of its own accord still counts.
     private mutating func failed() -> Output {
         listing = nil
+        let changes = takeEarly()
         isFirst = false
-        return mustListAgain ? Output(request: begin()) : Output()
+        return Output(changes: changes, request: mustListAgain ? begin() : nil)
+    }
+
+    // MARK: What comes before the list
+
+    private func isEarly(_ content: NetlinkMessage.Content) -> Bool {
+        guard listing == .links else { return false }
+        switch content {
+        case .address(let index, _, _), .addressGone(let index, _): return links[index] == nil
+        default: return false
+        }
+    }
+
+    /// Keeps it until its interface is listed.
+    private mutating func keep(_ message: NetlinkMessage) -> Output {
+        if early.count >= Self.earlyBound { return overrun() }
+        early.append(message)
+        return Output()
+    }
+
+    private mutating func takeEarly() -> [NetworkChange] {
+        let messages = early
+        early = []
+        // With the list of links at its end none of them is kept again.
+        return messages.flatMap { take($0).changes }
     }
 
     private mutating func goneLinks() -> [NetworkChange] {
@@ -163,6 +192,13 @@ struct NetworkTracker {
         if links[index]?.addresses.contains(address) == true { return [] }
         links[index]?.addresses.append(address)
         return [.addressAdded(address, interface: name(index))]
+    }
+
+    /// The kernel has said that it is gone: so it was there, though the first list may not have come to it yet.
+    private mutating func removeSaid(_ address: SocketAddress, _ index: UInt32) -> [NetworkChange] {
+        let changes = remove(address, index)
+        if !changes.isEmpty || !isFirst || links[index] == nil { return changes }
+        return [.addressRemoved(address, interface: name(index))]
     }
 
     private mutating func remove(_ address: SocketAddress, _ index: UInt32) -> [NetworkChange] {

@@ -153,7 +153,7 @@ import Testing
 
     @Test("A handler that throws is answered with 500 and logged, and the connection goes on")
     func failure() async throws {
-        let log = RecordedLog()
+        let log = RecordedLog(from: .notice)
         try await withPeer { server in
             Self.configure(&server)
             server.logger = log.logger
@@ -162,7 +162,9 @@ import Testing
             #expect(response.status == 500)
             #expect(response.text == "500 Internal Server Error\nThe server failed to answer this request.\n")
             #expect(response["Connection"] == nil)
-            #expect(log.entries == ["error: a request failed, error: Failure(), path: /failure"])
+            let entries = log.entries
+            #expect(entries.map(\.message) == ["a request failed"] && entries.map(\.level) == [.error])
+            #expect(entries.first?.metadata == ["error": "Failure()", "path": "/failure"])
             #expect(try await peer.response(to: Self.get("/number/1")).text == "1")
         }
     }

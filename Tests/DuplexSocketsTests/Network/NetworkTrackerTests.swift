@@ -90,6 +90,47 @@ struct NetworkTrackerTests {
         #expect(tracker.take(said(link())).changes == [.interfaceUp("a")])
     }
 
+    @Test("What is said of addresses before their interface is listed is told with its name, behind the list of them")
+    func earlyAddresses() {
+        for failure in [nil, NetlinkMessage.Content.failed(16)] {
+            var tracker = NetworkTracker()
+            _ = tracker.begin()
+            #expect(tracker.take(said(usable())) == .init())
+            #expect(tracker.take(said(.addressGone(index: 1, bytes: local))) == .init())
+            #expect(tracker.take(answered(1, link())) == .init())
+            let output = tracker.take(answered(1, failure ?? .done))
+            let gone = NetworkChange.addressRemoved(.ip(local, port: 0, scope: 1), interface: "a")
+            #expect(output.changes == [.addressAdded(address, interface: "a"), gone])
+            #expect(output.request == (failure == nil ? .addresses(2) : nil))
+            // Once.
+            #expect(tracker.take(answered(2, usable())) == .init())
+            #expect(tracker.take(answered(2, .done)) == .init())
+        }
+    }
+
+    @Test("An address that goes before the list comes to it was there")
+    func earlyRemoval() {
+        var tracker = NetworkTracker()
+        _ = tracker.begin()
+        _ = tracker.take(answered(1, link()))
+        _ = tracker.take(answered(1, .done))
+        let changes = tracker.take(said(.addressGone(index: 1, bytes: four))).changes
+        #expect(changes == [.addressRemoved(address, interface: "a")])
+        #expect(tracker.take(answered(2, .done)) == .init())
+        #expect(tracker.take(said(.addressGone(index: 1, bytes: four))).changes == [])
+    }
+
+    @Test("No more is kept for the list than a bound; what is beyond has it made again")
+    func earlyBound() {
+        var tracker = NetworkTracker()
+        _ = tracker.begin()
+        for _ in 0..<256 { #expect(tracker.take(said(usable())) == .init()) }
+        #expect(tracker.take(said(usable())).changes == [.routeChanged])
+        #expect(tracker.take(answered(1, .done)).request == .links(2))
+        _ = tracker.take(answered(2, link()))
+        #expect(tracker.take(answered(2, .done)).changes == [.addressAdded(address, interface: "a")])
+    }
+
     @Test("When messages were lost, all is listed again, and what differs is told")
     func overrun() {
         var tracker = ready()
