@@ -110,20 +110,21 @@ measure_deflate() {
             done
         done
     done
-    for size in 1024 65536; do measure_share_of_zlib "$size" "${ids[duplex]}" "${ports[duplex]}"; done
+    measure_share_of_zlib 1024 50 "${ids[duplex]}" "${ports[duplex]}"
+    measure_share_of_zlib 65536 8 "${ids[duplex]}" "${ports[duplex]}"
     for who in "${!ids[@]}"; do stop "${ids[$who]}"; done
 }
 
-# measure_share_of_zlib SIZE PID PORT: how much of the server's time, and of that outside the system, goes into zlib.
+# measure_share_of_zlib SIZE CONNECTIONS PID PORT: how much of the server's time, and of that outside the system, zlib has.
 measure_share_of_zlib() {
     local profiler
     if ! command -v perf >/dev/null 2>&1; then
         note "perf isn't there: the share of zlib is not measured."
         return
     fi
-    perf record -q -o "$work/zlib.perf" -p "$2" sleep "$seconds" >/dev/null 2>"$work/perf.err" &
+    perf record -q -o "$work/zlib.perf" -p "$3" sleep "$seconds" >/dev/null 2>"$work/perf.err" &
     profiler=$!
-    taskset -c "$load_core" "$work/wsload" -j -z -t -p /echo -d 1 -s "$1" -c 8 -T "$seconds" -w 0.3 "$3" >/dev/null
+    taskset -c "$load_core" "$work/wsload" -j -z -t -p /echo -d 1 -s "$1" -c "$2" -T "$seconds" -w 0.3 "$4" >/dev/null
     wait "$profiler" || { note "perf may not watch here: the share of zlib is not measured." && return; }
     perf report -i "$work/zlib.perf" --sort dso --stdio 2>/dev/null | awk -v size="$1" '
         /^ *[0-9.]+%/ { share = $1 + 0; if ($2 ~ /libz\./) zlib += share; if ($2 ~ /kernel/) kernel += share; all += share }

@@ -56,6 +56,7 @@ public final class FaultProxy: Sendable {
 
     /// What the proxy and its connections share.
     struct State: Sendable {
+        var target: Endpoint
         var faults: Faults
         /// How often the faults were set: what bytes are counted from.
         var epoch = 0
@@ -67,7 +68,6 @@ public final class FaultProxy: Sendable {
         var isStopped = false
     }
 
-    let target: Endpoint
     let group: EventLoopGroup
     let bulletin: Bulletin<State>
     private let port: ReservedPort
@@ -76,9 +76,8 @@ public final class FaultProxy: Sendable {
     private let connections = Bulletin<Task<Void, Never>?>(nil)
 
     private init(target: Endpoint, faults: Faults, group: EventLoopGroup) throws(SocketError) {
-        self.target = target
         self.group = group
-        bulletin = Bulletin(State(faults: faults))
+        bulletin = Bulletin(State(target: target, faults: faults))
         port = try ReservedPort()
         (sockets, accepted) = AsyncStream.makeStream()
     }
@@ -155,6 +154,15 @@ public final class FaultProxy: Sendable {
 
     /// Where clients connect to.
     public var endpoint: Endpoint { .address(port.address) }
+
+    /// Where clients' connections lead.
+    ///
+    /// Connections that are open stay with the server that they have. Another one stands for what a client may get to by a
+    /// network that isn't what it should be: a server with a wrong certificate, or one that refuses everything.
+    public var target: Endpoint {
+        get { bulletin.value.target }
+        set { bulletin.change { $0.target = newValue } }
+    }
 
     /// What goes wrong.
     ///

@@ -224,6 +224,38 @@ private func withEcho(_ faults: Faults = .none, _ body: (FaultProxy) async throw
         }
     }
 
+    @Test("Connections lead to the server that is the target when they come, and stay with it")
+    func otherTarget() async throws {
+        let (one, other) = (try await Self.teller("1"), try await Self.teller("2"))
+        try await FaultProxy.withProxy(to: .address(one.address)) { proxy in
+            let first = try await Socket.connect(to: proxy.endpoint)
+            #expect(try await first.read(exactly: 1, timeout: patience) == Array("1".utf8))
+            proxy.target = .address(other.address)
+            let second = try await Socket.connect(to: proxy.endpoint)
+            #expect(try await second.read(exactly: 1, timeout: patience) == Array("2".utf8))
+            try await first.write("?")
+            #expect(try await first.read(exactly: 1, timeout: patience) == Array("1".utf8))
+            await first.reset()
+            await second.reset()
+        }
+        for server in [one.task, other.task] {
+            server.cancel()
+            await #expect(throws: CancellationError.self) { try await server.value }
+        }
+    }
+
+    /// A server that says its name at the beginning, and for each piece that comes.
+    private static func teller(_ name: String) async throws -> (address: SocketAddress, task: Task<Void, any Error>) {
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+        let task = Task {
+            try await listener.serve { socket in
+                try await socket.write(name)
+                while try await socket.read() != nil { try await socket.write(name) }
+            }
+        }
+        return (listener.localAddress, task)
+    }
+
     @Test("A server that resets is seen as one that resets")
     func passedOn() async throws {
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))

@@ -32,6 +32,13 @@ import Testing
         case busy
         /// The answer to an attempt comes late, when the network has changed.
         case late
+        /// One attempt gets to somebody else, whose certificate isn't the server's.
+        case untrusted
+
+        static func among(_ isSecured: Bool, _ random: inout SeededGenerator) -> Fault {
+            let faults = allCases.filter { isSecured || $0 != .untrusted }
+            return faults[Int.random(in: 0..<faults.count, using: &random)]
+        }
     }
 
     /// The server of a schedule: it keeps what comes and acknowledges it.
@@ -82,17 +89,47 @@ import Testing
         return by == "ack \(sent)"
     }
 
-    private static func options(_ delivery: ReconnectOutbox.Delivery) -> ReconnectOptions {
+    private static func options(_ delivery: ReconnectOutbox.Delivery, _ trusted: TLSIdentity) -> ReconnectOptions {
         var options = ReconnectOptions()
         options.delivery = delivery
         options.probeTimeout = .milliseconds(20)
         options.connection.compression = .disabled
+        options.connection.tls.trust = .roots(trusted.certificates)
         return options
+    }
+
+    /// Waits for ever unless the network changes, and doesn't give up on a certificate that isn't trusted.
+    private static var policy: ReconnectPolicy {
+        var policy = ReconnectPolicy.constant(.seconds(3_600))
+        policy.classifier = .standard.except { $0.kind == .untrusted ? .retry : nil }
+        return policy
+    }
+
+    /// Half of the schedules go over TLS.
+    private static func withServers(
+        _ received: Received,
+        _ identity: TLSIdentity,
+        isSecured: Bool,
+        _ body: @escaping @Sendable (_ server: SocketAddress, _ impostor: SocketAddress) async throws -> Void
+    ) async throws {
+        let other = try TLSIdentity.selfSigned(for: ["localhost"])
+        try await withServer { server in
+            received.configure(&server)
+            if isSecured { server.tls = TLSServerOptions(identity) }
+        } _: { address in
+            try await withServer { impostor in
+                impostor.tls = TLSServerOptions(other)
+            } _: { impostor in
+                try await body(address, impostor)
+            }
+        }
     }
 
     /// One schedule: the client, what the proxy did to it, and what its states have said.
     private struct Schedule {
         let proxy: FaultProxy
+        /// Where a server with another certificate is.
+        let impostor: SocketAddress
         let received: Received
         let client: ReconnectingWebSocket
         let states: AsyncStream<ReconnectChange>
@@ -130,7 +167,7 @@ import Testing
         /// Makes a fault happen to the open connection, until the client is connected again.
         mutating func suffer(_ fault: Fault) async throws {
             switch fault {
-            case .reset, .refused, .busy, .late: await proxy.resetConnections()
+            case .reset, .refused, .busy, .late, .untrusted: await proxy.resetConnections()
             case .cut:
                 proxy.faults = .reset(after: Int.random(in: 1...7, using: &random), in: .toServer)
                 try await send(1)
@@ -164,6 +201,11 @@ import Testing
                 try await proxy.wait { $0.stalled > 0 }
                 proxy.faults = .none
                 return await catchUp()
+            case .untrusted:
+                let server = proxy.target
+                proxy.target = .address(impostor)
+                await retry("waiting untrusted")
+                proxy.target = server
             case .reset, .cut, .dropped, .halfOpen, .stalled: break
             }
             await retry("open")
@@ -175,20 +217,19 @@ import Testing
         arguments: 0..<100
     )
     func schedules(seed: UInt64) async throws {
-        let isAcknowledged = seed.isMultiple(of: 2)
-        let received = Received()
-        try await withServer { server in
-            received.configure(&server)
-        } _: { address in
+        let (isAcknowledged, isSecured) = (seed.isMultiple(of: 2), seed % 4 > 1)
+        let (received, identity) = (Received(), try TLSIdentity.selfSigned(for: ["localhost"]))
+        try await Self.withServers(received, identity, isSecured: isSecured) { address, impostor in
             let proxy = try await FaultProxy.start(to: .address(address))
             let client = ReconnectingWebSocket(
-                urls: ["ws://\(proxy.address)/"],
-                policy: .constant(.seconds(3_600)),
-                options: Self.options(isAcknowledged ? Self.acknowledged : .atMostOnce)
+                urls: [isSecured ? "wss://localhost:\(proxy.address.port)/" : "ws://\(proxy.address)/"],
+                policy: Self.policy,
+                options: Self.options(isAcknowledged ? Self.acknowledged : .atMostOnce, identity)
             )
             let reader = Task { for try await _ in client.messages {} }
             var schedule = Schedule(
                 proxy: proxy,
+                impostor: impostor,
                 received: received,
                 client: client,
                 states: client.states,
@@ -198,8 +239,7 @@ import Testing
             await schedule.catchUp()
             for _ in 0..<4 {
                 try await schedule.send(Int.random(in: 0...3, using: &schedule.random))
-                let faults = Fault.allCases
-                try await schedule.suffer(faults[Int.random(in: 0..<faults.count, using: &schedule.random)])
+                try await schedule.suffer(.among(isSecured, &schedule.random))
             }
             try await schedule.send(2)
             for await text in received.arrivals where text == schedule.sent.last { break }
