@@ -9,8 +9,8 @@ public import DuplexWire
 /// from several threads.
 public final class DeflatePool {
     private var deflaters: [Deflater.Settings: Deflater] = [:]
-    /// Inflaters that nobody uses, by their windows.
-    private var inflaters: [Int: [Inflater]] = [:]
+    /// Inflaters that nobody uses, by their windows: from 8 bits to 15.
+    private var inflaters = [[Inflater]](repeating: [], count: 8)
     /// What a message is deflated into.
     private var scratch: [UInt8] = []
 
@@ -71,16 +71,16 @@ public final class DeflatePool {
     }
 
     func takeInflater(windowBits: Int) -> Inflater {
-        inflaters[windowBits]?.popLast() ?? Inflater(windowBits: windowBits, keepsContext: false)
+        inflaters[windowBits - 8].popLast() ?? Inflater(windowBits: windowBits, keepsContext: false)
     }
 
     func give(_ inflater: Inflater) {
-        let waiting = inflaters[inflater.windowBits]?.count ?? 0
-        if waiting < Self.spares { inflaters[inflater.windowBits, default: []].append(inflater) }
+        let place = inflater.windowBits - 8
+        if inflaters[place].count < Self.spares { inflaters[place].append(inflater) }
     }
 
     /// The number of inflaters that nobody uses.
-    var spareInflaters: Int { inflaters.values.reduce(0) { $0 + $1.count } }
+    var spareInflaters: Int { inflaters.reduce(0) { $0 + $1.count } }
 
     /// Deflates with a deflater, and lends what comes of it.
     ///

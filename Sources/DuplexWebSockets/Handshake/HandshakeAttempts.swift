@@ -30,7 +30,7 @@ struct HandshakeAttempts: Sendable {
         } catch {
             // Who gives up doesn't fail.
             if !(error is CancellationError) {
-                let report = TimelineReport(failed: error)
+                let report = TimelineReport(failed: error, attempt: options.attempt)
                 for sink in options.timelines { sink.take(report) }
             }
             throw error

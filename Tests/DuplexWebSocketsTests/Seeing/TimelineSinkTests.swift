@@ -67,6 +67,34 @@ struct TimelineSinkTests {
         #expect(counter.totalValue == 1)
     }
 
+    @Test("The attempts of a client that reconnects are told with their numbers, those that fail and the one that opens")
+    func attempts() async throws {
+        let (reports, port) = (Reports(), try ReservedPort())
+        var options = ReconnectOptions()
+        options.connection.timelines = [reports.sink]
+        let client = ReconnectingWebSocket(
+            urls: ["ws://\(port.address)/"],
+            policy: .delays { failures in failures < 3 ? .zero : .seconds(3_600) },
+            options: options
+        )
+        let states = client.states
+        await client.start()
+        var waits = 0
+        for await change in states {
+            if case .waiting = change.phase { waits += 1 }
+            if waits == 3 { break }
+        }
+        var server = WebServer(host: "127.0.0.1", port: Int(port.address.port))
+        server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        try await server.withRunning { _ in
+            await client.networkChanged()
+            _ = try await client.sessions.first { _ in true }
+            await client.close()
+        }
+        #expect(reports.list.map(\.attempt) == [1, 2, 3, 4])
+        #expect(reports.list.map { $0.error == nil } == [false, false, false, true])
+    }
+
     @Test("The resolver of the options is the one that is asked, and told which address it was")
     func resolver() async throws {
         try await withServer { server in
