@@ -7,7 +7,6 @@ import DuplexSockets
 import DuplexTestPeers
 import DuplexWebSockets
 import DuplexWire
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DelegatedReconnectingWebSocketTests {
@@ -68,13 +67,10 @@ import Testing
 
     @Test("It is told the states of XPWebSocket, with each connection's messages in their place, and one end")
     func conversation() async throws {
-        let count = Mutex(0)
+        let count = Numbering()
         try await withServer { server in
             server.webSocket("/") { socket in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
+                let number = count.next()
                 try await socket.send("hello \(number)")
                 if number == 1 {
                     await socket.close(code: .serviceRestart)

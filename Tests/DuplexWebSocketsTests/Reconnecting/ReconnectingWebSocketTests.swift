@@ -16,13 +16,10 @@ import Testing
 
     @Test("Each connection is a session, until the server has closed in order for good; observers see the same")
     func sessions() async throws {
-        let connections = Mutex(0)
+        let connections = Numbering()
         try await withServer { server in
             server.webSocket("/") { socket in
-                let number = connections.withLock { count in
-                    count += 1
-                    return count
-                }
+                let number = connections.next()
                 try await socket.send("session \(number)")
                 await socket.close(code: number < 3 ? .serviceRestart : .normalClosure)
             }
@@ -57,13 +54,10 @@ import Testing
 
     @Test("The messages of all connections are as of one socket, behind a preamble on each; what waits is sent")
     func messages() async throws {
-        let count = Mutex(0)
+        let count = Numbering()
         try await withServer { server in
             server.webSocket("/") { socket in
-                let number = count.withLock { count in
-                    count += 1
-                    return count
-                }
+                let number = count.next()
                 // What came first, and two more.
                 for _ in 0..<3 {
                     try await socket.send(try await socket.receive())

@@ -67,7 +67,7 @@ struct TimelineSinkTests {
         #expect(counter.totalValue == 1)
     }
 
-    @Test("The attempts of a client that reconnects are told with their numbers, those that fail and the one that opens")
+    @Test("Attempts of a client that reconnects are told with their numbers, those that fail and the one that opens")
     func attempts() async throws {
         let (reports, port) = (Reports(), try ReservedPort())
         var options = ReconnectOptions()
