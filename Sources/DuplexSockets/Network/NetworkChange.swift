@@ -16,6 +16,14 @@ public enum NetworkChange: Sendable, Hashable, CustomStringConvertible {
     /// More has changed than was kept for a reader that was slow: take everything for changed.
     case missed
 
+    /// Whether something can't be used any more that could be, and nothing else.
+    package var isLoss: Bool {
+        switch self {
+        case .interfaceDown, .addressRemoved: true
+        case .interfaceUp, .addressAdded, .routeChanged, .missed: false
+        }
+    }
+
     /// What it is, for people.
     public var description: String {
         switch self {

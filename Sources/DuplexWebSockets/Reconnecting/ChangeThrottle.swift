@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// When changes of the network are acted on: none is lost, those that come together are taken together.
+///
+/// The first is acted on at once. Those behind it wait 100 ms, and twice as long after each time, up to 2 seconds; 2 seconds
+/// without any and it begins anew. An attempt that was begun for a change has 2 seconds, unless that was a loss and the next
+/// is none: then the attempt is one of the network that was lost.
+struct ChangeThrottle {
+    /// What is to be done now.
+    enum Next: Equatable {
+        case nothing
+        case act
+        case wait(until: MonotonicInstant)
+    }
+
+    static let firstGap = Duration.milliseconds(100)
+    static let settleTime = Duration.seconds(2)
+
+    /// What was acted on last.
+    private var last: (instant: MonotonicInstant, isLoss: Bool)?
+    private var gap = firstGap
+    /// Whether all that wait are losses; `nil` when none waits.
+    private var waiting: Bool?
+
+    /// Whether some wait.
+    var isWaiting: Bool { waiting != nil }
+
+    /// Takes a change.
+    mutating func note(isLoss: Bool) {
+        waiting = (waiting ?? true) && isLoss
+    }
+
+    /// What is to be done about those that were taken; after ``Next/act`` none is left.
+    ///
+    /// - Parameters:
+    ///   - isConnecting: whether an attempt is under way.
+    ///   - now: the time.
+    mutating func next(isConnecting: Bool, _ now: MonotonicInstant) -> Next {
+        guard let waiting else { return .nothing }
+        if let last {
+            let isNews = last.isLoss && !waiting
+            let due = last.instant.advanced(by: isConnecting && !isNews ? Self.settleTime : gap)
+            if now < due { return .wait(until: due) }
+            let isQuiet = last.instant.advanced(by: Self.settleTime) < now
+            gap = isQuiet ? Self.firstGap : min(gap * 2, Self.settleTime)
+        }
+        last = (now, waiting)
+        self.waiting = nil
+        return .act
+    }
+}
