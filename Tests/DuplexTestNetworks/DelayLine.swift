@@ -28,7 +28,9 @@ final class DelayLine: Sendable {
         self.delay = delay
         var ends: [Int32] = [0, 0]
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Shell.Failure(description: "errno \(errno)") }
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw Shell.Failure(description: "errno \(errno)")
+        }
         leash = ends[0]
         let end = ends[1]
         let nearDevice = try Self.device(near)

@@ -257,7 +257,9 @@ package struct TestNetwork: Sendable {
         _ = SystemCalls.setOption(descriptor, level: Int32(IPPROTO_IPV6), name: IPV6_V6ONLY, 0)
         let any = try SocketAddress("::", port: 0).systemBytes
         let code = unsafe any.withUnsafeBytes { bytes in
-            unsafe bytes.withMemoryRebound(to: sockaddr.self) { unsafe bind(descriptor, $0.baseAddress, UInt32(any.count)) }
+            unsafe bytes.withMemoryRebound(to: sockaddr.self) { address in
+                unsafe bind(descriptor, address.baseAddress, socklen_t(any.count))
+            }
         }
         guard code == 0, Glibc.listen(descriptor, 16) == 0, let address = SocketAddress.local(of: descriptor) else {
             throw Shell.Failure(description: "listen: errno \(errno)")

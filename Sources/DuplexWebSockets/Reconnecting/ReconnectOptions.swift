@@ -37,8 +37,8 @@ public struct ReconnectOptions: Sendable {
     ///
     /// None is lost, but those that come together are taken together: a link that comes up is an interface, its addresses and
     /// a route. The first is acted on at once, the next 100 ms later, and where links come and go all the time, every 2 seconds
-    /// in the end. An attempt that a change has begun isn't given up for another one for 2 seconds, unless the first was a loss
-    /// (`NetworkChange.interfaceDown`, `.addressRemoved`) and the other isn't.
+    /// in the end. An attempt that a change has begun isn't given up for another one for 5 seconds, unless the first was a loss
+    /// (`NetworkChange.interfaceDown`, `.addressRemoved`) and the other isn't; when it fails, the next is made at once.
     public mutating func follow(_ changes: some AsyncSequence & Sendable) {
         networkChanges = { tell in
             do {

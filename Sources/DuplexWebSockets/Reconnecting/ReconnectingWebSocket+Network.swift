@@ -54,7 +54,8 @@ extension ReconnectingWebSocket {
     func probe(_ number: Int) {
         guard let socket = current?.socket else { return }
         if hasMoved(socket) {
-            lose(number, SocketError(.connectionReset, message: "This machine hasn't the connection's address any more."))
+            let message = "This machine hasn't the connection's address any more."
+            lose(number, SocketError(.connectionReset, message: message))
             return
         }
         guard probing != number else { return }

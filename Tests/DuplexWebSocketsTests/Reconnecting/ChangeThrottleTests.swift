@@ -48,16 +48,16 @@ import Testing
         #expect(note(&throttle, 13_200) == .wait(until: Self.at(13_300)))
     }
 
-    @Test("An attempt that a change has begun has two seconds, and one that a loss has begun ends when more is there")
+    @Test("An attempt that a change has begun has five seconds, and one that a loss has begun ends when more is there")
     func connecting() {
         var throttle = ChangeThrottle()
         #expect(note(&throttle, 0, isConnecting: true) == .act)
-        #expect(note(&throttle, 500, isConnecting: true) == .wait(until: Self.at(2_000)))
+        #expect(note(&throttle, 500, isConnecting: true) == .wait(until: Self.at(5_000)))
         // The attempt has failed.
         #expect(throttle.next(isConnecting: false, Self.at(600)) == .act)
-        #expect(note(&throttle, 5_000, isLoss: true, isConnecting: true) == .act)
-        #expect(note(&throttle, 5_200, isLoss: true, isConnecting: true) == .wait(until: Self.at(7_000)))
-        #expect(note(&throttle, 5_300, isLoss: false, isConnecting: true) == .act)
-        #expect(note(&throttle, 5_900, isLoss: true, isConnecting: true) == .wait(until: Self.at(7_300)))
+        #expect(note(&throttle, 9_000, isLoss: true, isConnecting: true) == .act)
+        #expect(note(&throttle, 9_200, isLoss: true, isConnecting: true) == .wait(until: Self.at(14_000)))
+        #expect(note(&throttle, 9_300, isLoss: false, isConnecting: true) == .act)
+        #expect(note(&throttle, 9_900, isLoss: true, isConnecting: true) == .wait(until: Self.at(14_300)))
     }
 }
