@@ -234,17 +234,20 @@ public final class CachingResolver: Resolver {
     }
 
     private func begin(_ flight: UInt64, _ host: String, _ name: String, isRefresh: Bool = false) {
+        let now = now()
+        let hasLastResort = state.withLock { $0.former.answer(to: name, now) != nil }
+        // Those who get the last resort don't wait any more.
+        let isBounded = isRefresh || hasLastResort
         let task = Task.immediate { [self] in
             do {
-                land(flight, name, .success(try await isRefresh ? refreshed(host) : resolver.resolve(host)))
+                land(flight, name, .success(try await isBounded ? refreshed(host) : resolver.resolve(host)))
             } catch {
                 land(flight, name, .failure(error))
             }
         }
-        let now = now()
         let isAbandoned = state.withLock { state in
             state.flights[flight]?.task = task
-            if state.flights[flight] != nil, state.former.answer(to: name, now) != nil {
+            if hasLastResort && state.flights[flight] != nil {
                 state.flights[flight]?.timer = LookupTimer(
                     loop: EventLoopGroup.shared.next(),
                     timeout: options.lastResortDelay
