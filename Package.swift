@@ -109,7 +109,7 @@ let package = Package(
         // One test target for each room; what crosses rooms has targets of its own.
         .testTarget(
             name: "DuplexSocketsTests",
-            dependencies: ["DuplexTestProcesses", "DuplexSockets", "CDuplexSystem", logging],
+            dependencies: ["DuplexTestNetworks", "DuplexTestProcesses", "DuplexSockets", "CDuplexSystem", logging],
             swiftSettings: strict
         ),
         .testTarget(
@@ -130,8 +130,9 @@ let package = Package(
         .testTarget(
             name: "DuplexWebSocketsTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexTesting", "DuplexDeflate", "DuplexSockets", "DuplexWire", "DuplexWebSockets",
-                "DuplexServer", httpTypes, logging, metrics, metricsTestKit, tracing, inMemoryTracing,
+                "DuplexTestNetworks", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate",
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, metrics,
+                metricsTestKit, tracing, inMemoryTracing,
             ],
             swiftSettings: strict
         ),
@@ -163,6 +164,13 @@ let package = Package(
             name: "DuplexTestPeers",
             dependencies: ["DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", logging],
             path: "Tests/DuplexTestPeers",
+            swiftSettings: strict
+        ),
+        // Networks that tests take down, change and slow.
+        .target(
+            name: "DuplexTestNetworks",
+            dependencies: ["DuplexSockets"],
+            path: "Tests/DuplexTestNetworks",
             swiftSettings: strict
         ),
         // Programs that others wrote, run by tests.

@@ -39,6 +39,9 @@ extension CachingResolver {
 
     /// Forgets everything whenever the network changes, from now on: other name servers may give other answers there.
     ///
+    /// With ``Options/staleTime``, what was remembered is the last resort for that long: where the look-up fails, other than that
+    /// the host is unknown, or takes longer than ``Options/lastResortDelay``, the answer of before is given.
+    ///
     /// The monitor is kept for as long as this resolver. Look-ups that are under way go on for those who wait for them, and
     /// are not remembered.
     ///
@@ -65,8 +68,11 @@ final class CacheEmptier: NetworkListener {
         self.monitor = monitor
     }
 
+    /// Whoever connects because of the change looks the name up in the emptied cache.
+    var isFirst: Bool { true }
+
     func changed(_ changes: [NetworkChange]) {
-        cache.cache?.removeAll()
+        cache.cache?.networkChanged()
     }
 
     func ended(_ error: SocketError?) {}

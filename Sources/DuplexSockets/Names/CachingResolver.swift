@@ -30,11 +30,16 @@ public final class CachingResolver: Resolver {
         /// Whoever connects then doesn't wait for the name, and may get addresses that the host doesn't have any more. One
         /// look-up refreshes a name at a time. When it says that the host is unknown, the old answer is dropped; when it fails
         /// otherwise, the old one is given on, and the next look-up comes after ``refreshPause``.
+        ///
+        /// When the network has changed, too (``CachingResolver/empty(onChangesOf:)``), but only as the last resort.
         public var staleTime = Duration.zero
         /// How long after a refresh that failed no other one is begun; 5 seconds by default.
         public var refreshPause = Duration.seconds(5)
         /// How long a refresh may take; 10 seconds by default.
         public var refreshTimeout = Duration.seconds(10)
+        /// How long a look-up in a changed network may take before the answer of before the change is given, where there is
+        /// one; 1.8 seconds by default (RFC 8767 section 5).
+        public var lastResortDelay = Duration.milliseconds(1_800)
         /// How many names are remembered; 1,000 by default.
         ///
         /// Beyond that, the one goes that was wanted least recently.
@@ -44,7 +49,7 @@ public final class CachingResolver: Resolver {
         public init() {}
     }
 
-    private struct Entry {
+    struct Entry {
         var outcome: Result<Resolution, SocketError>
         var expiry: MonotonicInstant
         /// Until when it may be given while it is refreshed.
@@ -58,10 +63,15 @@ public final class CachingResolver: Resolver {
     private struct Flight {
         var waiters: [UInt64: PendingLookup] = [:]
         var task: Task<Void, Never>?
+        /// Fires when it has taken so long that they get the last resort.
+        var timer: LookupTimer?
+        var isOverdue = false
     }
 
     private struct State {
         var entries: [String: Entry] = [:]
+        /// What was remembered when the network changed, for when nothing else can be had.
+        var former = FormerAnswers()
         var flights: [UInt64: Flight] = [:]
         /// The look-ups that newcomers join, and whose answers are kept, by name.
         var current: [String: UInt64] = [:]
@@ -112,6 +122,18 @@ public final class CachingResolver: Resolver {
     public func removeAll() {
         state.withLock { state in
             state.entries = [:]
+            state.former = FormerAnswers()
+            state.current = [:]
+            state.proven.removeAll()
+        }
+    }
+
+    /// Forgets everything, but for what may be the last resort.
+    func networkChanged() {
+        let now = now()
+        state.withLock { state in
+            if options.staleTime > .zero { state.former.take(state.entries, capacity: options.capacity, now) }
+            state.entries = [:]
             state.current = [:]
             state.proven.removeAll()
         }
@@ -122,6 +144,7 @@ public final class CachingResolver: Resolver {
         let name = host.lowercased()
         state.withLock { state in
             state.entries[name] = nil
+            state.former[name] = nil
             state.current[name] = nil
             state.proven[name] = nil
         }
@@ -197,6 +220,9 @@ public final class CachingResolver: Resolver {
             }
             let waiter = state.nextNumber()
             if let flight = state.current[name] {
+                if state.flights[flight]?.isOverdue == true, let last = state.former.answer(to: name, now) {
+                    return .known(.success(last))
+                }
                 state.flights[flight]?.waiters[waiter] = pending
                 return .joined(flight: flight, waiter: waiter)
             }
@@ -208,15 +234,25 @@ public final class CachingResolver: Resolver {
     }
 
     private func begin(_ flight: UInt64, _ host: String, _ name: String, isRefresh: Bool = false) {
+        let now = now()
+        let hasLastResort = state.withLock { $0.former.answer(to: name, now) != nil }
+        // Those who get the last resort don't wait any more.
+        let isBounded = isRefresh || hasLastResort
         let task = Task.immediate { [self] in
             do {
-                land(flight, name, .success(try await isRefresh ? refreshed(host) : resolver.resolve(host)))
+                land(flight, name, .success(try await isBounded ? refreshed(host) : resolver.resolve(host)))
             } catch {
                 land(flight, name, .failure(error))
             }
         }
         let isAbandoned = state.withLock { state in
             state.flights[flight]?.task = task
+            if hasLastResort && state.flights[flight] != nil {
+                state.flights[flight]?.timer = LookupTimer(
+                    loop: EventLoopGroup.shared.next(),
+                    timeout: options.lastResortDelay
+                ) { [weak self] in self?.overdue(flight, name) }
+            }
             return state.flights[flight] == nil
         }
         // Or it has landed already, and cancelling does nothing.
@@ -229,6 +265,19 @@ public final class CachingResolver: Resolver {
         return try await LookupDeadline.resolve(resolver, host, within: options.refreshTimeout, on: loop)
     }
 
+    /// Those who wait get the last resort, and the look-up goes on without them.
+    private func overdue(_ flight: UInt64, _ name: String) {
+        let now = now()
+        let waiters = state.withLock { state -> (pending: [PendingLookup], last: Resolution)? in
+            guard let late = state.flights[flight], let last = state.former.answer(to: name, now) else { return nil }
+            state.flights[flight]?.isOverdue = true
+            state.flights[flight]?.waiters = [:]
+            return (Array(late.waiters.values), last)
+        }
+        guard let waiters else { return }
+        for waiter in waiters.pending { waiter.finish(Result<Resolution, SocketError>.success(waiters.last)) }
+    }
+
     private func land(_ flight: UInt64, _ name: String, _ result: Result<Resolution, any Error>) {
         let now = now()
         let (waiters, told) = state.withLock { state -> ([PendingLookup], Result<Resolution, any Error>) in
@@ -237,7 +286,9 @@ public final class CachingResolver: Resolver {
                 state.current[name] = nil
                 keep(result, name, now, &state)
             }
-            return (Array(landed.waiters.values), result.map { state.proven.marked($0, of: name) })
+            landed.timer?.stop()
+            let told = state.former.mended(result, of: name, now)
+            return (Array(landed.waiters.values), told.map { state.proven.marked($0, of: name) })
         }
         for waiter in waiters { waiter.finish(told) }
     }
@@ -248,6 +299,7 @@ public final class CachingResolver: Resolver {
             state.flights[flight]?.waiters[waiter] = nil
             guard let left = state.flights[flight], left.waiters.isEmpty else { return nil }
             state.flights[flight] = nil
+            left.timer?.stop()
             if state.current[name] == flight { state.current[name] = nil }
             return left.task
         }
@@ -302,6 +354,7 @@ public final class CachingResolver: Resolver {
         }
         // Of an answer that may not be kept the one before isn't either.
         state.entries[name] = nil
+        state.former[name] = nil
         guard time > .zero, options.capacity > 0 else { return }
         if state.entries.count >= options.capacity { makeRoom(now, &state) }
         let expiry = now.advanced(by: time)

@@ -44,7 +44,7 @@ enum LookupDeadline {
 }
 
 /// One timer, for those who aren't on the loop.
-private final class LookupTimer: Sendable {
+final class LookupTimer: Sendable {
     private let loop: EventLoop
     /// Set and cleared on the loop.
     private let target = Mutex<LoopBound<Target>?>(nil)

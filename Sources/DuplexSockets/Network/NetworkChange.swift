@@ -13,8 +13,18 @@ public enum NetworkChange: Sendable, Hashable, CustomStringConvertible {
     case addressRemoved(SocketAddress, interface: String)
     /// The ways to other networks have changed.
     case routeChanged
-    /// More has changed than was kept for a reader that was slow: take everything for changed.
+    /// More has changed than was kept, by the system or for a reader that was slow: take everything for changed.
+    ///
+    /// An interface may have gone down and come up again, and neither is told.
     case missed
+
+    /// Whether something can't be used any more that could be, and nothing else.
+    package var isLoss: Bool {
+        switch self {
+        case .interfaceDown, .addressRemoved: true
+        case .interfaceUp, .addressAdded, .routeChanged, .missed: false
+        }
+    }
 
     /// What it is, for people.
     public var description: String {

@@ -5,11 +5,18 @@ import Synchronization
 
 /// Somebody who is told of changes of the network, on the monitor's loop; must not block.
 protocol NetworkListener: AnyObject, Sendable {
+    /// Whether it is told before the others: what they do builds on what it has done.
+    var isFirst: Bool { get }
+
     /// Changes, in their order.
     func changed(_ changes: [NetworkChange])
 
     /// There will be no more; with why, unless the monitor was stopped.
     func ended(_ error: SocketError?)
+}
+
+extension NetworkListener {
+    var isFirst: Bool { false }
 }
 
 /// Passes changes on to whoever listens, and keeps nobody alive by that.
@@ -44,7 +51,8 @@ final class NetworkListeners: Sendable {
     func tell(_ changes: [NetworkChange]) {
         if changes.isEmpty { return }
         let listeners = state.withLock { $0.listeners.values.compactMap(\.listener) }
-        for listener in listeners { listener.changed(changes) }
+        for listener in listeners where listener.isFirst { listener.changed(changes) }
+        for listener in listeners where !listener.isFirst { listener.changed(changes) }
     }
 
     /// Tells the end, once.

@@ -129,7 +129,7 @@ final class NetlinkWatcher: DescriptorHandler {
 
     private func ask(_ request: NetworkTracker.Request) {
         // The socket's buffer takes a request at any time; were it refused, changes are still told as they come.
-        _ = NetlinkSocket.ask(request, descriptor)
+        if !NetlinkSocket.ask(request, descriptor) { tracker.notAsked() }
     }
 
     func loopStopped() {

@@ -59,12 +59,20 @@ struct NetworkTracker {
 
     /// Takes note that messages were lost.
     ///
-    /// - Returns: that the routes may have changed, which aren't listed, and what to ask for.
+    /// - Returns: that something was missed, and what to ask for: the lists don't tell routes, nor what went down and is up
+    ///   again.
     mutating func overrun() -> Output {
-        var output = Output(changes: [.routeChanged])
+        var output = Output(changes: [.missed])
         // The kernel makes one list at a time.
         if listing == nil { output.request = begin() } else { mustListAgain = true }
         return output
+    }
+
+    /// Takes note that what was to be asked for couldn't be: what is lost from here on has it asked for again.
+    mutating func notAsked() {
+        listing = nil
+        isFirst = false
+        mustListAgain = false
     }
 
     /// Takes a message.

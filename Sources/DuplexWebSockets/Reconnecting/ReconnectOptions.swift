@@ -26,7 +26,7 @@ public struct ReconnectOptions: Sendable {
     public var probeTimeout = Duration.seconds(5)
 
     /// Waits for changes of the network, and tells of each.
-    var networkChanges: (@Sendable (_ tell: @Sendable () async -> Void) async -> Void)?
+    var networkChanges: (@Sendable (_ tell: @Sendable (_ isLoss: Bool) async -> Void) async -> Void)?
 
     /// The defaults.
     public init() {}
@@ -34,18 +34,15 @@ public struct ReconnectOptions: Sendable {
     /// Has each element of a sequence taken as a change of the network; see ``ReconnectingWebSocket/networkChanged()``.
     ///
     /// It is iterated by a task of its own from the first attempt to the client's end. One that throws is as one that ends.
-    /// Those that follow another within two seconds belong to it: a link that comes up is an interface, its addresses and
-    /// a route, and where links come and go all the time, no attempt would come to its end.
+    ///
+    /// None is lost, but those that come together are taken together: a link that comes up is an interface, its addresses and
+    /// a route. The first is acted on at once, the next 100 ms later, and where links come and go all the time, every 2 seconds
+    /// in the end. An attempt that a change has begun isn't given up for another one for 5 seconds, unless the first was a loss
+    /// (`NetworkChange.interfaceDown`, `.addressRemoved`) and the other isn't; when it fails, the next is made at once.
     public mutating func follow(_ changes: some AsyncSequence & Sendable) {
         networkChanges = { tell in
-            var last: MonotonicInstant?
             do {
-                for try await _ in changes {
-                    let now = MonotonicInstant.now()
-                    if let last, last.duration(to: now) < .seconds(2) { continue }
-                    last = now
-                    await tell()
-                }
+                for try await change in changes { await tell((change as? NetworkChange)?.isLoss == true) }
             } catch {
                 // A monitor that has failed tells nothing more; attempts go on by the policy.
                 return

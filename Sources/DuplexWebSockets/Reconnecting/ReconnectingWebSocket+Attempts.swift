@@ -12,6 +12,7 @@ extension ReconnectingWebSocket {
     /// Hands an event to the machine, and does what it says.
     func handle(_ event: ReconnectMachine.Event) {
         for action in machine.handle(event, now: Instant(MonotonicInstant.now()), using: &random) { perform(action) }
+        reviewChanges()
     }
 
     private func perform(_ action: ReconnectMachine.Action) {
@@ -121,48 +122,6 @@ extension ReconnectingWebSocket {
         closing = Task { await socket.close(code: code, reason: reason) }
     }
 
-    // MARK: The network
-
-    private func follow() {
-        guard follower == nil, let changes = options.networkChanges else { return }
-        follower = Task { [weak self] in
-            await changes { [weak self] in await self?.networkChanged() }
-        }
-    }
-
-    /// Asks an open connection whether it lives; once at a time, however often the network changes.
-    private func probe(_ number: Int) {
-        guard let socket = current?.socket, probing != number else { return }
-        probing = number
-        Task { [weak self, timeout = options.probeTimeout] in
-            var isSilent = false
-            do {
-                _ = try await socket.ping(timeout: timeout)
-            } catch {
-                // One that is closing, or closed, ends by itself.
-                isSilent = (error as? WebSocketError)?.code == .timedOut
-            }
-            await self?.probed(number, isSilent: isSilent)
-        }
-    }
-
-    private func probed(_ number: Int, isSilent: Bool) {
-        if probing == number { probing = nil }
-        if isSilent { silent(number) }
-    }
-
-    /// The connection doesn't answer: it is lost.
-    private func silent(_ number: Int) {
-        guard let current, current.number == number else { return }
-        current.socket.onLoop(loop) { socket, _ in
-            // Closing has a deadline of its own, and the peer needn't answer pings any more.
-            guard socket.session.state == .open, socket.ending == nil else { return }
-            let error = SocketError(.timedOut, message: "No pong came after the network had changed.")
-            socket.channel.reset()
-            socket.transportFailed(error)
-        }
-    }
-
     // MARK: Time
 
     func stopWaitTimer() {
@@ -174,6 +133,9 @@ extension ReconnectingWebSocket {
         if timer == waitTimer {
             waitTimer = nil
             handle(.timerFired)
+        } else if timer == changeTimer {
+            changeTimer = nil
+            reviewChanges()
         } else if timer == attemptTimer, let number = attempt?.number {
             attemptTimer = nil
             let error = WebSocketError(.timedOut, message: "The attempt took longer than it may.")
@@ -186,8 +148,7 @@ extension ReconnectingWebSocket {
     private func finish() {
         endAttempt()
         stopWaitTimer()
-        follower?.cancel()
-        follower = nil
+        stopFollowing()
         changes.finish()
         resumeReceivers()
         while let sender = senders.popFirst() { sender.waiter.resume(throwing: Self.isOver) }

@@ -57,6 +57,9 @@ public actor ReconnectingWebSocket {
     var closeFrame: (code: CloseCode, reason: String) = (.goingAway, "")
     /// Takes changes of the network.
     var follower: Task<Void, Never>?
+    /// When changes of the network are acted on, and what fires then.
+    var throttle = ChangeThrottle()
+    var changeTimer: TimerID?
     /// The connection that is being asked whether it lives.
     var probing: Int?
     /// What the last failure was thrown as.
@@ -91,7 +94,7 @@ public actor ReconnectingWebSocket {
         attempt?.task.cancel()
         follower?.cancel()
         changes.finish()
-        let timers = [waitTimer, attemptTimer].compactMap(\.self)
+        let timers = [waitTimer, attemptTimer, changeTimer].compactMap(\.self)
         guard !timers.isEmpty else { return }
         loop.execute { core in for timer in timers { core.cancel(timer) } }
     }
@@ -154,7 +157,8 @@ public actor ReconnectingWebSocket {
     ///
     /// A wait ends and an attempt is made at once, unless the server has asked to be left alone until later. An attempt that is
     /// under way begins anew. An open connection gets a ping, and is lost if the pong doesn't come in time
-    /// (``ReconnectOptions/probeTimeout``).
+    /// (``ReconnectOptions/probeTimeout``); it is lost at once if the machine hasn't its address any more and has another way
+    /// to the peer. What is lost like that is tried anew without a wait.
     public func networkChanged() {
         handle(.networkChanged)
     }

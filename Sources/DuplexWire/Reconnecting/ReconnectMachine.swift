@@ -12,6 +12,8 @@ public struct ReconnectMachine: Sendable {
         case start
         /// The attempt of that number has led to a connection.
         case opened(attempt: Int)
+        /// The connection of that attempt was looked at, and is there.
+        case answered(attempt: Int)
         /// The attempt of that number has failed, or its connection has ended.
         case failed(attempt: Int, ReconnectFailure)
         /// The instant that was asked for has come.
@@ -64,6 +66,8 @@ public struct ReconnectMachine: Sendable {
     /// When the present attempt or connection began, or the present wait ends.
     private var began = Instant(nanoseconds: 0)
     private var due = Instant(nanoseconds: 0)
+    /// Whether the network has changed under the connection, and nothing has come over it since.
+    private var isDoubtful = false
     /// Before when the server doesn't want to be asked.
     private var notBefore: Instant?
 
@@ -97,6 +101,9 @@ public struct ReconnectMachine: Sendable {
             mark = now
             return connect(.started, now)
         case .opened(let number): return opened(number, now)
+        case .answered(let number):
+            if case .open(let attempt, after: _) = phase, attempt.number == number { isDoubtful = false }
+            return []
         case .failed(let number, let failure): return failed(number, failure, now, &random)
         case .timerFired:
             guard case .waiting = phase else { return [] }
@@ -133,6 +140,7 @@ public struct ReconnectMachine: Sendable {
         spend(now)
         let took = began.duration(to: now)
         began = now
+        isDoubtful = false
         return [change(.open(attempt, after: took), .opened, now)]
     }
 
@@ -142,16 +150,20 @@ public struct ReconnectMachine: Sendable {
         _ now: Instant,
         _ random: inout some RandomNumberGenerator
     ) -> [Action] {
+        var isOpen = false
         switch phase {
         case .connecting(let attempt) where attempt.number == number: spend(now)
         case .open(let attempt, after: _) where attempt.number == number:
+            isOpen = true
             // The time of being connected isn't spent.
             mark = now
             if began.duration(to: now) >= policy.restoreTime { restore(now) }
         default: return []
         }
         failures += 1
-        switch next(failure, now, &random) {
+        // Lost by the change: in the new network the first attempt is made at once.
+        let isMoved = isOpen && isDoubtful && failure.kind == .closed(.abnormalClosure)
+        switch next(failure, isMoved: isMoved, now, &random) {
         case .end(let end): return [change(.ended(end), .failed(failure), now)]
         case .wait(let delay):
             due = now.advanced(by: delay)
@@ -166,6 +178,7 @@ public struct ReconnectMachine: Sendable {
 
     private mutating func next(
         _ failure: ReconnectFailure,
+        isMoved: Bool,
         _ now: Instant,
         _ random: inout some RandomNumberGenerator
     ) -> Next {
@@ -178,6 +191,10 @@ public struct ReconnectMachine: Sendable {
         guard chooseURL() else { return .end(.exhausted(.urls, failure)) }
         guard var delay = policy.backoff.delay(after: failures, using: &random) else {
             return .end(.exhausted(.delays, failure))
+        }
+        if isMoved {
+            failures = 0
+            delay = .zero
         }
         if let asked = failure.retryAfter {
             // Behind what the server asked for, the policy's own wait keeps clients apart that it asked together.
@@ -215,7 +232,9 @@ public struct ReconnectMachine: Sendable {
             attempts -= 1
             failures = 0
             return [.abandon(attempt: attempt.number)] + connect(.networkChanged, now)
-        case .open(let attempt, after: _): return [.probe(attempt: attempt.number)]
+        case .open(let attempt, after: _):
+            isDoubtful = true
+            return [.probe(attempt: attempt.number)]
         case .idle, .paused, .ended: return []
         }
     }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import DuplexTestNetworks
 import Glibc
 import Testing
 

@@ -33,6 +33,25 @@ struct NetworkListenersTests {
         for listener in [early, late, after] { #expect(listener.ends.withLock { $0 } == [.loopStopped]) }
     }
 
+    @Test("Those on whom others build are told first")
+    func order() {
+        final class Ordered: NetworkListener {
+            let isFirst: Bool
+            let order: Recorder
+            init(_ isFirst: Bool, _ order: Recorder) { (self.isFirst, self.order) = (isFirst, order) }
+            func changed(_ changes: [NetworkChange]) { order.changed([isFirst ? .missed : .routeChanged]) }
+            func ended(_ error: SocketError?) {}
+        }
+        let order = Recorder()
+        let listeners = NetworkListeners()
+        let all = (0..<10).map { Ordered($0 % 3 == 0, order) }
+        for listener in all { listeners.add(listener) }
+        listeners.tell([.routeChanged])
+        let expected: [NetworkChange] = (0..<10).map { $0 < 4 ? .missed : .routeChanged }
+        #expect(order.told.withLock { $0 } == expected)
+        withExtendedLifetime(all) {}
+    }
+
     @Test("Nobody is kept alive by listening, and who has gone leaves its place")
     func weakness() {
         let listeners = NetworkListeners()

@@ -2,14 +2,34 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import DuplexTestNetworks
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
 /// Real changes of real interfaces; what is checked is their order.
-@Suite(.serialized, .enabled(if: TestNetwork.obstacle == nil, "Network namespaces can't be made here."))
+@Suite(
+    .serialized,
+    .timeLimit(.minutes(5)),
+    .enabled(if: TestNetwork.obstacle == nil, "Network namespaces can't be made here.")
+)
 struct NetworkMonitorTests {
+    /// So much has changed elsewhere on this machine that what the test waits for wasn't kept.
+    private struct Missed: Error {}
+
+    /// Runs a body with a network, and once more each time that it has missed something, twice at most.
+    private func withNetwork(_ body: (TestNetwork) async throws -> Void) async throws {
+        for _ in 0..<2 {
+            do {
+                return try await TestNetwork.with(body)
+            } catch is Missed {
+                continue
+            }
+        }
+        try await TestNetwork.with(body)
+    }
+
     /// What is told of one interface, routes left out, until a change has come.
     private func read(
         _ iterator: inout NetworkChanges.AsyncIterator,
@@ -22,6 +42,7 @@ struct NetworkMonitorTests {
             case .interfaceUp(interface), .interfaceDown(interface), .addressAdded(_, interface),
                 .addressRemoved(_, interface):
                 changes.append(change)
+            case .missed: throw Missed()
             default: break
             }
             if change == last { return changes }
@@ -32,7 +53,7 @@ struct NetworkMonitorTests {
 
     @Test("An interface that goes down and up is told, in that order, and its addresses between")
     func downAndUp() async throws {
-        try await TestNetwork.with { network in
+        try await withNetwork { network in
             let monitor = try NetworkMonitor()
             var changes = monitor.changes.makeAsyncIterator()
             try network.takeDown()
@@ -47,7 +68,7 @@ struct NetworkMonitorTests {
 
     @Test("An address that comes and goes is told with its interface", arguments: ["203.0.113.77/24", "fd77::77/64"])
     func addresses(literal: String) async throws {
-        try await TestNetwork.with { network in
+        try await withNetwork { network in
             let monitor = try NetworkMonitor()
             var changes = monitor.changes.makeAsyncIterator()
             let address = try SocketAddress(String(literal.prefix { $0 != "/" }), port: 0)
@@ -58,6 +79,13 @@ struct NetworkMonitorTests {
             let removed = NetworkChange.addressRemoved(address, interface: network.interface)
             #expect(try await read(&changes, of: network.interface, until: removed) == [removed])
         }
+    }
+
+    private func route(_ changes: inout NetworkChanges.AsyncIterator) async throws {
+        while let change = try await changes.next() {
+            if change == .routeChanged || change == .missed { return }
+        }
+        Issue.record("the sequence ended before the route")
     }
 
     @Test("In a namespace of its own nothing but what was done is told: a route, and an interface that is deleted")
@@ -73,9 +101,9 @@ struct NetworkMonitorTests {
             // Behind the lists, which tell no changes.
             try await namespace.ip("route add 192.0.2.0/24 via 10.99.0.2")
             // An address of the set-up may become usable meanwhile, which is told as well.
-            while let change = try await changes.next(), change != .routeChanged {}
+            try await route(&changes)
             try await namespace.ip("route del 192.0.2.0/24")
-            while let change = try await changes.next(), change != .routeChanged {}
+            try await route(&changes)
             try await namespace.ip("link delete near0")
             let removed = NetworkChange.addressRemoved(try SocketAddress("fd99::1", port: 0), interface: "near0")
             let seen = try await read(&changes, of: "near0", until: removed)
@@ -85,7 +113,7 @@ struct NetworkMonitorTests {
 
     @Test("Each sequence gets all changes from when it was made, and the end when the monitor is stopped")
     func sequences() async throws {
-        try await TestNetwork.with { network in
+        try await withNetwork { network in
             let monitor = try NetworkMonitor()
             var (one, other) = (monitor.changes.makeAsyncIterator(), monitor.changes.makeAsyncIterator())
             try network.takeDown()
@@ -103,6 +131,7 @@ struct NetworkMonitorTests {
     func stoppedLoop() async throws {
         let group = try EventLoopGroup(loops: 1)
         let descriptor = try NetlinkSocket.open()
+        let file = try #require(OpenFile(descriptor))
         let monitor = NetworkMonitor(descriptor, on: group.next())
         var changes = monitor.changes.makeAsyncIterator()
         // Begun before the loop ends.
@@ -110,7 +139,7 @@ struct NetworkMonitorTests {
         await group.stop()
         let error = await socketError { while try await changes.next() != nil {} }
         #expect(error?.code == .loopStopped)
-        #expect(fcntl(descriptor, F_GETFD) == -1)
+        #expect(!file.isOpen)
     }
 
     @Test("A monitor that is dropped closes what it had, but not while somebody reads its changes")
@@ -156,7 +185,8 @@ struct NetworkMonitorTests {
             let (socket, seen) = try await client.value
             let down = seen.firstIndex(of: .interfaceDown(network.interface))
             let up = seen.firstIndex(of: .interfaceUp(network.interface))
-            #expect(try #require(down) < #require(up))
+            // Where more changed than is kept, all that is told is that.
+            if !seen.contains(.missed) { #expect(try #require(down) < #require(up)) }
             #expect(socket.timeline?.attempts.last?.outcome == .connected)
             await socket.reset()
         }
@@ -164,7 +194,7 @@ struct NetworkMonitorTests {
 
     /// Connects anew after each change from the return of the interface on, until it succeeds; with the changes up to then.
     ///
-    /// Of that interface: those of other tests come and go as well.
+    /// From then on it tries by itself, too: there may be no other change behind the one that a busy machine let fail.
     private static func connect(
         _ endpoint: Endpoint,
         _ options: ConnectOptions,
@@ -175,9 +205,16 @@ struct NetworkMonitorTests {
         var isUp = false
         for try await change in changes {
             seen.append(change)
-            if change == .interfaceUp(interface) { isUp = true }
-            guard isUp, let socket = try? await Socket.connect(to: endpoint, options: options) else { continue }
-            return (socket, seen)
+            switch change {
+            case .interfaceUp(interface), .missed: isUp = true
+            case .interfaceDown(interface): isUp = false
+            default: break
+            }
+            guard isUp else { continue }
+            for _ in 0..<3 {
+                try Task.checkCancellation()
+                if let socket = try? await Socket.connect(to: endpoint, options: options) { return (socket, seen) }
+            }
         }
         throw CancellationError()
     }

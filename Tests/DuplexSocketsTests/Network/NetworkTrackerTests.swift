@@ -134,7 +134,7 @@ struct NetworkTrackerTests {
     @Test("When messages were lost, all is listed again, and what differs is told")
     func overrun() {
         var tracker = ready()
-        #expect(tracker.overrun() == .init(changes: [.routeChanged], request: .links(3)))
+        #expect(tracker.overrun() == .init(changes: [.missed], request: .links(3)))
         // The interface has gone, and another has come.
         #expect(tracker.take(answered(3, link(2, "b"))).changes == [.interfaceUp("b")])
         let links = tracker.take(answered(3, .done))
@@ -164,11 +164,33 @@ struct NetworkTrackerTests {
     func overrunWhileListing() {
         var tracker = ready()
         _ = tracker.overrun()
-        #expect(tracker.overrun() == .init(changes: [.routeChanged]))
+        #expect(tracker.overrun() == .init(changes: [.missed]))
         #expect(tracker.take(answered(3, link())) == .init())
         #expect(tracker.take(answered(3, .done)).request == .links(4))
         // Of the list before nothing counts any more.
         #expect(tracker.take(answered(3, link(9, "z"))) == .init())
+    }
+
+    @Test("What went down and came up while messages were lost is told as missed, and is followed from there")
+    func downAndUpInOne() {
+        var tracker = ready()
+        #expect(tracker.overrun().changes == [.missed])
+        #expect(tracker.take(answered(3, link())).changes == [])
+        _ = tracker.take(answered(3, .done))
+        _ = tracker.take(answered(4, usable()))
+        _ = tracker.take(answered(4, .done))
+        #expect(tracker.take(said(link(isUp: false))).changes == [.interfaceDown("a")])
+    }
+
+    @Test("Where a list can't be asked for, the next loss has it asked for again")
+    func notAsked() {
+        var tracker = ready()
+        _ = tracker.overrun()
+        _ = tracker.overrun()
+        tracker.notAsked()
+        #expect(tracker.overrun().request == .links(4))
+        #expect(tracker.take(answered(4, link(isUp: false))).changes == [.interfaceDown("a")])
+        #expect(tracker.take(answered(4, .done)).request == .addresses(5))
     }
 
     @Test("A list that is refused leaves what the kernel says of its own accord")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexWire
 import Testing
 
@@ -19,20 +20,20 @@ import Testing
         }
     }
 
-    @Test("Elements of a sequence are told, those that follow at once as one, and one that fails is one that ends")
+    @Test("Each element of a sequence is told, with whether it is a loss; one that fails is one that ends")
     func following() async {
         struct Failed: Error {}
-        let (changes, change) = AsyncThrowingStream<String, any Error>.makeStream()
+        let (changes, change) = AsyncThrowingStream<NetworkChange, any Error>.makeStream()
         var options = ReconnectOptions()
         options.follow(changes)
-        change.yield("address")
-        change.yield("route")
+        change.yield(.interfaceDown("a"))
+        change.yield(.routeChanged)
         change.finish(throwing: Failed())
-        let (told, tell) = AsyncStream<Void>.makeStream()
-        await options.networkChanges? { tell.yield() }
+        let (told, tell) = AsyncStream<Bool>.makeStream()
+        await options.networkChanges? { tell.yield($0) }
         tell.finish()
-        var count = 0
-        for await _ in told { count += 1 }
-        #expect(count == 1)
+        var losses: [Bool] = []
+        for await isLoss in told { losses.append(isLoss) }
+        #expect(losses == [true, false])
     }
 }

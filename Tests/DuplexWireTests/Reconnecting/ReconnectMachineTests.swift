@@ -251,6 +251,26 @@ import Testing
         )
     }
 
+    @Test("A connection that is lost by a change of the network is tried anew at once, unless it has answered since")
+    func moved() {
+        check(
+            [
+                (.zero, .start, "connecting; connect 1 0"), (.zero, .opened(attempt: 1), "open"),
+                (.zero, .networkChanged, "probe 1"), (.zero, .answered(attempt: 0), ""),
+                (.zero, Self.fails(1, Self.lost), "waiting 0; timer 0"),
+                (.zero, .timerFired, "connecting; connect 2 0"), (.zero, Self.fails(2), "waiting 2; timer 2"),
+                (.seconds(2), .timerFired, "connecting; connect 3 0"), (.zero, .opened(attempt: 3), "open"),
+                (.zero, .networkChanged, "probe 3"), (.zero, .answered(attempt: 3), ""),
+                (.zero, Self.fails(3, Self.lost), "waiting 2; timer 2"), (.zero, .answered(attempt: 3), ""),
+                (.zero, .networkChanged, "stop; connecting; connect 4 0"), (.zero, .opened(attempt: 4), "open"),
+                (.zero, .networkChanged, "probe 4"),
+                // What the server has to say isn't the network's.
+                (.zero, Self.fails(4, ReconnectFailure(.closed(.serviceRestart))), "waiting 2; timer 2"),
+            ],
+            .constant(.seconds(2))
+        )
+    }
+
     @Test("A pause ends what goes on, and resuming begins as new")
     func pausing() {
         var policy = ReconnectPolicy.delays { .seconds($0) }

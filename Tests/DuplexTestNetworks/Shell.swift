@@ -3,13 +3,16 @@
 
 #if os(Linux)
 import Glibc
-import Testing
 
 /// Runs programs of this machine.
-enum Shell {
+package enum Shell {
     /// What a script that has failed said.
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) {
+            self.description = description
+        }
     }
 
     /// Runs a script to its end.
@@ -17,7 +20,7 @@ enum Shell {
     /// - Parameter script: for sh(1); it ends at the first command that fails.
     /// - Returns: what it wrote to its output and to its errors, in one.
     /// - Throws: ``Failure`` when it ends with anything but 0.
-    @discardableResult static func run(_ script: String) throws -> String {
+    @discardableResult package static func run(_ script: String) throws -> String {
         var ends: [Int32] = [0, 0]
         // As a pipe, which can't be had with this flag at once.
         let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

@@ -2,33 +2,31 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import DuplexSockets
 import Glibc
 import Synchronization
-import Testing
-
-@testable import DuplexSockets
 
 /// A network of two: this machine, and a network namespace that stands for another one.
 ///
 /// Both have an IPv4 and an IPv6 address, a second IPv6 one, and a link-local one. What the far side does to packets is said in
 /// rules of nft(8).
-struct TestNetwork: Sendable {
+package struct TestNetwork: Sendable {
     /// Why no such network can be made here; `nil` where it can.
     ///
     /// Found out once, and said once.
-    static let obstacle: String? = {
+    package static let obstacle: String? = {
         do {
             try TestNetwork().withRules("") {}
             return nil
         } catch {
             let reason = "\(error)".split(separator: "\n").first.map(String.init) ?? ""
-            print("NetworkNamespaceTests are left out: network namespaces can't be made here (\(reason)).")
+            print("Tests of networks are left out: network namespaces can't be made here (\(reason)).")
             return reason
         }
     }()
 
     /// How the two sides are known to each other.
-    enum Host: Sendable, CaseIterable {
+    package enum Host: Sendable, CaseIterable {
         case ipv4
         case ipv6
         case secondIPv6
@@ -39,14 +37,18 @@ struct TestNetwork: Sendable {
 
     private let namespace: String
     /// The interface on this side.
-    let interface: String
+    package let interface: String
     private let number: Int
+    /// What the packets go through, where they are to take time.
+    private let line: DelayLine?
 
-    private init() {
+    private init(delay: Duration? = nil) throws {
         number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
         // Interfaces have at most 15 bytes.
         interface = "dx\(getpid())n\(number)"
         namespace = "duplex-\(getpid())-\(number)"
+        let (near, far) = (interface, "dy\(getpid())n\(number)")
+        line = try delay.map { try DelayLine($0, near: near, far: far) }
     }
 
     /// Runs `body` with a network of its own, which is taken away again.
@@ -54,10 +56,15 @@ struct TestNetwork: Sendable {
     /// - Parameters:
     ///   - rules: what the far side does to the packets that come in: one rule of nft(8) for each line, with the family of
     ///     its table before it, such as `ip6 tcp dport 7 drop`.
+    ///   - delay: how long each packet is on its way at least, either way; as long as the cable takes unless it is given.
     ///   - body: what to do with it.
     /// - Throws: what `body` throws, or what the tools say.
-    static func with(rules: String = "", _ body: (TestNetwork) async throws -> Void) async throws {
-        let network = TestNetwork()
+    package static func with(
+        rules: String = "",
+        delay: Duration? = nil,
+        _ body: (TestNetwork) async throws -> Void
+    ) async throws {
+        let network = try TestNetwork(delay: delay)
         defer { network.remove() }
         try network.set(up: "")
         for host in Host.allCases { try network.waitForWay(to: host) }
@@ -74,12 +81,12 @@ struct TestNetwork: Sendable {
     // MARK: Addresses
 
     /// The address of the far side, as a literal with a zone where it needs one.
-    func far(_ host: Host = .ipv4) -> String {
+    package func far(_ host: Host = .ipv4) -> String {
         literal(host, 2) + (host == .linkLocal ? "%\(interface)" : "")
     }
 
     /// The address of this side, as a literal without a zone.
-    func near(_ host: Host = .ipv4) -> String {
+    package func near(_ host: Host = .ipv4) -> String {
         literal(host, 1)
     }
 
@@ -109,7 +116,7 @@ struct TestNetwork: Sendable {
             """
             ip -batch - <<END
             netns add \(namespace)
-            link add \(interface) type veth peer name far netns \(namespace)
+            \(cable)
             \(addresses(1, interface))
             END
             ip -netns \(namespace) -batch - <<END
@@ -121,6 +128,11 @@ struct TestNetwork: Sendable {
         try add(rules: rules)
     }
 
+    private var cable: String {
+        guard let line else { return "link add \(interface) type veth peer name far netns \(namespace)" }
+        return "link set \(line.far) netns \(namespace) name far"
+    }
+
     /// Waits until packets go to and fro: a link that was just made loses some, and then everything begins with a second's
     /// wait for TCP's next try.
     private func waitForWay(to host: Host) throws {
@@ -128,15 +140,17 @@ struct TestNetwork: Sendable {
         let descriptor = try SystemCalls.streamSocket(address.family)
         defer { SystemCalls.close(descriptor) }
         var code = SystemCalls.connect(descriptor, to: address)
-        if code == EINPROGRESS && Descriptors.isReady(descriptor, for: POLLOUT) {
-            code = SystemCalls.pendingError(descriptor)
+        if code == EINPROGRESS {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if unsafe poll(&entry, 1, 10_000) == 1 { code = SystemCalls.pendingError(descriptor) }
         }
         guard code == ECONNREFUSED else { throw Shell.Failure(description: "no way to \(address): errno \(code)") }
     }
 
     // MARK: Changing it
 
-    private func add(rules: String) throws {
+    /// Has the far side do more to the packets that come in; as of ``with(rules:delay:_:)``.
+    package func add(rules: String) throws {
         var commands: [String] = []
         for family in ["ip", "ip6"] {
             commands.append("add table \(family) duplex")
@@ -150,7 +164,7 @@ struct TestNetwork: Sendable {
     }
 
     /// Loses everything that goes over TCP, both ways.
-    func cut() throws {
+    package func cut() throws {
         let chains = ["input", "output"].map { hook in
             """
             add chain inet duplex-cut \(hook) { type filter hook \(hook) priority 0; }
@@ -162,17 +176,17 @@ struct TestNetwork: Sendable {
     }
 
     /// Takes all rules away, and mends what was cut.
-    func removeRules() throws {
+    package func removeRules() throws {
         try Shell.run("ip netns exec \(namespace) nft flush ruleset")
     }
 
     /// Takes the interface of this side down.
-    func takeDown() throws {
+    package func takeDown() throws {
         try Shell.run("ip link set \(interface) down")
     }
 
     /// Takes the interface of this side up again, with the IPv6 addresses that it lost when it went down.
-    func bringUp() throws {
+    package func bringUp() throws {
         let addresses = [Host.ipv6, .secondIPv6, .linkLocal].map {
             "ip address replace \(literal($0, 1))/64 dev \(interface) nodad"
         }
@@ -180,28 +194,47 @@ struct TestNetwork: Sendable {
     }
 
     /// Gives the interface of this side another address, or takes it away; a literal with the length of its prefix.
-    func change(_ address: String, isAdded: Bool) throws {
+    package func change(_ address: String, isAdded: Bool) throws {
         let isIPv6 = address.contains(":")
         let action = isAdded ? "add" : "delete"
         try Shell.run("ip address \(action) \(address) dev \(interface)\(isIPv6 && isAdded ? " nodad" : "")")
     }
 
     /// Adds a route to the near side's table, or takes it away.
-    func changeRoute(to network: String, isAdded: Bool) throws {
+    package func changeRoute(to network: String, isAdded: Bool) throws {
         try Shell.run("ip route \(isAdded ? "add" : "delete") \(network) dev \(interface)")
     }
 
+    /// Sees to it that without the interface there is no way to the far side, rather than one that leads to nobody: then
+    /// connecting fails at once.
+    package func forbidOtherWays() throws {
+        try Shell.run(ways.map { "ip route add unreachable \($0) metric 9999" }.joined(separator: "\n"))
+    }
+
+    private var ways: [String] {
+        let process = Int(getpid())
+        return [
+            "198.\(18 + process % 2).\(process / 2 % 256).\(number % 63 * 4)/30",
+            "fdd9:\(String(process % 65_536, radix: 16)):\(String(number, radix: 16))::/64",
+        ]
+    }
+
     private func remove() {
+        line?.stop()
+        for way in ways { _ = try? Shell.run("ip route delete unreachable \(way) metric 9999") }
         // The interfaces first: sockets that are still open keep the namespace alive, and both with it.
         _ = try? Shell.run("ip link delete \(interface) || true; ip netns delete \(namespace)")
     }
 
     // MARK: The far side
 
+    /// What a command line has to begin with, for a program that is to run on the far side.
+    package var farCommand: [String] { ["ip", "netns", "exec", namespace] }
+
     /// A descriptor that listens in the namespace, on all of its addresses.
     ///
     /// A socket belongs to the namespace that its thread was in when it was made, whoever uses it later.
-    func listen() async throws -> (descriptor: Int32, port: Int) {
+    package func listen() async throws -> (descriptor: Int32, port: Int) {
         let path = "/run/netns/\(namespace)"
         return try await withCheckedThrowingContinuation { continuation in
             do {
@@ -222,8 +255,12 @@ struct TestNetwork: Sendable {
         guard enter(namespace) == 0 else { throw Shell.Failure(description: "setns: errno \(errno)") }
         let descriptor = try SystemCalls.streamSocket(.ipv6)
         _ = SystemCalls.setOption(descriptor, level: Int32(IPPROTO_IPV6), name: IPV6_V6ONLY, 0)
-        let any = try SocketAddress("::", port: 0)
-        let code = unsafe any.withSystemAddress { unsafe bind(descriptor, $0, $1) }
+        let any = try SocketAddress("::", port: 0).systemBytes
+        let code = unsafe any.withUnsafeBytes { bytes in
+            unsafe bytes.withMemoryRebound(to: sockaddr.self) { address in
+                unsafe bind(descriptor, address.baseAddress, socklen_t(any.count))
+            }
+        }
         guard code == 0, Glibc.listen(descriptor, 16) == 0, let address = SocketAddress.local(of: descriptor) else {
             throw Shell.Failure(description: "listen: errno \(errno)")
         }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// When changes of the network are acted on: none is lost, those that come together are taken together.
+///
+/// The first is acted on at once. Those behind it wait 100 ms, and twice as long after each time, up to 2 seconds; 2 seconds
+/// without any and it begins anew. An attempt that was begun for a change has 5 seconds, since most that come meanwhile belong
+/// to it, unless that was a loss and the next is none: then the attempt is one of the network that was lost. When it fails, the
+/// next is made at once.
+struct ChangeThrottle {
+    /// What is to be done now.
+    enum Next: Equatable {
+        case nothing
+        case act
+        case wait(until: MonotonicInstant)
+    }
+
+    static let firstGap = Duration.milliseconds(100)
+    static let lastGap = Duration.seconds(2)
+    static let settleTime = Duration.seconds(5)
+
+    /// What was acted on last.
+    private var last: (instant: MonotonicInstant, isLoss: Bool)?
+    private var gap = firstGap
+    /// Whether all that wait are losses; `nil` when none waits.
+    private var waiting: Bool?
+
+    /// Whether some wait.
+    var isWaiting: Bool { waiting != nil }
+
+    /// Takes a change.
+    mutating func note(isLoss: Bool) {
+        waiting = (waiting ?? true) && isLoss
+    }
+
+    /// What is to be done about those that were taken.
+    ///
+    /// - Parameters:
+    ///   - isConnecting: whether an attempt is under way.
+    ///   - now: the time.
+    /// - Returns: what; after ``Next/act`` none is left.
+    mutating func next(isConnecting: Bool, _ now: MonotonicInstant) -> Next {
+        guard let waiting else { return .nothing }
+        if let last {
+            let isNews = last.isLoss && !waiting
+            let due = last.instant.advanced(by: isConnecting && !isNews ? Self.settleTime : gap)
+            if now < due { return .wait(until: due) }
+            let isQuiet = last.instant.advanced(by: Self.lastGap) < now
+            gap = isQuiet ? Self.firstGap : min(gap * 2, Self.lastGap)
+        }
+        last = (now, waiting)
+        self.waiting = nil
+        return .act
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import Testing
+
+@testable import DuplexWebSockets
+
+/// Changes and the time, moved by hand.
+@Suite struct ChangeThrottleTests {
+    private static let start = MonotonicInstant.now()
+
+    private static func at(_ milliseconds: Int) -> MonotonicInstant {
+        start.advanced(by: .milliseconds(milliseconds))
+    }
+
+    /// Takes a change, and says what is to be done.
+    private func note(
+        _ throttle: inout ChangeThrottle,
+        _ milliseconds: Int,
+        isLoss: Bool = false,
+        isConnecting: Bool = false
+    ) -> ChangeThrottle.Next {
+        throttle.note(isLoss: isLoss)
+        return throttle.next(isConnecting: isConnecting, Self.at(milliseconds))
+    }
+
+    @Test("The first is acted on at once, and those of the same moment together, a moment later")
+    func together() {
+        var throttle = ChangeThrottle()
+        #expect(throttle.next(isConnecting: false, Self.at(0)) == .nothing)
+        #expect(note(&throttle, 0) == .act)
+        #expect(!throttle.isWaiting)
+        for time in [0, 1, 99] { #expect(note(&throttle, time) == .wait(until: Self.at(100))) }
+        #expect(throttle.isWaiting)
+        #expect(throttle.next(isConnecting: false, Self.at(100)) == .act)
+        #expect(throttle.next(isConnecting: false, Self.at(100)) == .nothing)
+    }
+
+    @Test("What goes on changing is acted on every two seconds in the end, and after two quiet ones at once again")
+    func flapping() {
+        var throttle = ChangeThrottle()
+        var acted: [Int] = []
+        for time in stride(from: 0, through: 10_000, by: 10) where note(&throttle, time) == .act { acted.append(time) }
+        #expect(acted == [0, 100, 300, 700, 1_500, 3_100, 5_100, 7_100, 9_100])
+        #expect(throttle.next(isConnecting: false, Self.at(11_100)) == .act)
+        #expect(note(&throttle, 13_200) == .act)
+        #expect(note(&throttle, 13_200) == .wait(until: Self.at(13_300)))
+    }
+
+    @Test("An attempt that a change has begun has five seconds, and one that a loss has begun ends when more is there")
+    func connecting() {
+        var throttle = ChangeThrottle()
+        #expect(note(&throttle, 0, isConnecting: true) == .act)
+        #expect(note(&throttle, 500, isConnecting: true) == .wait(until: Self.at(5_000)))
+        // The attempt has failed.
+        #expect(throttle.next(isConnecting: false, Self.at(600)) == .act)
+        #expect(note(&throttle, 9_000, isLoss: true, isConnecting: true) == .act)
+        #expect(note(&throttle, 9_200, isLoss: true, isConnecting: true) == .wait(until: Self.at(14_000)))
+        #expect(note(&throttle, 9_300, isLoss: false, isConnecting: true) == .act)
+        #expect(note(&throttle, 9_900, isLoss: true, isConnecting: true) == .wait(until: Self.at(14_300)))
+    }
+}
