@@ -25,6 +25,9 @@ public struct ReconnectOptions: Sendable {
     /// How long an open connection has for a pong when the network has changed; 5 seconds.
     public var probeTimeout = Duration.seconds(5)
 
+    /// What the client draws its waits from begins here, so that a test knows them; the system's numbers unless set.
+    package var seed: UInt64?
+
     /// Waits for changes of the network, and tells of each.
     var networkChanges: (@Sendable (_ tell: @Sendable () async -> Void) async -> Void)?
 

@@ -30,7 +30,7 @@ public actor ReconnectingWebSocket {
     nonisolated let preambleBox = Mutex<ReconnectingAttempt.Preamble?>(nil)
     let options: ReconnectOptions
     var machine: ReconnectMachine
-    var random = SystemRandomNumberGenerator()
+    var random: ReconnectRandom
 
     /// The connection that is open, and the number of its attempt.
     var current: (socket: WebSocket, number: Int)?
@@ -78,6 +78,7 @@ public actor ReconnectingWebSocket {
         precondition(!urls.isEmpty, "A client that reconnects needs a URL.")
         self.urls = urls
         self.options = options
+        random = ReconnectRandom(seed: options.seed)
         loop = group.next()
         machine = ReconnectMachine(urls: urls.count, policy: policy)
         outbox = ReconnectOutbox(
