@@ -154,7 +154,7 @@ public actor ReconnectingWebSocket {
     /// Says that the machine's network is another one; see also ``ReconnectOptions/follow(_:)``.
     ///
     /// A wait ends and an attempt is made at once, unless the server has asked to be left alone until later. An attempt that is
-    /// under way begins anew. An open connection gets a ping, and is lost if the pong doesn't come in time
+    /// under way begins anew, at most once a second. An open connection gets a ping, and is lost if the pong doesn't come in time
     /// (``ReconnectOptions/probeTimeout``).
     public func networkChanged() {
         handle(.networkChanged)

@@ -64,6 +64,11 @@ public struct ReconnectMachine: Sendable {
     /// When the present attempt or connection began, or the present wait ends.
     private var began = Instant(nanoseconds: 0)
     private var due = Instant(nanoseconds: 0)
+    /// Whether the present attempt was begun because the network had changed, and whether that has happened again since.
+    private var isOfNewNetwork = false
+    private var isChangeDue = false
+    /// How long an attempt is left alone after the change that it was begun for.
+    private static let settlingTime = Duration.seconds(1)
     /// Before when the server doesn't want to be asked.
     private var notBefore: Instant?
 
@@ -99,8 +104,7 @@ public struct ReconnectMachine: Sendable {
         case .opened(let number): return opened(number, now)
         case .failed(let number, let failure): return failed(number, failure, now, &random)
         case .timerFired:
-            guard case .waiting = phase else { return [] }
-            return now < due ? [.startTimer(at: due)] : connect(.waited, now)
+            return timerFired(now)
         case .networkChanged: return networkChanged(now)
         case .pause:
             guard phase != .paused else { return [] }
@@ -123,6 +127,7 @@ public struct ReconnectMachine: Sendable {
         lastAttempt += 1
         attempts += 1
         used[url] += 1
+        isOfNewNetwork = reason == .networkChanged
         let timeout = policy.timeLimit.map { max(.zero, $0 - spent) }
         let attempt = ReconnectAttempt(number: lastAttempt, url: url, timeout: timeout)
         return [change(.connecting(attempt), reason, now), .connect(attempt)]
@@ -133,7 +138,10 @@ public struct ReconnectMachine: Sendable {
         spend(now)
         let took = began.duration(to: now)
         began = now
-        return [change(.open(attempt, after: took), .opened, now)]
+        let due = takeChange()
+        let opened = change(.open(attempt, after: took), .opened, now)
+        // What the network has become since the attempt began, the connection may not have noticed.
+        return due.isEmpty ? [opened] : due + [opened, .probe(attempt: number)]
     }
 
     private mutating func failed(
@@ -151,11 +159,13 @@ public struct ReconnectMachine: Sendable {
         default: return []
         }
         failures += 1
+        let stop = takeChange()
         switch next(failure, now, &random) {
-        case .end(let end): return [change(.ended(end), .failed(failure), now)]
+        case .end(let end): return stop + [change(.ended(end), .failed(failure), now)]
         case .wait(let delay):
             due = now.advanced(by: delay)
-            return [change(.waiting(delay), .failed(failure), now), .startTimer(at: due)]
+            let wait = stop + [change(.waiting(delay), .failed(failure), now), .startTimer(at: due)]
+            return stop.isEmpty ? wait : wait + networkChanged(now)
         }
     }
 
@@ -210,13 +220,43 @@ public struct ReconnectMachine: Sendable {
             failures = 0
             return [.stopTimer] + connect(.networkChanged, now)
         case .connecting(let attempt):
-            // It says nothing of the URL, and may hang for as long as the old network's silence.
-            used[url] -= 1
-            attempts -= 1
-            failures = 0
-            return [.abandon(attempt: attempt.number)] + connect(.networkChanged, now)
+            let settled = began.advanced(by: Self.settlingTime)
+            guard isOfNewNetwork && now < settled else { return beginAnew(attempt, now) }
+            // Changes come in bursts: one that was begun a moment ago would never come to its end.
+            if isChangeDue { return [] }
+            isChangeDue = true
+            due = settled
+            return [.startTimer(at: settled)]
         case .open(let attempt, after: _): return [.probe(attempt: attempt.number)]
         case .idle, .paused, .ended: return []
+        }
+    }
+
+    /// An attempt says nothing of the URL when the network isn't the same any more, and may hang for as long as the old
+    /// one's silence.
+    private mutating func beginAnew(_ attempt: ReconnectAttempt, _ now: Instant) -> [Action] {
+        used[url] -= 1
+        attempts -= 1
+        failures = 0
+        return takeChange() + [.abandon(attempt: attempt.number)] + connect(.networkChanged, now)
+    }
+
+    /// Forgets a change that was put off.
+    ///
+    /// - Returns: what has to be done for that; nothing if there was none.
+    private mutating func takeChange() -> [Action] {
+        defer { isChangeDue = false }
+        return isChangeDue ? [.stopTimer] : []
+    }
+
+    private mutating func timerFired(_ now: Instant) -> [Action] {
+        switch phase {
+        case .waiting: return now < due ? [.startTimer(at: due)] : connect(.waited, now)
+        case .connecting(let attempt) where isChangeDue:
+            if now < due { return [.startTimer(at: due)] }
+            isChangeDue = false
+            return beginAnew(attempt, now)
+        default: return []
         }
     }
 
@@ -225,7 +265,7 @@ public struct ReconnectMachine: Sendable {
     /// Ends what goes on in the present phase.
     private mutating func leave() -> [Action] {
         switch phase {
-        case .connecting(let attempt): [.abandon(attempt: attempt.number)]
+        case .connecting(let attempt): takeChange() + [.abandon(attempt: attempt.number)]
         case .open(let attempt, after: _): [.disconnect(attempt: attempt.number)]
         case .waiting: [.stopTimer]
         case .idle, .paused, .ended: []

@@ -241,7 +241,7 @@ import Testing
             [
                 (.zero, .networkChanged, ""), (.zero, .start, "connecting; connect 1 0"),
                 (.zero, .networkChanged, "abandon 1; connecting; connect 2 0"),
-                (.zero, .networkChanged, "abandon 2; connecting; connect 3 0"),
+                (.seconds(1), .networkChanged, "abandon 2; connecting; connect 3 0"),
                 (.zero, Self.fails(2), ""), (.zero, Self.fails(3), "waiting 1; timer 1"),
                 (.zero, .networkChanged, "stop; connecting; connect 4 0"), (.zero, .opened(attempt: 4), "open"),
                 (.zero, .networkChanged, "probe 4"), (.zero, .pause, "disconnect 4; paused"),
@@ -249,6 +249,44 @@ import Testing
             ],
             policy
         )
+    }
+
+    @Test("An attempt that a new network has begun is left alone for a second, and then begins anew once")
+    func burstOfChanges() {
+        let policy = ReconnectPolicy.delays { _ in .seconds(9) }
+        let began: [Row] = [
+            (.zero, .start, "connecting; connect 1 0"),
+            (.milliseconds(10), .networkChanged, "abandon 1; connecting; connect 2 0"),
+            (.milliseconds(100), .networkChanged, "timer 0"), (.milliseconds(100), .networkChanged, ""),
+        ]
+        let begun: [Row] = [
+            (.milliseconds(700), .timerFired, "timer 0"),
+            (.milliseconds(100), .timerFired, "abandon 2; connecting; connect 3 0"),
+            (.milliseconds(999), .networkChanged, "timer 0"),
+            // The next change is there before the timer.
+            (.milliseconds(1), .networkChanged, "stop; abandon 3; connecting; connect 4 0"),
+            (.zero, .timerFired, ""), (.seconds(5), .networkChanged, "abandon 4; connecting; connect 5 0"),
+        ]
+        check(began + begun, policy)
+        // One that comes to its end before has another right behind it, or its connection is looked at.
+        let failed = "stop; waiting 9; timer 9; stop; connecting; connect 3 0"
+        check(began + [(.zero, Self.fails(2), failed), (.zero, .timerFired, "")], policy)
+        check(began + [(.zero, .opened(attempt: 2), "stop; open; probe 2"), (.zero, .timerFired, "")], policy)
+        check(began + [(.zero, .pause, "stop; abandon 2; paused"), (.zero, .timerFired, "")], policy)
+        check(began + [(.zero, .close, "stop; abandon 2; closed")], policy)
+        let stopped = ReconnectFailure(.closed(.policyViolation))
+        check(began + [(.zero, Self.fails(2, stopped), "stop; stopped")], policy)
+    }
+
+    @Test("A wait ends with each change, however soon after the last")
+    func waitsAndChanges() {
+        let rows: [Row] = (2..<20).flatMap { number in
+            [
+                (.zero, Self.fails(number - 1), "waiting 9; timer 9"),
+                (.milliseconds(1), .networkChanged, "stop; connecting; connect \(number) 0"),
+            ]
+        }
+        check([(.zero, .start, "connecting; connect 1 0")] + rows, .delays { _ in .seconds(9) })
     }
 
     @Test("A pause ends what goes on, and resuming begins as new")
