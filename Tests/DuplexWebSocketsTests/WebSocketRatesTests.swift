@@ -84,7 +84,7 @@ struct WebSocketRatesTests {
         }
     }
 
-    @Test("A message whose rest waits while this side keeps the peer waiting isn't late, and one is whose rest doesn't come")
+    @Test("A message isn't late because this side kept the peer waiting, and is if its rest doesn't come")
     func messageTime() async throws {
         let limits = Limits.internet.with(messageRate: .perSecond(20, burst: 2)).with(messageTime: .milliseconds(300))
         try await withClient(options: Self.options(limits)) { socket, peer in
