@@ -181,18 +181,44 @@ measure_clients() {
         for who in duplex "${peers[@]}"; do
             case "$who" in
             duplex)
-                count=$(timed "$duplex" bench "$url" --connections 50 --size 32B --depth 1 --duration "${seconds}s" \
-                    --warmup 0s --loops 1 --json | sed -nE 's/.*"messages":([0-9]+).*/\1/p')
+                count=$(timed_bench "$url")
                 ;;
             node) count=$(timed node Benchmarks/Peers/node_client.cjs "$url" 50 32 "$seconds") ;;
             python) count=$(timed "$peer_python" Benchmarks/Peers/python_client.py "$url" 50 32 "$seconds") ;;
             *) continue ;;
             esac
-            awk -v name="client $round $who" -v count="$count" '{ printf "%s msgs=%d us_per_msg=%.3f\n", name, count,
-                ($1 + $2) * 1e6 / count }' "$work/client.time" >>"$results"
+            add_client_time "client $round $who" "$count"
         done
     done
     stop "$pid"
+}
+
+# What a client pays for connecting again by itself, while it is connected: its sessions, and all of them as one socket,
+# each right behind a plain socket in the same kind of task.
+measure_reconnecting() {
+    local round who url
+    start_duplex sync
+    url=ws://127.0.0.1:$port/echo
+    for ((round = 1; round <= rounds; round++)); do
+        note "Clients that reconnect, round $round of $rounds ..."
+        for who in task sessions endless; do
+            add_client_time "reconnecting $round $who" "$(timed_bench "$url" --client "$who")"
+        done
+    done
+    stop "$pid"
+}
+
+# timed_bench URL ARGUMENTS...: echoes over 50 connections; prints how many there were.
+timed_bench() {
+    timed "$duplex" bench "$1" --connections 50 --size 32B --depth 1 --duration "${seconds}s" --warmup 0s --loops 1 \
+        --json "${@:2}" | sed -nE 's/.*"messages":([0-9]+).*/\1/p'
+}
+
+# add_client_time NAME COUNT: adds what so many messages took of the client's time to the results.
+add_client_time() {
+    [ "${2:-0}" -gt 0 ] || fail "no message came back: $1."
+    awk -v name="$1" -v count="$2" '{ printf "%s msgs=%d us_per_msg=%.3f\n", name, count,
+        ($1 + $2) * 1e6 / count }' "$work/client.time" >>"$results"
 }
 
 # timed COMMAND...: runs a program on the core of the load, and leaves its user and system time in client.time.

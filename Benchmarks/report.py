@@ -38,6 +38,8 @@ DEFLATE_TARGETS = {("1024", "node"): 1.0, ("1024", "python"): 2.0, ("65536", "no
 ZLIB_TARGET = 0.85
 # A broadcast: the CPU time per delivery of a loop in C that sends the same bytes divided by ours.
 BROADCAST_TARGET = 0.85
+# The CPU time of a message on a client that reconnects by itself, divided by that of a plain one: at most this.
+RECONNECTING_TARGET = 1.05
 # Allocations for each message.
 ALLOCATION_TARGETS = {"sync": 0.0}
 
@@ -98,7 +100,7 @@ class Results:
                 name, number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
-            elif kind in ("client", "openings"):
+            elif kind in ("client", "reconnecting", "openings"):
                 number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault("", {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
@@ -297,6 +299,17 @@ def rival_rows(results, kind, title, what, figure):
             yield (title, what.format(NAMES[who]), ratio_text(found), "")
 
 
+def reconnecting_rows(results):
+    rounds = results.rounds.get("reconnecting", {}).get("", {})
+    for who, title in (("sessions", "its sessions"), ("endless", "one endless socket")):
+        found = ratios(rounds, "task", who, lambda run: float(run["us_per_msg"]))
+        if found:
+            reached = verdict(round(statistics.median(found), 2) <= RECONNECTING_TARGET)
+            target = f"at most {RECONNECTING_TARGET:.2f}: {reached}"
+            yield (f"client that reconnects, {title}: 50 connections, 32 B, depth 1", "CPU: it / plain",
+                   ratio_text(found), target)
+
+
 def message_table(results):
     rows = [
         *deflate_rows(results),
@@ -304,6 +317,7 @@ def message_table(results):
         *limit_rows(results, "broadcast", "broadcast to all connections", BROADCAST_TARGET),
         *rival_rows(results, "client", "client: 50 connections, 32 B, depth 1", "CPU: {} / Duplex",
                     lambda run: float(run["us_per_msg"])),
+        *reconnecting_rows(results),
         *rival_rows(results, "openings", "connect, echo once, close", "CPU: {} / Duplex",
                     lambda run: float(run["srv_us_per_conn"])),
     ]

@@ -15,6 +15,7 @@ extension WebSocket {
         // Once an end has begun it is waited for, and that has a deadline of its own.
         guard isTaking, session.state == .open, !streams.isPaused else { return }
         streams.isPaused = true
+        streams.pausedSince = now
         channel.isReading = false
         graceTimer = channel.core.schedule(self, at: MonotonicInstant(resume))
     }
@@ -22,9 +23,16 @@ extension WebSocket {
     /// The time for which reading had to stop is over, or other things matter more.
     func endPause() {
         guard let streams, streams.isPaused else { return }
+        excuseMessage(streams, now: Instant(channel.core.now))
         streams.isPaused = false
         if let graceTimer { channel.core.cancel(graceTimer) }
         graceTimer = nil
+    }
+
+    /// The time of a pause isn't the peer's: the message that is arriving has so much more.
+    func excuseMessage(_ streams: WebSocketStreams, now: Instant) {
+        session.excuseMessage(max(.zero, streams.pausedSince.duration(to: now)))
+        streams.pausedSince = now
     }
 
     /// Goes on reading after a pause.

@@ -230,8 +230,12 @@ extension WebSocket: TimerTarget {
         let isStuck = channel.isStuck()
         if !channel.isReading && !isStuck && ending == nil && session.state == .open {
             session.peerIsAlive(now: now)
-            // Who isn't read because it sends too fast could send so fast as never to be late.
-            if streams?.isPaused != true { session.restartMessageTime(now: now) }
+            // A pause is all that is given back to one that sends too fast: it could send so fast as never to be late.
+            if let streams, streams.isPaused {
+                excuseMessage(streams, now: now)
+            } else {
+                session.restartMessageTime(now: now)
+            }
         }
         switch session.deadlinePassed(now: now) {
         case .none, .wrote: break

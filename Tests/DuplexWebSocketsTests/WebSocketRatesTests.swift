@@ -84,6 +84,23 @@ struct WebSocketRatesTests {
         }
     }
 
+    @Test("A message isn't late because this side kept the peer waiting, and is if its rest doesn't come")
+    func messageTime() async throws {
+        let limits = Limits.internet.with(messageRate: .perSecond(20, burst: 2)).with(messageTime: .milliseconds(300))
+        try await withClient(options: Self.options(limits)) { socket, peer in
+            // In one read, which costs a second of silence: the message has its end behind that.
+            let pings = [RawFrame](repeating: .ping(), count: 22)
+            try await peer.send([RawFrame(0x1, Array("sl".utf8), isFinal: false)] + pings)
+            while await !socket.isPaused { await nextTurn(of: socket.loop) }
+            try await peer.send(.continuation(Array("ow".utf8)))
+            #expect(try await socket.receive() == "slow")
+            try await peer.send(RawFrame(0x1, Array("sl".utf8), isFinal: false))
+            let error = await #expect(throws: WebSocketError.self) { try await socket.receive() }
+            #expect(error?.closeReport?.error?.code == .messageTimeout)
+            await peer.reset()
+        }
+    }
+
     @Test("A connection that isn't read for a long time can be closed, by either side")
     func closing() async throws {
         let limits = Limits.internet.with(messageRate: .perSecond(1, burst: 2))

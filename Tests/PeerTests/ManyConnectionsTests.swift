@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
-import Glibc
 import Synchronization
 import Testing
 
@@ -90,32 +89,6 @@ extension PeerTests {
         private static func waitForDescriptors(of server: DuplexServe, until isEnough: (Int) -> Bool) async throws {
             let end = ContinuousClock.now.advanced(by: .seconds(30))
             while try !isEnough(server.descriptors()), ContinuousClock.now < end { await Task.yield() }
-        }
-    }
-
-    /// How many descriptors this process may have.
-    private enum DescriptorLimit {
-        private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-
-        private static var limit: rlimit {
-            var limit = rlimit()
-            _ = unsafe getrlimit(resource, &limit)
-            return limit
-        }
-
-        private static func set(_ limit: rlimit) {
-            var limit = limit
-            _ = unsafe setrlimit(resource, &limit)
-        }
-
-        static var hard: Int { Int(clamping: limit.rlim_max) }
-
-        /// Raises the limit as far as it goes for the length of the body.
-        static func withRaised(_ body: () async throws -> Void) async throws {
-            let before = limit
-            set(rlimit(rlim_cur: before.rlim_max, rlim_max: before.rlim_max))
-            defer { set(before) }
-            try await body()
         }
     }
 }

@@ -44,6 +44,15 @@ struct Bench: AsyncParsableCommand {
     @Flag(help: "Send text messages rather than binary ones.")
     var text = false
 
+    @Option(
+        help: ArgumentHelp(
+            "What connects: a socket with a synchronous handler, a socket with a task, the sessions of a reconnecting client, "
+                + "or such a client as one endless socket.",
+            valueName: "client"
+        )
+    )
+    var client = BenchClient.handler
+
     @Option(help: ArgumentHelp("How many event loops; one for each core unless given.", valueName: "count"))
     var loops: Int?
 
@@ -87,7 +96,8 @@ struct Bench: AsyncParsableCommand {
             duration: duration.duration,
             warmup: warmup.duration,
             options: options,
-            echoTimeout: connection.timeout.duration
+            echoTimeout: connection.timeout.duration,
+            client: client
         )
         let group = if let loops { try EventLoopGroup(loops: loops) } else { EventLoopGroup.shared }
         let run = BenchRun(plan: plan, group: group) { messages, elapsed in

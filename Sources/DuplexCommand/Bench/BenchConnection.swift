@@ -8,7 +8,7 @@ import Synchronization
 
 /// One connection of a run: keeps a number of messages in flight and checks every echo.
 ///
-/// Works from within the loop's calls; the lock is for the compiler and for the end of the run, and hardly ever waited for.
+/// Works from within the loop's calls, or in a task on the loop; the lock is for the compiler and for the end of the run, and hardly ever waited for.
 final class BenchConnection: WebSocketHandler {
     /// How a connection's part in the run ended.
     enum End: Sendable, Equatable {
@@ -85,13 +85,61 @@ final class BenchConnection: WebSocketHandler {
     }
 
     func closed(_ socket: isolated WebSocket, _ report: CloseReport) {
+        lost(report.description)
+    }
+
+    // MARK: From a task
+
+    /// Takes note of the loop.
+    ///
+    /// - Returns: where the run stands.
+    func began(on loop: EventLoop) -> BenchStage.Name {
+        state.withLock { $0.recorder = recorders[ObjectIdentifier(loop)] }
+        return stage.name
+    }
+
+    /// The next message to be sent; `nil` once the depth is reached or the run is ending.
+    func next(_ stage: BenchStage.Name) -> Message? {
+        state.withLock { state in
+            guard state.end == nil, stage != .draining, state.sent - state.received < depth else { return nil }
+            state.sentAt[Int(state.sent % depth)] = .now()
+            defer { state.sent += 1 }
+            return state.payload.message(state.sent)
+        }
+    }
+
+    /// Checks an echo.
+    ///
+    /// - Returns: where the run stands; `nil` once this connection's part has ended.
+    func received(_ message: Message) -> BenchStage.Name? {
+        // Read once, as above.
+        let stage = stage.name
         let end = state.withLock { state -> End? in
-            guard state.end == nil else { return nil }
-            state.end = .failed("A connection ended: \(report.description.visible).")
+            switch message {
+            case .text(let text): state.end = check(text.utf8.span.raw, .text, stage, &state)
+            case .binary(let bytes): state.end = check(bytes.span.raw, .binary, stage, &state)
+            }
             return state.end
         }
-        if let end { onEnd(end) }
+        guard let end else { return stage }
+        onEnd(end)
+        return nil
     }
+
+    /// Takes note that the connection has ended by itself.
+    func lost(_ reason: String) {
+        end(.failed("A connection ended: \(reason.visible)."))
+    }
+
+    private func end(_ end: End) {
+        let isFirst = state.withLock { state in
+            defer { state.end = state.end ?? end }
+            return state.end == nil
+        }
+        if isFirst { onEnd(end) }
+    }
+
+    // MARK: Both
 
     /// Checks an echo and records its latency.
     ///

@@ -47,6 +47,12 @@ struct BenchPayload: Sendable {
         return body(bytes.span.raw)
     }
 
+    /// The message of that number, to be kept.
+    mutating func message(_ number: UInt64) -> Message {
+        write(number)
+        return kind == .text ? .text(String(decoding: bytes, as: UTF8.self)) : .binary(bytes)
+    }
+
     /// Compares an echo with the message of that number: kind, length, number and every byte.
     ///
     /// - Returns: what differs; `nil` when nothing does.

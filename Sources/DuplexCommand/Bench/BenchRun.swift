@@ -20,6 +20,14 @@ struct BenchRun: Sendable {
         var options: WebSocketOptions
         /// How long the last echoes may take once nothing more is sent.
         var echoTimeout: Duration
+        /// What each connection is made with.
+        var client = BenchClient.handler
+
+        /// The most bytes of messages that one connection has in flight.
+        var bytesInFlight: Int {
+            let (bytes, isTooMuch) = depth.multipliedReportingOverflow(by: size)
+            return isTooMuch ? .max : bytes
+        }
     }
 
     let plan: Plan
@@ -66,25 +74,26 @@ struct BenchRun: Sendable {
         let size = max(options.limits.messageSize, .mebibytes(64), ByteCount(plan.size))
         options.limits = options.limits.with(messageSize: size)
         options.keepalive = .disabled
+        // A task that waits to send doesn't receive: what is in flight finds room, or both sides would wait for the other.
+        options.limits.inboxMessages = max(options.limits.inboxMessages, plan.depth)
+        options.limits.inboxBytes = max(options.limits.inboxBytes, ByteCount(plan.bytesInFlight))
         return options
     }
 
-    private func open(_ connections: [BenchConnection]) async throws -> [WebSocket] {
+    private func open(_ connections: [BenchConnection]) async throws -> [OpenBenchClient] {
         let options = options
-        return try await withThrowingTaskGroup(of: WebSocket.self) { tasks in
-            var sockets: [WebSocket] = []
+        return try await withThrowingTaskGroup(of: OpenBenchClient.self) { tasks in
+            var sockets: [OpenBenchClient] = []
             for (index, connection) in connections.enumerated() {
                 if index >= Self.openingAtOnce, let socket = try await tasks.next() { sockets.append(socket) }
-                tasks.addTask {
-                    try await WebSocket.connect(to: plan.url, options: options, on: group, handler: connection)
-                }
+                tasks.addTask { try await plan.client.open(plan, options, on: group, connection) }
             }
             for try await socket in tasks { sockets.append(socket) }
             return sockets
         }
     }
 
-    private func close(_ sockets: [WebSocket]) async {
+    private func close(_ sockets: [OpenBenchClient]) async {
         await withDiscardingTaskGroup { tasks in
             for socket in sockets { tasks.addTask { await socket.close() } }
         }

@@ -25,6 +25,9 @@ public struct ReconnectOptions: Sendable {
     /// How long an open connection has for a pong when the network has changed; 5 seconds.
     public var probeTimeout = Duration.seconds(5)
 
+    /// What the client draws its waits from, so that a test knows them.
+    package var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+
     /// Waits for changes of the network, and tells of each.
     var networkChanges: (@Sendable (_ tell: @Sendable (_ isLoss: Bool) async -> Void) async -> Void)?
 

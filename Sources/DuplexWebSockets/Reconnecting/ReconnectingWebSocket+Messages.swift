@@ -16,7 +16,32 @@ extension ReconnectingWebSocket {
     /// has to read ``messages``.
     ///
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once the client has ended; `CancellationError`.
+    @inlinable
+    @inline(__always)
     public func send(_ message: Message) async throws {
+        // Part of the function that calls it, as that of a connection: in an open one's time a call is much.
+        if !writeNow(message) { try await sendLater(message) }
+    }
+
+    /// Writes a message if there is a connection that takes it, and nothing that it has to wait for or be kept for.
+    ///
+    /// - Returns: whether it was written.
+    @usableFromInline
+    func writeNow(_ message: Message) -> Bool {
+        guard let socket = current?.socket, !isDraining, senders.isEmpty, outbox.passesOn else { return false }
+        let isBelow: Bool
+        do {
+            isBelow = try socket.onLoop(loop, message) { try $0.write($1) }
+        } catch {
+            // It is ending; the message waits for the next one.
+            return false
+        }
+        if !isBelow { drain(socket) }
+        return true
+    }
+
+    @usableFromInline
+    func sendLater(_ message: Message) async throws {
         handle(.start)
         if case .ended = machine.phase { throw Self.isOver }
         if senders.isEmpty && outbox.hasRoom(for: message) {
@@ -111,7 +136,7 @@ extension ReconnectingWebSocket {
             if reading == nil { reading = try await nextSession() }
             guard let socket = reading else { return nil }
             do {
-                if let message = try await socket.nextMessage() {
+                if let message = try await nextMessage(of: socket) {
                     if outbox.received(message) > 0 { flush() }
                     return message
                 }
@@ -125,6 +150,21 @@ extension ReconnectingWebSocket {
             }
             if reading === socket { reading = nil }
         }
+    }
+
+    /// The next message of one connection, as its own `nextMessage()` gives it, but without a hop to it and back.
+    private func nextMessage(of socket: WebSocket) async throws -> Message? {
+        let (message, id) = socket.onLoop(loop) { socket, _ in
+            socket.nextWaiterID += 1
+            return (socket.takeMessage(), socket.nextWaiterID)
+        }
+        if let message { return message }
+        try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
+            socket.onLoop(loop, waiter) { $0.wait($1) }
+        } onCancel: {
+            socket.loop.execute { _ in socket.assumeIsolated { $0.cancelReceiver(id) } }
+        }
+        return socket.onLoop(loop) { socket, _ in socket.takeDelivered() }
     }
 
     /// The next connection; `nil` once the client has ended in order.

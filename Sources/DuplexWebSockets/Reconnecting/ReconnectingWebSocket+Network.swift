@@ -21,7 +21,7 @@ extension ReconnectingWebSocket {
         stopChangeTimer()
     }
 
-    private func noted(isLoss: Bool) {
+    func noted(isLoss: Bool) {
         throttle.note(isLoss: isLoss)
         reviewChanges()
     }

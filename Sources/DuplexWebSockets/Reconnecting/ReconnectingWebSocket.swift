@@ -30,7 +30,7 @@ public actor ReconnectingWebSocket {
     nonisolated let preambleBox = Mutex<ReconnectingAttempt.Preamble?>(nil)
     let options: ReconnectOptions
     var machine: ReconnectMachine
-    var random = SystemRandomNumberGenerator()
+    var random: any RandomNumberGenerator & Sendable
 
     /// The connection that is open, and the number of its attempt.
     var current: (socket: WebSocket, number: Int)?
@@ -81,6 +81,7 @@ public actor ReconnectingWebSocket {
         precondition(!urls.isEmpty, "A client that reconnects needs a URL.")
         self.urls = urls
         self.options = options
+        random = options.random
         loop = group.next()
         machine = ReconnectMachine(urls: urls.count, policy: policy)
         outbox = ReconnectOutbox(
@@ -156,10 +157,13 @@ public actor ReconnectingWebSocket {
     /// Says that the machine's network is another one; see also ``ReconnectOptions/follow(_:)``.
     ///
     /// A wait ends and an attempt is made at once, unless the server has asked to be left alone until later. An attempt that is
-    /// under way begins anew. An open connection gets a ping, and is lost if the pong doesn't come in time
+    /// under way begins anew, but not again and again for calls in a row: those wait until it has ended, for up to 5 seconds. An
+    /// open connection gets a ping, and is lost if the pong doesn't come in time
     /// (``ReconnectOptions/probeTimeout``); it is lost at once if the machine hasn't its address any more and has another way
     /// to the peer. What is lost like that is tried anew without a wait.
     public func networkChanged() {
+        // Nothing but an attempt suffers from changes in bursts.
+        if case .connecting = machine.phase { return noted(isLoss: false) }
         handle(.networkChanged)
     }
 

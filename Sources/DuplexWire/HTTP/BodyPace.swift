@@ -37,6 +37,12 @@ public struct BodyPace: Sendable, Hashable {
         lastReceived = now
     }
 
+    /// Gives back a time in which nothing could come.
+    mutating func excuse(_ duration: Duration) {
+        began = began.advanced(by: duration)
+        lastReceived = lastReceived.advanced(by: duration)
+    }
+
     /// Takes note of bytes of the body, as they were framed on their way.
     public mutating func received(_ count: Int, now: Instant) {
         received += count

@@ -58,6 +58,12 @@ public struct ReconnectOutbox: Sendable {
         count == 0 || (count < messageLimit && bytes + message.byteCount <= byteLimit.bytes)
     }
 
+    /// Whether a message could be written past the outbox: nothing waits in it, and nothing is kept for an acknowledgement.
+    public var passesOn: Bool {
+        guard case .atMostOnce = delivery else { return false }
+        return first == messages.count
+    }
+
     /// Adds a message behind the others.
     public mutating func append(_ message: Message) {
         messages.append(message)

@@ -21,4 +21,6 @@ final class MessagePace {
     }
 
     func restart(now: Instant) { pace.restart(now: now) }
+
+    func excuse(_ duration: Duration) { pace.excuse(duration) }
 }

@@ -70,6 +70,11 @@ extension Session {
         if isMidMessage { partial?.assembler.pace?.restart(now: now) }
     }
 
+    /// Gives the message that is arriving so much more time: the peer wasn't read for that long, as it was too fast.
+    public func excuseMessage(_ duration: Duration) {
+        if isMidMessage { partial?.assembler.pace?.excuse(duration) }
+    }
+
     /// Takes it that the peer is alive although nothing was heard: while this side doesn't read, silence says nothing.
     public func peerIsAlive(now: Instant) {
         lastHeard = now

@@ -29,6 +29,19 @@ struct BenchTests {
         }
     }
 
+    @Test("With each kind of client, all that is in flight comes back", arguments: BenchClient.allCases)
+    func clients(client: BenchClient) async throws {
+        try await withServeCommand(["--handler", "sync"]) { authority in
+            for load in [["--depth", "1", "--size", "32B"], ["--depth", "40", "--size", "64KiB", "--text"]] {
+                let arguments = ["bench", "ws://\(authority)/", "--client", client.rawValue] + load + Self.short
+                let result = try await RunningCommand.run(arguments)
+                #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
+                let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+                #expect(try #require(object?["messages"] as? Int) > 0)
+            }
+        }
+    }
+
     @Test("It connects as it is told: with fields, cookies, a token, an origin, subprotocols and compression")
     func options() async throws {
         var server = WebServer(port: 0)

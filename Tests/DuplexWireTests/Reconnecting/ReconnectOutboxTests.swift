@@ -37,6 +37,16 @@ import Testing
         #expect(write(&outbox) == ["3"] && outbox.count == 0 && outbox.byteCount == 0)
     }
 
+    @Test("Only what nothing waits before, and nobody acknowledges, can go past it")
+    func passingOn() {
+        var outbox = outbox(.atMostOnce)
+        #expect(outbox.passesOn)
+        outbox.append("1")
+        #expect(!outbox.passesOn)
+        #expect(write(&outbox) == ["1"] && outbox.passesOn)
+        #expect(!self.outbox(Self.acknowledged).passesOn)
+    }
+
     @Test("At least once: what isn't acknowledged comes again, in order and before what is new")
     func atLeastOnce() {
         var outbox = outbox(Self.acknowledged)

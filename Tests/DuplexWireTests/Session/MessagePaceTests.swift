@@ -102,6 +102,22 @@ struct MessagePaceTests {
         conversation.expect(Self.deadline(19))
     }
 
+    @Test("Time in which this side kept a peer that was too fast waiting is added, and not more", arguments: bothRoles)
+    func excuse(role: Session.Role) {
+        var conversation = Self.conversation(role)
+        conversation.perform(.excuseMessage(.seconds(50)))
+        conversation.receive(PeerFrame.text("ab").unfinished)
+        conversation.perform(.lookAtDeadline, .wait(.seconds(9)), .excuseMessage(.seconds(8)), .lookAtDeadline)
+        conversation.perform(.wait(.seconds(8)), .passDeadline, .wait(.seconds(1)), .passDeadline)
+        let late = ProtocolError(.messageTimeout, "A message took longer than it may.")
+        conversation.expect(
+            Self.deadline(10),
+            Self.deadline(18),
+            .timeout(.none),
+            .timeout(.messageTimedOut(late))
+        )
+    }
+
     @Test("A message that is given in pieces may take any time, and so may all without a limit", arguments: bothRoles)
     func unlimited(role: Session.Role) {
         for conversation in [Self.conversation(role, Self.limits(nil)), Self.conversation(role)] {

@@ -51,6 +51,7 @@ struct Conversation: Sendable {
         case lookAtDeadline
         case peerIsAlive
         case restartMessageTime
+        case excuseMessage(Duration)
         case endOfStream
     }
 

@@ -134,6 +134,7 @@ final class ConversationRun {
         case .lookAtDeadline: transcript.seen.append(.deadline(session.deadline))
         case .peerIsAlive: session.peerIsAlive(now: now)
         case .restartMessageTime: session.restartMessageTime(now: now)
+        case .excuseMessage(let duration): session.excuseMessage(duration)
         case .endOfStream: session.endOfStream()
         }
     }

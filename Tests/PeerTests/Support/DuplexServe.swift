@@ -13,27 +13,30 @@ struct DuplexServe {
     let url: String
     let port: UInt16
     private let process: Int32
+    private let peer: PeerProcess
 
     /// Runs `duplex serve` for the length of a closure.
     ///
     /// - Parameters:
     ///   - arguments: of `serve`, behind the port.
+    ///   - port: where it listens; the system's choice unless given.
     ///   - descriptors: how many descriptors it may have, and can't raise that; as many as the tests unless given.
     ///   - body: runs beside it.
     /// - Returns: what `body` returned.
     /// - Throws: what `body` threw, with what the command printed.
     static func withRunning<Result>(
         _ arguments: [String] = [],
+        port: UInt16 = 0,
         descriptors: Int? = nil,
         _ body: (DuplexServe) async throws -> Result
     ) async throws -> Result {
-        var command = [try executable(), "serve", "--port", "0"] + arguments
+        var command = [try executable(), "serve", "--port", "\(port)"] + arguments
         if let descriptors { command = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\""] + command }
         return try await PeerProcess.withRunning(command) { process, line in
             guard let url = line.split(separator: " ").last,
                 let port = url.split(separator: ":").last.flatMap({ UInt16($0) })
             else { throw PeerProcess.Failed(description: "duplex serve began with “\(line)”, not with its address") }
-            return try await body(DuplexServe(url: String(url), port: port, process: process.identifier))
+            return try await body(DuplexServe(url: String(url), port: port, process: process.identifier, peer: process))
         }
     }
 
@@ -46,6 +49,13 @@ struct DuplexServe {
             throw PeerProcess.Failed(description: "none of \(files) is there: run swift build")
         }
         return file
+    }
+
+    /// Ends the process as a fault would, with no chance to say anything to anybody.
+    ///
+    /// Returns at once: the end of ``withRunning(_:port:descriptors:_:)`` waits until it is gone.
+    func kill() {
+        peer.kill()
     }
 
     // MARK: What the server holds

@@ -122,6 +122,11 @@ final class PeerProcess: Sendable {
         throw Failed(description: "“\(text)” was never printed")
     }
 
+    /// Ends the program, which can do nothing about it.
+    func kill() {
+        process.signal(SIGKILL)
+    }
+
     /// Asks the program to end, and insists when the test has run out of time.
     private func terminate() {
         process.signal(Task.isCancelled ? SIGKILL : SIGTERM)
