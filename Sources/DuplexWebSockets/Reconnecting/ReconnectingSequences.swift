@@ -46,14 +46,16 @@ extension ReconnectingWebSocket {
 
         /// Waits for one message after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
-            let client: ReconnectingWebSocket
+            @usableFromInline let client: ReconnectingWebSocket
 
             /// The next message; `nil` once the client has ended in order.
+            @inlinable
             public mutating func next() async throws -> Message? {
                 try await client.nextMessage()
             }
 
             /// The next message; `nil` once the client has ended in order.
+            @inlinable
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
                 try await client.nextMessage()
             }

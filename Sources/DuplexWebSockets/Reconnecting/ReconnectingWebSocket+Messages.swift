@@ -131,6 +131,7 @@ extension ReconnectingWebSocket {
     // MARK: Receiving
 
     /// The next message of whichever connection; `nil` once the client has ended in order.
+    @usableFromInline
     func nextMessage() async throws -> Message? {
         while true {
             if reading == nil { reading = try await nextSession() }
@@ -153,6 +154,7 @@ extension ReconnectingWebSocket {
     }
 
     /// The next message of one connection, as its own `nextMessage()` gives it, but without a hop to it and back.
+    @inline(__always)
     private func nextMessage(of socket: WebSocket) async throws -> Message? {
         let (message, id) = socket.onLoop(loop) { socket, _ in
             socket.nextWaiterID += 1
