@@ -38,6 +38,9 @@ struct NetworkTracker {
     /// Whether messages were lost while it was listed.
     private var mustListAgain = false
     private var isInterrupted = false
+    /// What the kernel said of addresses before the first list had told the names of their interfaces.
+    private var early: [NetlinkMessage.Content] = []
+    private static let earlyLimit = 256
     private var seenLinks: Set<UInt32> = []
     private var seenAddresses: [UInt32: Set<SocketAddress>] = [:]
 
@@ -77,6 +80,7 @@ struct NetworkTracker {
         let isAnswer = message.sequence != 0
         if isAnswer && (listing == nil || message.sequence != sequence) { return Output() }
         if isAnswer && message.isInterrupted { isInterrupted = true }
+        if !isAnswer && mustHold(message.content) { return hold(message.content) }
         let tells = !(isAnswer && isFirst)
         switch message.content {
         case .link(let index, let name, let isUp):
@@ -89,12 +93,53 @@ struct NetworkTracker {
             if isAnswer && isUsable { seenAddresses[index, default: []].insert(address) }
             let changes = isUsable ? add(address, index) : remove(address, index)
             return Output(changes: tells ? changes : [])
-        case .addressGone(let index, let bytes): return Output(changes: remove(address(bytes, index), index))
+        case .addressGone(let index, let bytes): return Output(changes: gone(address(bytes, index), index))
         case .route: return Output(changes: [.routeChanged])
         case .overrun: return overrun()
         case .done: return isAnswer ? listed() : Output()
         case .failed: return isAnswer ? failed() : Output()
         }
+    }
+
+    // MARK: What comes before the first list
+
+    private func mustHold(_ content: NetlinkMessage.Content) -> Bool {
+        guard isFirst, listing == .links else { return false }
+        switch content {
+        case .address(let index, _, _), .addressGone(let index, _): return links[index] == nil
+        default: return false
+        }
+    }
+
+    private mutating func hold(_ content: NetlinkMessage.Content) -> Output {
+        guard early.count < Self.earlyLimit else {
+            early = []
+            return Output(changes: [.missed])
+        }
+        early.append(content)
+        return Output()
+    }
+
+    private mutating func tellEarly() -> [NetworkChange] {
+        let held = early
+        early = []
+        var changes: [NetworkChange] = []
+        for content in held {
+            switch content {
+            case .address(let index, let bytes, let isUsable):
+                let address = address(bytes, index)
+                changes += isUsable ? add(address, index) : remove(address, index)
+            case .addressGone(let index, let bytes): changes += gone(address(bytes, index), index)
+            default: break
+            }
+        }
+        return changes
+    }
+
+    /// One that isn't there any more, which the first list hadn't come to perhaps.
+    private mutating func gone(_ address: SocketAddress, _ index: UInt32) -> [NetworkChange] {
+        let changes = remove(address, index)
+        return changes.isEmpty && isFirst ? [.addressRemoved(address, interface: name(index))] : changes
     }
 
     // MARK: Lists
@@ -105,7 +150,7 @@ struct NetworkTracker {
         case .links:
             listing = .addresses
             sequence &+= 1
-            return Output(changes: goneLinks(), request: .addresses(sequence))
+            return Output(changes: goneLinks() + tellEarly(), request: .addresses(sequence))
         case .addresses, nil:
             let changes = goneAddresses()
             listing = nil
@@ -117,8 +162,9 @@ struct NetworkTracker {
     /// Without a list what the kernel says of its own accord still counts.
     private mutating func failed() -> Output {
         listing = nil
+        let changes = tellEarly()
         isFirst = false
-        return mustListAgain ? Output(request: begin()) : Output()
+        return Output(changes: changes, request: mustListAgain ? begin() : nil)
     }
 
     private mutating func goneLinks() -> [NetworkChange] {

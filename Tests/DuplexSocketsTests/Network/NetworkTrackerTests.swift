@@ -130,6 +130,33 @@ struct NetworkTrackerTests {
         #expect(tracker.take(answered(3, link(9, "z"))) == .init())
     }
 
+    @Test("What changes before the first list has named the interface is told with its name, once that is known")
+    func earlyAddresses() {
+        var tracker = NetworkTracker()
+        #expect(tracker.begin() == .links(1))
+        let other = SocketAddress.ip([192, 0, 2, 2], port: 0)
+        #expect(tracker.take(said(usable())) == .init())
+        #expect(tracker.take(said(.addressGone(index: 1, bytes: [192, 0, 2, 2]))) == .init())
+        #expect(tracker.take(answered(1, link())) == .init())
+        let listed = tracker.take(answered(1, .done))
+        #expect(listed.changes == [.addressAdded(address, interface: "a"), .addressRemoved(other, interface: "a")])
+        #expect(listed.request == .addresses(2))
+        #expect(tracker.take(answered(2, usable())) == .init())
+        #expect(tracker.take(said(.addressGone(index: 1, bytes: [192, 0, 2, 3]))).changes.count == 1)
+        #expect(tracker.take(answered(2, .done)) == .init())
+        // Behind the list what wasn't there can't go.
+        #expect(tracker.take(said(.addressGone(index: 1, bytes: [192, 0, 2, 3]))) == .init())
+    }
+
+    @Test("Of what changes so early only so much is kept, and then it is told that there was more")
+    func earlyBound() {
+        var tracker = NetworkTracker()
+        _ = tracker.begin()
+        for _ in 0..<256 { #expect(tracker.take(said(usable())) == .init()) }
+        #expect(tracker.take(said(usable())).changes == [.missed])
+        #expect(tracker.take(answered(1, .failed(16))) == .init())
+    }
+
     @Test("What went down and came up while messages were lost is told as missed, and is followed from there")
     func downAndUpInOne() {
         var tracker = ready()
