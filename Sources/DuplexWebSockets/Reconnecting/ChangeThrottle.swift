@@ -5,8 +5,8 @@ import DuplexSockets
 
 /// When changes of the network are acted on: none is lost, those that come together are taken together.
 ///
-/// The first is acted on at once. Those behind it wait 100 ms, and twice as long after each time, up to 2 seconds; 2 seconds
-/// without any and it begins anew. An attempt that was begun for a change has 5 seconds, since most that come meanwhile belong
+/// The first is acted on at once. Those behind it wait 100 ms, and from the eighth time on twice as long each time, up to 2
+/// seconds; 2 seconds without any and it begins anew. An attempt that was begun for a change has 5 seconds, since most that come meanwhile belong
 /// to it, unless that was a loss and the next is none: then the attempt is one of the network that was lost. When it fails, the
 /// next is made at once.
 struct ChangeThrottle {
@@ -24,6 +24,9 @@ struct ChangeThrottle {
     /// What was acted on last.
     private var last: (instant: MonotonicInstant, isLoss: Bool)?
     private var gap = firstGap
+    /// How often it was acted without a quiet time between: a network that goes and comes back takes a few.
+    private var count = 0
+    private static let quickOnes = 8
     /// Whether all that wait are losses; `nil` when none waits.
     private var waiting: Bool?
 
@@ -48,8 +51,10 @@ struct ChangeThrottle {
             let due = last.instant.advanced(by: isConnecting && !isNews ? Self.settleTime : gap)
             if now < due { return .wait(until: due) }
             let isQuiet = last.instant.advanced(by: Self.lastGap) < now
-            gap = isQuiet ? Self.firstGap : min(gap * 2, Self.lastGap)
+            if isQuiet { count = 0 }
         }
+        count = min(count + 1, Self.quickOnes)
+        gap = count < Self.quickOnes ? Self.firstGap : min(gap * 2, Self.lastGap)
         last = (now, waiting)
         self.waiting = nil
         return .act

@@ -125,7 +125,7 @@ struct NetworkTrackerTests {
         var tracker = NetworkTracker()
         _ = tracker.begin()
         for _ in 0..<256 { #expect(tracker.take(said(usable())) == .init()) }
-        #expect(tracker.take(said(usable())).changes == [.routeChanged])
+        #expect(tracker.take(said(usable())).changes == [.missed])
         #expect(tracker.take(answered(1, .done)).request == .links(2))
         _ = tracker.take(answered(2, link()))
         #expect(tracker.take(answered(2, .done)).changes == [.addressAdded(address, interface: "a")])
