@@ -230,7 +230,7 @@ extension WebSocket: TimerTarget {
         let isStuck = channel.isStuck()
         if !channel.isReading && !isStuck && ending == nil && session.state == .open {
             session.peerIsAlive(now: now)
-            // A pause is all that is given back to one that sends too fast: it could send so fast as never to be late.
+            // To one that sends too fast only so much is given back: it could send so fast as never to be late.
             if let streams, streams.isPaused {
                 excuseMessage(streams, now: now)
             } else {

@@ -32,12 +32,17 @@ final class DelayLine: Sendable {
             throw Shell.Failure(description: "errno \(errno)")
         }
         leash = ends[0]
-        let end = ends[1]
-        let nearDevice = try Self.device(near)
-        let farDevice = try Self.device(far)
-        try LoopThread(name: "duplex-line").start { [delay] in
-            Self.run(nearDevice, farDevice, end, delay)
-            for descriptor in [nearDevice, farDevice, end] { SystemCalls.close(descriptor) }
+        var descriptors = [ends[1]]
+        do {
+            for name in [near, far] { descriptors.append(try Self.device(name)) }
+            try LoopThread(name: "duplex-line").start { [delay, descriptors] in
+                Self.run(descriptors[1], descriptors[2], descriptors[0], delay)
+                for descriptor in descriptors { SystemCalls.close(descriptor) }
+            }
+        } catch {
+            // The leash is closed by the end of this object.
+            for descriptor in descriptors { SystemCalls.close(descriptor) }
+            throw error
         }
     }
 

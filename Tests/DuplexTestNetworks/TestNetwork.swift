@@ -14,16 +14,22 @@ package struct TestNetwork: Sendable {
     /// Why no such network can be made here; `nil` where it can.
     ///
     /// Found out once, and said once.
-    package static let obstacle: String? = {
+    package static let obstacle = reason("Tests of networks are left out") { try TestNetwork() }
+
+    /// The same for one whose packets take time.
+    package static let obstacleToDelay =
+        obstacle ?? reason("Tests of slow networks are left out") { try TestNetwork(delay: .zero) }
+
+    private static func reason(_ consequence: String, _ make: () throws -> TestNetwork) -> String? {
         do {
-            try TestNetwork().withRules("") {}
+            try make().withRules("") {}
             return nil
         } catch {
             let reason = "\(error)".split(separator: "\n").first.map(String.init) ?? ""
-            print("Tests of networks are left out: network namespaces can't be made here (\(reason)).")
+            print("\(consequence): they can't be made here (\(reason)).")
             return reason
         }
-    }()
+    }
 
     /// How the two sides are known to each other.
     package enum Host: Sendable, CaseIterable {
@@ -59,17 +65,18 @@ package struct TestNetwork: Sendable {
     ///   - delay: how long each packet is on its way at least, either way; as long as the cable takes unless it is given.
     ///   - body: what to do with it.
     /// - Throws: what `body` throws, or what the tools say.
-    package static func with(
+    /// - Returns: what `body` returns.
+    package static func with<Result>(
         rules: String = "",
         delay: Duration? = nil,
-        _ body: (TestNetwork) async throws -> Void
-    ) async throws {
+        _ body: (TestNetwork) async throws -> Result
+    ) async throws -> Result {
         let network = try TestNetwork(delay: delay)
         defer { network.remove() }
         try network.set(up: "")
         for host in Host.allCases { try network.waitForWay(to: host) }
         try network.add(rules: rules)
-        try await body(network)
+        return try await body(network)
     }
 
     private func withRules(_ rules: String, _ body: () throws -> Void) throws {

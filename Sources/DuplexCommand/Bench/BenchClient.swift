@@ -39,15 +39,18 @@ enum BenchClient: String, ExpressibleByArgument, CaseIterable, Sendable {
             )
         case .task:
             let socket = try await WebSocket.connect(to: plan.url, options: options, on: group)
+            await connection.begin(on: socket)
             return .running(socket, Task { await connection.run(on: socket) })
         case .sessions:
             let client = Self.reconnecting(plan, options, on: group)
             var sessions = client.sessions.makeAsyncIterator()
             guard let socket = try await sessions.next() else { throw Self.endedAtOnce }
+            await connection.begin(on: socket)
             return .reconnecting(client, Task { await connection.run(on: socket) })
         case .endless:
             let client = Self.reconnecting(plan, options, on: group)
             try await Self.waitUntilOpen(client)
+            await connection.begin(on: client)
             return .reconnecting(client, Task { await connection.run(on: client) })
         }
     }

@@ -221,7 +221,7 @@ public final class CachingResolver: Resolver {
             let waiter = state.nextNumber()
             if let flight = state.current[name] {
                 if state.flights[flight]?.isOverdue == true, let last = state.former.answer(to: name, now) {
-                    return .known(.success(last))
+                    return .known(.success(state.proven.marked(last, of: name)))
                 }
                 state.flights[flight]?.waiters[waiter] = pending
                 return .joined(flight: flight, waiter: waiter)
@@ -272,7 +272,7 @@ public final class CachingResolver: Resolver {
             guard let late = state.flights[flight], let last = state.former.answer(to: name, now) else { return nil }
             state.flights[flight]?.isOverdue = true
             state.flights[flight]?.waiters = [:]
-            return (Array(late.waiters.values), last)
+            return (Array(late.waiters.values), state.proven.marked(last, of: name))
         }
         guard let waiters else { return }
         for waiter in waiters.pending { waiter.finish(Result<Resolution, SocketError>.success(waiters.last)) }
@@ -296,7 +296,8 @@ public final class CachingResolver: Resolver {
     /// Takes one out of those who wait; with the last one the look-up is given up.
     private func leave(_ flight: UInt64, _ waiter: UInt64, _ name: String) {
         let task = state.withLock { state -> Task<Void, Never>? in
-            state.flights[flight]?.waiters[waiter] = nil
+            // One that has its answer already leaves nobody waiting who would have been the last.
+            guard state.flights[flight]?.waiters.removeValue(forKey: waiter) != nil else { return nil }
             guard let left = state.flights[flight], left.waiters.isEmpty else { return nil }
             state.flights[flight] = nil
             left.timer?.stop()

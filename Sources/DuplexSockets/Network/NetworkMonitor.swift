@@ -95,7 +95,7 @@ final class NetlinkWatcher: DescriptorHandler {
         do throws(SocketError) {
             try core.watch(descriptor, for: .readable, handler: self)
             self.core = core
-            ask(tracker.begin())
+            listeners.tell(ask(tracker.begin()))
         } catch {
             end(error)
         }
@@ -123,13 +123,13 @@ final class NetlinkWatcher: DescriptorHandler {
     }
 
     private func act(on output: NetworkTracker.Output) -> [NetworkChange] {
-        if let request = output.request { ask(request) }
-        return output.changes
+        guard let request = output.request else { return output.changes }
+        return output.changes + ask(request)
     }
 
-    private func ask(_ request: NetworkTracker.Request) {
+    private func ask(_ request: NetworkTracker.Request) -> [NetworkChange] {
         // The socket's buffer takes a request at any time; were it refused, changes are still told as they come.
-        if !NetlinkSocket.ask(request, descriptor) { tracker.notAsked() }
+        NetlinkSocket.ask(request, descriptor) ? [] : tracker.notAsked()
     }
 
     func loopStopped() {

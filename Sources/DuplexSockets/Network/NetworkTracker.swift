@@ -69,10 +69,14 @@ struct NetworkTracker {
     }
 
     /// Takes note that what was to be asked for couldn't be: what is lost from here on has it asked for again.
-    mutating func notAsked() {
+    ///
+    /// - Returns: what was said and waited for the list.
+    mutating func notAsked() -> [NetworkChange] {
         listing = nil
+        let changes = takeEarly()
         isFirst = false
         mustListAgain = false
+        return changes
     }
 
     /// Takes a message.
@@ -129,10 +133,16 @@ struct NetworkTracker {
     // MARK: What comes before the list
 
     private func isEarly(_ content: NetlinkMessage.Content) -> Bool {
-        guard listing == .links else { return false }
+        guard listing == .links, let index = Self.interface(content) else { return false }
+        // Also behind others that wait: in their order.
+        return links[index] == nil || early.contains { Self.interface($0.content) == index }
+    }
+
+    /// The interface that something is said about an address of.
+    private static func interface(_ content: NetlinkMessage.Content) -> UInt32? {
         switch content {
-        case .address(let index, _, _), .addressGone(let index, _): return links[index] == nil
-        default: return false
+        case .address(let index, _, _), .addressGone(let index, _): index
+        default: nil
         }
     }
 

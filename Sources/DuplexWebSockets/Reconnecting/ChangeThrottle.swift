@@ -29,6 +29,8 @@ struct ChangeThrottle {
     private static let quickOnes = 8
     /// Whether all that wait are losses; `nil` when none waits.
     private var waiting: Bool?
+    /// Whether they were put off: then it wasn't quiet, however late the time for them comes.
+    private var isPutOff = false
 
     /// Whether some wait.
     var isWaiting: Bool { waiting != nil }
@@ -38,10 +40,15 @@ struct ChangeThrottle {
         waiting = (waiting ?? true) && isLoss
     }
 
+    /// One that wasn't taken was acted on.
+    mutating func acted(_ now: MonotonicInstant) {
+        last = (now, false)
+    }
+
     /// What is to be done about those that were taken.
     ///
     /// - Parameters:
-    ///   - isConnecting: whether an attempt is under way.
+    ///   - isConnecting: whether an attempt is under way that a change has begun.
     ///   - now: the time.
     /// - Returns: what; after ``Next/act`` none is left.
     mutating func next(isConnecting: Bool, _ now: MonotonicInstant) -> Next {
@@ -49,10 +56,14 @@ struct ChangeThrottle {
         if let last {
             let isNews = last.isLoss && !waiting
             let due = last.instant.advanced(by: isConnecting && !isNews ? Self.settleTime : gap)
-            if now < due { return .wait(until: due) }
+            if now < due {
+                isPutOff = true
+                return .wait(until: due)
+            }
             let isQuiet = last.instant.advanced(by: Self.lastGap) < now
-            if isQuiet { count = 0 }
+            if isQuiet && !isPutOff { count = 0 }
         }
+        isPutOff = false
         count = min(count + 1, Self.quickOnes)
         gap = count < Self.quickOnes ? Self.firstGap : min(gap * 2, Self.lastGap)
         last = (now, waiting)

@@ -20,14 +20,26 @@ extension ReconnectingWebSocket {
     @inline(__always)
     public func send(_ message: Message) async throws {
         // Part of the function that calls it, as that of a connection: in an open one's time a call is much.
-        if !writeNow(message) { try await sendLater(message) }
+        if try !sendNow(message) { try await sendLater(message) }
+    }
+
+    /// Writes or takes a message that has to wait for nothing; here, since a task may be put off on its way into a function that
+    /// waits, and others would come before it.
+    ///
+    /// - Returns: whether it was taken.
+    @usableFromInline
+    func sendNow(_ message: Message) throws -> Bool {
+        if writeNow(message) { return true }
+        handle(.start)
+        if case .ended = machine.phase { throw Self.isOver }
+        guard senders.isEmpty && outbox.hasRoom(for: message) else { return false }
+        outbox.append(message)
+        flush()
+        return true
     }
 
     /// Writes a message if there is a connection that takes it, and nothing that it has to wait for or be kept for.
-    ///
-    /// - Returns: whether it was written.
-    @usableFromInline
-    func writeNow(_ message: Message) -> Bool {
+    private func writeNow(_ message: Message) -> Bool {
         guard let socket = current?.socket, !isDraining, senders.isEmpty, outbox.passesOn else { return false }
         let isBelow: Bool
         do {
@@ -42,12 +54,6 @@ extension ReconnectingWebSocket {
 
     @usableFromInline
     func sendLater(_ message: Message) async throws {
-        handle(.start)
-        if case .ended = machine.phase { throw Self.isOver }
-        if senders.isEmpty && outbox.hasRoom(for: message) {
-            outbox.append(message)
-            return flush()
-        }
         nextWaiterID += 1
         let id = nextWaiterID
         // Decided anew there: the task may have been put off on its way.

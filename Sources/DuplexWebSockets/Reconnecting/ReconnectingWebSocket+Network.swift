@@ -29,18 +29,20 @@ extension ReconnectingWebSocket {
     /// Acts on the changes that were noted, or sees to it that this is done in time.
     func reviewChanges() {
         stopChangeTimer()
-        var isConnecting = false
-        switch machine.phase {
-        case .connecting: isConnecting = true
-        case .ended: return
-        case .idle, .open, .waiting, .paused: break
-        }
+        if case .ended = machine.phase { return }
         let now = MonotonicInstant.now()
-        switch throttle.next(isConnecting: isConnecting, now) {
+        let isOfChange = attempt != nil && attempt?.number == changeAttempt
+        switch throttle.next(isConnecting: isOfChange, now) {
         case .nothing: break
-        case .act: handle(.networkChanged)
+        case .act: act()
         case .wait(let instant): changeTimer = loop.core.schedule(self, at: instant)
         }
+    }
+
+    func act() {
+        let before = attempt?.number
+        handle(.networkChanged)
+        if let attempt, attempt.number != before { changeAttempt = attempt.number }
     }
 
     private func stopChangeTimer() {
@@ -58,8 +60,13 @@ extension ReconnectingWebSocket {
             lose(number, SocketError(.connectionReset, message: message))
             return
         }
-        guard probing != number else { return }
+        if probing == number {
+            // The pong on its way says nothing of what the network has become since.
+            mustProbeAgain = true
+            return
+        }
         probing = number
+        mustProbeAgain = false
         Task { [weak self, timeout = options.probeTimeout] in
             var isSilent = false
             var isThere = false
@@ -76,6 +83,7 @@ extension ReconnectingWebSocket {
 
     private func probed(_ number: Int, isSilent: Bool, isThere: Bool) {
         if probing == number { probing = nil }
+        if isThere && mustProbeAgain && current?.number == number { return probe(number) }
         if isThere { handle(.answered(attempt: number)) }
         if isSilent { lose(number, SocketError(.timedOut, message: "No pong came after the network had changed.")) }
     }

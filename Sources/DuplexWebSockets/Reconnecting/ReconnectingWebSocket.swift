@@ -60,8 +60,11 @@ public actor ReconnectingWebSocket {
     /// When changes of the network are acted on, and what fires then.
     var throttle = ChangeThrottle()
     var changeTimer: TimerID?
-    /// The connection that is being asked whether it lives.
+    /// The latest attempt that a change has begun.
+    var changeAttempt: Int?
+    /// The connection that is being asked whether it lives, and whether the network has changed meanwhile.
     var probing: Int?
+    var mustProbeAgain = false
     /// What the last failure was thrown as.
     var lastError: (any Error)?
 
@@ -164,7 +167,8 @@ public actor ReconnectingWebSocket {
     public func networkChanged() {
         // Nothing but an attempt suffers from changes in bursts.
         if case .connecting = machine.phase { return noted(isLoss: false) }
-        handle(.networkChanged)
+        throttle.acted(MonotonicInstant.now())
+        act()
     }
 
     /// Closes the connection in order, or gives up the attempt, and makes no other: the sequences end.

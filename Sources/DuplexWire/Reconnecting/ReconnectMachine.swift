@@ -163,6 +163,11 @@ public struct ReconnectMachine: Sendable {
         failures += 1
         // Lost by the change: in the new network the first attempt is made at once.
         let isMoved = isOpen && isDoubtful && failure.kind == .closed(.abnormalClosure)
+        if isMoved {
+            // It says nothing of the URL.
+            used[url] = max(0, used[url] - 1)
+            attempts = max(0, attempts - 1)
+        }
         switch next(failure, isMoved: isMoved, now, &random) {
         case .end(let end): return [change(.ended(end), .failed(failure), now)]
         case .wait(let delay):

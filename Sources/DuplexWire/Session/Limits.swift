@@ -15,10 +15,10 @@ public struct Limits: Sendable, Hashable {
     /// How long a peer may take to send a message, from its first frame on; `nil` for any time.
     ///
     /// There is a second more for each ``bodyRate`` of bytes that have come of it, as long as no longer than this goes by
-    /// without any. A slower one fails with close code 1008: a peer that answers pings could otherwise have this side hold the beginning of a message for ever. The time begins
-    /// anew when this side hasn't read for a while because the app was slow, and stands still while the peer isn't read because
-    /// it was too fast (``messageRate``). It doesn't hold for messages that are read in
-    /// pieces, of which nothing is kept.
+    /// without any. A slower one fails with close code 1008: a peer that answers pings could otherwise have this side hold
+    /// the beginning of a message for ever. The time begins anew when this side hasn't read for a while because the app was
+    /// slow. It stands still while the peer isn't read because it was too fast (``messageRate``), for up to ten times as long.
+    /// It doesn't hold for messages that are read in pieces, of which nothing is kept.
     public var messageTime: Duration?
     /// The most messages that wait for the app before reading from the peer stops.
     public var inboxMessages: Int

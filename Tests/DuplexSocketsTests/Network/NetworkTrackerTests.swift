@@ -108,6 +108,20 @@ struct NetworkTrackerTests {
         }
     }
 
+    @Test("What is said of an address behind others that wait for the list waits as well")
+    func earlyOrder() {
+        var tracker = NetworkTracker()
+        _ = tracker.begin()
+        #expect(tracker.take(said(usable())) == .init())
+        #expect(tracker.take(answered(1, link())) == .init())
+        #expect(tracker.take(said(.addressGone(index: 1, bytes: four))) == .init())
+        let added = NetworkChange.addressAdded(address, interface: "a")
+        let expected = [added, .addressRemoved(address, interface: "a")]
+        #expect(tracker.take(answered(1, .done)).changes == expected)
+        #expect(tracker.take(answered(2, .done)) == .init())
+        #expect(tracker.take(said(usable())).changes == [added])
+    }
+
     @Test("An address that goes before the list comes to it was there")
     func earlyRemoval() {
         var tracker = NetworkTracker()
@@ -187,7 +201,9 @@ struct NetworkTrackerTests {
         var tracker = ready()
         _ = tracker.overrun()
         _ = tracker.overrun()
-        tracker.notAsked()
+        #expect(tracker.take(said(.address(index: 9, bytes: four, isUsable: true))) == .init())
+        #expect(tracker.notAsked() == [.addressAdded(address, interface: "#9")])
+        #expect(tracker.notAsked() == [])
         #expect(tracker.overrun().request == .links(4))
         #expect(tracker.take(answered(4, link(isUp: false))).changes == [.interfaceDown("a")])
         #expect(tracker.take(answered(4, .done)).request == .addresses(5))

@@ -49,6 +49,20 @@ import Testing
         #expect(note(&throttle, 13_800) == .wait(until: Self.at(13_900)))
     }
 
+    @Test("That the time for what waits comes late makes it no quiet time")
+    func lateTimers() {
+        var throttle = ChangeThrottle()
+        var (time, acted) = (0, [Int]())
+        while time < 20_000 {
+            guard case .wait(let due) = note(&throttle, time) else {
+                acted.append(time)
+                continue
+            }
+            time = Int((Self.start.duration(to: due) / .milliseconds(1)).rounded(.up)) + 4
+        }
+        #expect(zip(acted, acted.dropFirst()).suffix(5).allSatisfy { $1 - $0 == 2_004 }, "\(acted)")
+    }
+
     @Test("An attempt that a change has begun has five seconds, and one that a loss has begun ends when more is there")
     func connecting() {
         var throttle = ChangeThrottle()

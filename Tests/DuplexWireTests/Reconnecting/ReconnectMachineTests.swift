@@ -251,6 +251,22 @@ import Testing
         )
     }
 
+    @Test("A connection that is lost by a change of the network costs neither its URL nor the attempts anything")
+    func movedForNothing() {
+        var policy = ReconnectPolicy.constant(.seconds(2))
+        policy.attemptLimit = 1
+        policy.wrapsAround = false
+        check(
+            [
+                (.zero, .start, "connecting; connect 1 0"), (.zero, .opened(attempt: 1), "open"),
+                (.zero, .networkChanged, "probe 1"), (.zero, Self.fails(1, Self.lost), "waiting 0; timer 0"),
+                (.zero, .timerFired, "connecting; connect 2 0"), (.zero, .opened(attempt: 2), "open"),
+                (.zero, Self.fails(2, Self.lost), "no attempts"),
+            ],
+            policy
+        )
+    }
+
     @Test("A connection that is lost by a change of the network is tried anew at once, unless it has answered since")
     func moved() {
         check(

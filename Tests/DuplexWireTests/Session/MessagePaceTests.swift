@@ -118,6 +118,14 @@ struct MessagePaceTests {
         )
     }
 
+    @Test("Of such times no more is given back than ten times what a message has", arguments: bothRoles)
+    func excuses(role: Session.Role) {
+        var conversation = Self.conversation(role)
+        conversation.receive(PeerFrame.text("ab").unfinished)
+        for time in [60, 30, 30, 4] { conversation.perform(.excuseMessage(.seconds(time)), .lookAtDeadline) }
+        conversation.expect(Self.deadline(70), Self.deadline(100), Self.deadline(110), Self.deadline(110))
+    }
+
     @Test("A message that is given in pieces may take any time, and so may all without a limit", arguments: bothRoles)
     func unlimited(role: Session.Role) {
         for conversation in [Self.conversation(role, Self.limits(nil)), Self.conversation(role)] {
