@@ -6,9 +6,9 @@ import DuplexSockets
 /// When changes of the network are acted on: none is lost, those that come together are taken together.
 ///
 /// The first is acted on at once. Those behind it wait 100 ms, and from the eighth time on twice as long each time, up to 2
-/// seconds; 2 seconds without any and it begins anew. An attempt that was begun for a change has 5 seconds, since most that come meanwhile belong
-/// to it, unless that was a loss and the next is none: then the attempt is one of the network that was lost. When it fails, the
-/// next is made at once.
+/// seconds; 2 seconds without any and it begins anew. An attempt that was begun for a change has 5 seconds, since most that
+/// come meanwhile belong to it, unless that was a loss and the next is none: then the attempt is one of the network that was
+/// lost. When it fails, the next is made at once.
 struct ChangeThrottle {
     /// What is to be done now.
     enum Next: Equatable {

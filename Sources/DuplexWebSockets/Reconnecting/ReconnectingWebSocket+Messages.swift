@@ -41,15 +41,19 @@ extension ReconnectingWebSocket {
     /// Writes a message if there is a connection that takes it, and nothing that it has to wait for or be kept for.
     private func writeNow(_ message: Message) -> Bool {
         guard let socket = current?.socket, !isDraining, senders.isEmpty, outbox.passesOn else { return false }
-        let isBelow: Bool
+        return write(message, to: socket)
+    }
+
+    /// Writes a message to the connection that is open, and sees to it that no more is written than it takes.
+    ///
+    /// - Returns: whether it was written: one that is ending says so itself, and what wasn't written waits for the next one.
+    private func write(_ message: Message, to socket: WebSocket) -> Bool {
         do {
-            isBelow = try socket.onLoop(loop, message) { try $0.write($1) }
+            if try !socket.onLoop(loop, message, { try $0.write($1) }) { drain(socket) }
+            return true
         } catch {
-            // It is ending; the message waits for the next one.
             return false
         }
-        if !isBelow { drain(socket) }
-        return true
     }
 
     @usableFromInline
@@ -95,15 +99,8 @@ extension ReconnectingWebSocket {
 
     private func writeWaiting() {
         while !isDraining, let socket = current?.socket, let message = outbox.next {
-            let isBelow: Bool
-            do {
-                isBelow = try socket.onLoop(loop, message) { try $0.write($1) }
-            } catch {
-                // It is ending, and says so itself; what wasn't written waits for the next one.
-                return
-            }
+            guard write(message, to: socket) else { return }
             outbox.wrote()
-            if !isBelow { drain(socket) }
         }
     }
 
