@@ -75,8 +75,9 @@ import Testing
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         + "Sec-WebSocket-Accept: ACCEPT\r\nEND\r\n"
 
+    /// The accept value comes last: nothing is looked for in it, where any three letters may be found.
     private static func filled(_ answer: String, for request: String) -> String {
-        answer.replacing("ACCEPT", with: RawPeer.accept(for: request)).replacing("END", with: "")
+        answer.replacing("END", with: "").replacing("ACCEPT", with: RawPeer.accept(for: request))
     }
 
     private static let options: WebSocketOptions = {
