@@ -56,6 +56,8 @@ struct NamespacedLoop {
         loop = try EventLoop(name: "namespaced")
         for command in [
             "link set lo up", "link add near0 type veth peer name far0", "addr add 10.99.0.1/24 dev near0",
+            // One that the system makes by itself becomes usable whenever it has found no other.
+            "link set near0 addrgenmode none", "addr add fe80::1/64 dev near0 nodad",
             "addr add fd99::9/64 dev near0 nodad", "addr add fd99::1/64 dev near0 nodad", "link set near0 up",
             "link set far0 up",
         ] {
