@@ -9,9 +9,16 @@ extension PeerTests {
     /// Servers that others wrote, talked to by our client.
     @Suite(.serialized)
     struct ForeignServerTests {
-        @Test("Messages of 0 bytes to 16 MiB come back", .timeLimit(.minutes(2)), arguments: Peer.allCases)
-        func messages(_ peer: Peer) async throws {
-            try await withSocket(to: peer, "/echo") { socket in
+        private static let compressions = [WebSocketCompression.disabled, .offered]
+
+        @Test(
+            "Messages of 0 bytes to 16 MiB come back",
+            .timeLimit(.minutes(2)),
+            arguments: Peer.allCases,
+            compressions
+        )
+        func messages(_ peer: Peer, _ compression: WebSocketCompression) async throws {
+            try await withSocket(to: peer, "/echo", compression) { socket in
                 for message in Corpus.messages where message.byteCount <= peer.largestMessage {
                     try await socket.send(message)
                     let echo = try await socket.receive()
@@ -20,9 +27,14 @@ extension PeerTests {
             }
         }
 
-        @Test("Many messages under way come back in order", .timeLimit(.minutes(2)), arguments: Peer.allCases)
-        func pipelining(_ peer: Peer) async throws {
-            try await withSocket(to: peer, "/echo") { socket in
+        @Test(
+            "Many messages under way come back in order",
+            .timeLimit(.minutes(2)),
+            arguments: Peer.allCases,
+            compressions
+        )
+        func pipelining(_ peer: Peer, _ compression: WebSocketCompression) async throws {
+            try await withSocket(to: peer, "/echo", compression) { socket in
                 let texts = (0..<2_000).map { "\($0) " + String(repeating: "x", count: $0 % 300) }
                 for text in texts { try await socket.send(text) }
                 for text in texts { #expect(try await socket.receive() == .text(text)) }
@@ -32,10 +44,11 @@ extension PeerTests {
         @Test(
             "Fragments become whole messages",
             .timeLimit(.minutes(2)),
-            arguments: Peer.allCases.filter(\.canFragment)
+            arguments: Peer.allCases.filter(\.canFragment),
+            compressions
         )
-        func fragments(_ peer: Peer) async throws {
-            try await withSocket(to: peer, "/fragments") { socket in
+        func fragments(_ peer: Peer, _ compression: WebSocketCompression) async throws {
+            try await withSocket(to: peer, "/fragments", compression) { socket in
                 let large: [Message] = [.text(Corpus.text(of: 100_000)), .binary(Corpus.bytes(of: 70_000))]
                 for message in Corpus.texts.map(Message.text) + [.binary([]), .binary([1])] + large {
                     try await socket.send(message)
@@ -116,17 +129,30 @@ extension PeerTests {
             }
         }
 
-        private func withSocket(to peer: Peer, _ path: String, _ body: (WebSocket) async throws -> Void) async throws {
+        private func withSocket(
+            to peer: Peer,
+            _ path: String,
+            _ compression: WebSocketCompression = .offered,
+            _ body: (WebSocket) async throws -> Void
+        ) async throws {
             try await withServer(peer) { url in
-                let socket = try await connect(url + path)
+                let socket = try await connect(url + path, compression)
+                // All of them can, and do where they are asked.
+                let isCompressed = await socket.compression != nil
+                #expect(isCompressed == (compression != .disabled))
                 try await body(socket)
                 let report = await socket.close()
                 #expect(report.isClean && report.code == .normalClosure)
             }
         }
 
-        private func connect(_ url: String, subprotocols: [String] = []) async throws -> WebSocket {
+        private func connect(
+            _ url: String,
+            _ compression: WebSocketCompression = .offered,
+            subprotocols: [String] = []
+        ) async throws -> WebSocket {
             var options = WebSocketOptions()
+            options.compression = compression
             options.limits = Corpus.limits
             options.subprotocols = subprotocols
             return try await WebSocket.connect(to: url, options: options)

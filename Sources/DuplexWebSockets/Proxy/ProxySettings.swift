@@ -35,8 +35,8 @@ public struct ProxySettings: Sendable {
     ///   - host: the proxy, by name or by address.
     ///   - port: its port.
     ///   - credentials: what it gets when it asks (407): by Digest if it can (RFC 7616), or else by Basic.
-    ///   - tls: secures the connection to the proxy itself; `nil`, the default, for none. What is behind such a proxy can't
-    ///     be secured as well: `wss:` through it is refused.
+    ///   - tls: secures the connection to the proxy itself; `nil`, the default, for none. What is behind the proxy can be
+    ///     secured as well, within that: `wss:` goes through it.
     /// - Returns: the settings.
     public static func http(
         _ host: String,

@@ -27,20 +27,19 @@ public struct DeflateNegotiation: Sendable, Hashable {
     /// What a client offers, the preferred one first.
     ///
     /// A server that can't bound its own window, or can't forget, has to decline an offer that asks for it (sections
-    /// 7.1.1.1 and 7.1.2.1). So behind an offer with either comes one with neither as a fallback.
+    /// 7.1.1.1 and 7.1.2.1), and some take no parameter with a value. So behind an offer with either comes a bare one, in
+    /// which the client only says that it can be asked for a window. It keeps to its own settings whatever is agreed on.
     public var offers: [DeflateOffer] {
-        var preferred = DeflateOffer()
+        var bare = DeflateOffer()
+        bare.clientMaxWindowBits = .any
+        var preferred = bare
         preferred.serverNoContextTakeover = !serverContextTakeover
         preferred.clientNoContextTakeover = !clientContextTakeover
         let serverBits = Self.bounded(serverWindowBits)
         if serverBits < 15 { preferred.serverMaxWindowBits = serverBits }
         let clientBits = Self.bounded(clientWindowBits)
-        preferred.clientMaxWindowBits = clientBits < 15 ? .atMost(clientBits) : .any
-        if preferred.serverMaxWindowBits == nil && !preferred.serverNoContextTakeover { return [preferred] }
-        var fallback = preferred
-        fallback.serverMaxWindowBits = nil
-        fallback.serverNoContextTakeover = false
-        return [preferred, fallback]
+        if clientBits < 15 { preferred.clientMaxWindowBits = .atMost(clientBits) }
+        return preferred == bare ? [bare] : [preferred, bare]
     }
 
     /// What a server's answer agrees to.

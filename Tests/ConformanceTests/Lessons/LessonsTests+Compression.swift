@@ -57,12 +57,39 @@ extension LessonsTests {
             let peer = try await accept()
             let request = try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
             let offers = request.split(separator: "\r\n").first { $0.hasPrefix("Sec-WebSocket-Extensions: ") } ?? ""
-            // The last one asks nothing of the server.
+            // The last one asks nothing of the server, and has no parameter with a value.
             let last = offers.split(separator: ",").last ?? ""
-            #expect(last.contains("permessage-deflate") && !last.contains("server_"), "\(offers)")
+            #expect(last == " permessage-deflate; client_max_window_bits", "\(offers)")
             let socket = try await connected
             #expect(await socket.compression != nil)
             await peer.reset()
+        }
+    }
+
+    @Test("For a server that refuses whoever names a window, the next attempt can name none")
+    func refusedParameters() async throws {
+        try await withListener { url, accept in
+            let refused = Task { try await WebSocket.connect(to: url) }
+            let first = try await accept()
+            let head = try await first.readHead()
+            #expect(head.contains("_window_bits="))
+            try await first.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+            guard case .failure(let error as WebSocketError) = await refused.result else {
+                Issue.record("A refusal isn't an error.")
+                return
+            }
+            #expect(error.handshake?.code == .refused)
+            var parameters = CompressionParameters()
+            (parameters.clientWindowBits, parameters.serverWindowBits) = (15, 15)
+            var options = WebSocketOptions()
+            options.compression = .parameters(parameters, isRequired: false)
+            async let connected = WebSocket.connect(to: url, options: options)
+            let second = try await accept()
+            let request = try await second.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
+            #expect(request.contains("\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n"))
+            let socket = try await connected
+            #expect(await socket.compression != nil)
+            for peer in [first, second] { await peer.reset() }
         }
     }
 

@@ -29,7 +29,7 @@ struct DeflateNegotiationTests {
         let usual = Self.offers { _ in }
         #expect(
             usual == "permessage-deflate; server_max_window_bits=12; client_max_window_bits=12, "
-                + "permessage-deflate; client_max_window_bits=12"
+                + "permessage-deflate; client_max_window_bits"
         )
         let whole = Self.offers {
             $0.serverWindowBits = 15
@@ -44,7 +44,7 @@ struct DeflateNegotiationTests {
         }
         #expect(
             forgetful == "permessage-deflate; server_no_context_takeover; client_no_context_takeover; "
-                + "client_max_window_bits=8, permessage-deflate; client_no_context_takeover; client_max_window_bits=8"
+                + "client_max_window_bits=8, permessage-deflate; client_max_window_bits"
         )
     }
 

@@ -10,7 +10,8 @@ struct Echo: WSMessageHandler {
     func makeMessages(for client: AsyncStream<WSMessage>) async throws -> AsyncStream<WSMessage> { client }
 }
 
-let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0))
+// Its log would come before the port.
+let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: 0), logger: .disabled)
 await server.appendRoute("GET /echo", to: .webSocket(Echo()))
 let running = Task { try await server.run() }
 try await server.waitUntilListening()
