@@ -124,7 +124,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DuplexTestingTests",
-            dependencies: ["DuplexTesting", "DuplexSockets"],
+            dependencies: ["DuplexTestProcesses", "DuplexTesting", "DuplexSockets"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -144,9 +144,8 @@ let package = Package(
         .testTarget(
             name: "DuplexServerTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes,
-                logging,
-                lifecycle,
+                "DuplexTestPeers", "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexWebSockets",
+                "DuplexServer", httpTypes, logging, lifecycle,
             ],
             swiftSettings: strict
         ),
@@ -173,8 +172,13 @@ let package = Package(
             path: "Tests/DuplexTestNetworks",
             swiftSettings: strict
         ),
-        // Programs that others wrote, run by tests.
-        .target(name: "DuplexTestProcesses", path: "Tests/DuplexTestProcesses", swiftSettings: strict),
+        // Programs that others wrote, run by tests; and what that does to what tests count.
+        .target(
+            name: "DuplexTestProcesses",
+            dependencies: ["DuplexSockets"],
+            path: "Tests/DuplexTestProcesses",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "DuplexCommandTests",
             dependencies: [

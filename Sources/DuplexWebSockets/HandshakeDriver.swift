@@ -96,7 +96,7 @@ actor HandshakeDriver {
             compression: AgreedCompression(result.deflate, options.compression)
         )
         setup.observation = options.observation
-        let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
+        let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()), isOpen: true)
         setup.observation?.handshake = timeline
         setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
         setup.streamsMessages = options.streamsMessages && handler == nil

@@ -29,7 +29,7 @@ import Testing
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.group = group
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-        server.drain = Drain(code: .serviceRestart, reason: "back soon", over: .milliseconds(400))
+        server.drain = Drain(code: .serviceRestart, reason: "back soon", over: .seconds(2))
         server.webSocket("/") { socket in for try await message in socket.messages { try await socket.send(message) } }
         let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
         let task = Task { [server] in try await server.run { tell.yield($0) } }
@@ -37,10 +37,13 @@ import Testing
         let address = try #require(await iterator.next())
         var clients: [WebSocket] = []
         for _ in 0..<8 { clients.append(try await WebSocket.connect(to: "ws://\(address)/")) }
-        task.cancel()
         // Each is echoed to until it is told; the first are told while the last still get their echoes.
         let counts = try await withThrowingTaskGroup(of: Int.self) { tasks in
-            for client in clients { tasks.addTask { try await Self.echoes(until: client) } }
+            let (echoed, first) = AsyncStream<Void>.makeStream()
+            for client in clients { tasks.addTask { try await Self.echoes(until: client) { first.yield() } } }
+            var echoes = echoed.makeAsyncIterator()
+            for _ in clients { await echoes.next() }
+            task.cancel()
             var counts: [Int] = []
             for try await count in tasks { counts.append(count) }
             return counts
@@ -52,13 +55,14 @@ import Testing
     }
 
     /// How many echoes come until the server closes with what it was told to.
-    private static func echoes(until client: WebSocket) async throws -> Int {
+    private static func echoes(until client: WebSocket, first: () -> Void) async throws -> Int {
         var count = 0
         do {
             while true {
                 try await client.send("still here?")
                 _ = try await client.receive()
                 count += 1
+                if count == 1 { first() }
             }
         } catch {
             let report = await client.close()

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestProcesses
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
@@ -91,11 +92,7 @@ import Testing
             #expect(try await peer.response(to: Self.request).status == 200)
             return address
         }
-        await #expect {
-            _ = try await Socket.connect(to: .address(address))
-        } throws: {
-            ($0 as? SocketError)?.code == .cannotConnect
-        }
+        #expect(await comesToRefuse(.address(address)))
         server.address = .tcp(host: .address(host), port: address.port)
         let again = try await server.withRunning { address in
             let peer = try await RawPeer.connect(to: address)
@@ -127,6 +124,7 @@ import Testing
                 }
             }
             #expect(seen.withLock { $0 } == reserved)
+            #expect(await comesToRefuse(.address(reserved)))
             let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: reserved.port))
             await listener.close()
         }

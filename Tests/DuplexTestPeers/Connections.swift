@@ -37,6 +37,10 @@ package func withServer<Result: Sendable>(
                 try await server.run { address in
                     let peer = try await RawPeer.connect(to: address)
                     try await peer.send(bytes)
+                    // What is written goes out with the end of its loop's turn.
+                    await withCheckedContinuation { continuation in
+                        peer.socket.loop.execute { _ in continuation.resume() }
+                    }
                     connected.yield(peer)
                 }
             }

@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestProcesses
 import DuplexTesting
 import Testing
 
 /// How long a read may take before the test fails instead of hanging.
-private let patience = Duration.seconds(10)
+private let patience = Duration.seconds(30)
 
 /// Runs the body with a proxy in front of a server that echoes.
 private func withEcho(_ faults: Faults = .none, _ body: (FaultProxy) async throws -> Void) async throws {
@@ -56,7 +57,7 @@ private func withEcho(_ faults: Faults = .none, _ body: (FaultProxy) async throw
             let socket = try await Socket.connect(to: proxy.endpoint)
             try await socket.write(Self.text)
             #expect(try await socket.read(exactly: Self.text.count, timeout: patience) == Self.text)
-            let counters = proxy.counters
+            let counters = try await proxy.wait { $0.toServer.bytes == Self.text.count }
             #expect(counters.toServer == proxy.counters.toServer)
             #expect(counters.toServer.bytes == Self.text.count)
             #expect(counters.toServer.pieces == (Self.text.count + 1) / 2)
@@ -127,8 +128,7 @@ private func withEcho(_ faults: Faults = .none, _ body: (FaultProxy) async throw
             #expect(try await socket.read(exactly: 4, timeout: patience) == Array(Self.text.prefix(4)))
             #expect(try await socket.read(timeout: patience) == nil)
             try await socket.write(Self.text)
-            try await proxy.wait { $0.toServer.bytes == 2 * Self.text.count }
-            #expect(proxy.counters.ends == 1)
+            try await proxy.wait { $0.toServer.bytes == 2 * Self.text.count && $0.ends == 1 }
             #expect(proxy.counters.toClient.bytes == 4)
             await socket.reset()
         }
@@ -195,9 +195,7 @@ private func withEcho(_ faults: Faults = .none, _ body: (FaultProxy) async throw
             try await proxy.wait { $0.open == 1 }
             for _ in 0..<2 {
                 await proxy.refuseConnections()
-                await #expect { try await Socket.connect(to: proxy.endpoint) } throws: {
-                    ($0 as? SocketError)?.code == .cannotConnect
-                }
+                #expect(await comesToRefuse(proxy.endpoint))
                 try await open.write("still")
                 #expect(try await open.read(exactly: 5, timeout: patience) == Array("still".utf8))
                 try await proxy.acceptConnections()
@@ -212,10 +210,9 @@ private func withEcho(_ faults: Faults = .none, _ body: (FaultProxy) async throw
 
     @Test("A client whose server can't be reached is reset")
     func unreachable() async throws {
-        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
-        let target = Endpoint.address(listener.localAddress)
-        await listener.close()
-        try await FaultProxy.withProxy(to: target) { proxy in
+        let port = try ReservedPort()
+        defer { withExtendedLifetime(port) {} }
+        try await FaultProxy.withProxy(to: .address(port.address)) { proxy in
             let socket = try await Socket.connect(to: proxy.endpoint)
             await #expect(throws: SocketError.self) { try await socket.read(timeout: patience) }
             try await proxy.wait { $0.unreachable == 1 }
@@ -284,9 +281,7 @@ private func withEcho(_ faults: Faults = .none, _ body: (FaultProxy) async throw
             await #expect(throws: SocketError.self) { try await socket.read(timeout: patience) }
             #expect(proxy.counters.open == 0)
             #expect(proxy.counters.stalled == 0)
-            await #expect { try await Socket.connect(to: endpoint) } throws: {
-                ($0 as? SocketError)?.code == .cannotConnect
-            }
+            #expect(await comesToRefuse(endpoint))
             await proxy.stop()
             await socket.reset()
         }

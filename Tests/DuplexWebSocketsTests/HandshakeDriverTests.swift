@@ -135,6 +135,8 @@ import Testing
             }
             let peer = try await accept()
             try await peer.send(answer)
+            // On its way before the driver looks at the time.
+            await nextTurn(of: peer.socket.loop)
             let error = await #expect(throws: WebSocketError.self) { try await driver.run(until: .now()) }
             _ = try? await peer.readHead()
             #expect(await peer.isOver())
@@ -209,8 +211,11 @@ import Testing
 
     @Test("An answer that comes byte by byte, behind interim ones, opens the connection")
     func byteByByte() async throws {
-        try await withListener { url, accept in
-            let attempt = Task { try await WebSocket.connect(to: url) }
+        var options = WebSocketOptions()
+        // Each byte is a trip through the threads that all tests share.
+        options.connectTimeout = .seconds(100)
+        try await withListener { [options] url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url, options: options) }
             let peer = try await accept()
             let request = try await peer.readHead()
             let answer =

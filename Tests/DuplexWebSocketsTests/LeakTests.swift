@@ -2,10 +2,10 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
-import Dispatch
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestProcesses
 import DuplexWebSockets
 import DuplexWire
 import Glibc
@@ -227,15 +227,6 @@ enum Census {
         let after = await latestCount { $0.isWithin(before) }
         guard before.loops == 0, after.isWithin(before), opened.alive == 0 else {
             report("before: \(before)\nafter: \(after)\nsockets alive: \(opened.alive)\n")
-        }
-    }
-
-    /// Has Dispatch open what it has for timers.
-    ///
-    /// It watches over its own threads with one from the start, and opens that for itself whenever it comes to it.
-    private static func useTimers() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }
         }
     }
 

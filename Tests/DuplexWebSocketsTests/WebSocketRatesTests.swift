@@ -88,12 +88,12 @@ struct WebSocketRatesTests {
     func messageTime() async throws {
         let limits = Limits.internet.with(messageRate: .perSecond(20, burst: 2)).with(messageTime: .milliseconds(300))
         try await withClient(options: Self.options(limits)) { socket, peer in
-            // In one read, which costs a second of silence: the message has its end behind that.
+            // More than one read, of which the first costs a second of silence: the message has its end behind that.
             let pings = [RawFrame](repeating: .ping(), count: 22)
-            try await peer.send([RawFrame(0x1, Array("sl".utf8), isFinal: false)] + pings)
-            while await !socket.isPaused { await nextTurn(of: socket.loop) }
-            try await peer.send(.continuation(Array("ow".utf8)))
-            #expect(try await socket.receive() == "slow")
+            let rest = String(repeating: "o", count: 200_000)
+            let first = RawFrame(0x1, Array("sl".utf8), isFinal: false)
+            try await peer.send([first] + pings + [.continuation(Array(rest.utf8))])
+            #expect(try await socket.receive() == .text("sl" + rest))
             try await peer.send(RawFrame(0x1, Array("sl".utf8), isFinal: false))
             let error = await #expect(throws: WebSocketError.self) { try await socket.receive() }
             #expect(error?.closeReport?.error?.code == .messageTimeout)

@@ -17,7 +17,7 @@ extension PeerTests {
         @Test("50,000 hostile streams disturb nobody and leave nothing behind", .timeLimit(.minutes(4)))
         func hostileStreams() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in
-                let descriptors = try server.descriptors()
+                let sockets = try server.sockets()
                 try await Self.withGoodClients(of: server) {
                     try await Self.attack(server, seeds: 0..<5_000)
                     let memory = try server.residentMemory()
@@ -25,20 +25,20 @@ extension PeerTests {
                     let growth = try server.residentMemory() - memory
                     #expect(growth < DuplexServe.memoryTolerance, "resident memory grew by \(growth / 1_024) KiB")
                 }
-                try await Self.expectDescriptors(of: server, atMost: descriptors + 1)
+                try await Self.expectSockets(of: server, atMost: sockets + 1)
             }
         }
 
         @Test("1,000 connections opened and closed 40 times leave nothing behind", .timeLimit(.minutes(4)))
         func openingAndClosing() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in
-                let descriptors = try server.descriptors()
+                let sockets = try server.sockets()
                 try await Self.openAndClose(server, rounds: 10)
                 let memory = try server.residentMemory()
                 try await Self.openAndClose(server, rounds: 30)
                 let growth = try server.residentMemory() - memory
                 #expect(growth < DuplexServe.memoryTolerance, "resident memory grew by \(growth / 1_024) KiB")
-                try await Self.expectDescriptors(of: server, atMost: descriptors + 1)
+                try await Self.expectSockets(of: server, atMost: sockets + 1)
             }
         }
 
@@ -137,16 +137,16 @@ extension PeerTests {
         ///
         /// - Parameters:
         ///   - server: the server.
-        ///   - limit: how many descriptors it may keep, that of the connection for the round trips included.
+        ///   - limit: how many sockets it may keep, that of the connection for the round trips included.
         /// - Throws: what went wrong in a round trip.
-        private static func expectDescriptors(of server: DuplexServe, atMost limit: Int) async throws {
+        private static func expectSockets(of server: DuplexServe, atMost limit: Int) async throws {
             let start = ContinuousClock.now
             let socket = try await WebSocket.connect(to: "ws://127.0.0.1:\(server.port)/echo")
-            while try server.descriptors() > limit, start.duration(to: .now) < .seconds(15) {
+            while try server.sockets() > limit, start.duration(to: .now) < .seconds(30) {
                 try await socket.send("still there?")
                 _ = try await socket.receive()
             }
-            #expect(try server.descriptors() <= limit)
+            #expect(try server.sockets() <= limit)
             #expect(await socket.close().isClean)
         }
     }

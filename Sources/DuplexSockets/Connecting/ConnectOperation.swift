@@ -14,8 +14,9 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         var lookup: LoopBound<NameLookup>?
         /// The connection, while it is being secured.
         var channel: LoopBound<Channel>?
-        /// How long the name took.
+        /// How long the name took, and what it came to.
         var names: Duration?
+        var addresses: [SocketAddress] = []
         /// How long the handshake took.
         var tls: Duration?
     }
@@ -100,7 +101,9 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         let lookup = NameLookup(host, resolver: options.resolver, loop: loop, core: core) { [self] result in
             progress.withLock { $0.names = began.duration(to: .now()) }
             do throws(SocketError) {
-                race(try usable(try result.get(), host, port), core)
+                let addresses = try usable(try result.get(), host, port)
+                progress.withLock { $0.addresses = addresses }
+                race(addresses, core)
             } catch {
                 fail(error)
             }
@@ -207,8 +210,14 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     }
 
     private func timeline(_ attempts: [ConnectTimeline.Attempt]) -> ConnectTimeline {
-        let (names, tls) = progress.withLock { ($0.names, $0.tls) }
-        return ConnectTimeline(names: names, attempts: attempts, tls: tls, total: began.duration(to: .now()))
+        let (names, addresses, tls) = progress.withLock { ($0.names, $0.addresses, $0.tls) }
+        return ConnectTimeline(
+            names: names,
+            addresses: addresses,
+            attempts: attempts,
+            tls: tls,
+            total: began.duration(to: .now())
+        )
     }
 
     private func fail(_ error: SocketError, _ attempts: [ConnectTimeline.Attempt] = []) {

@@ -48,6 +48,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
 
     private struct Content: Sendable, Hashable {
         var names: Duration?
+        var addresses: [SocketAddress]
         var attempts: [Attempt]
         var proxy: Duration?
         var tls: Duration?
@@ -67,16 +68,23 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
 
     package init(
         names: Duration?,
+        addresses: [SocketAddress] = [],
         attempts: [Attempt],
         proxy: Duration? = nil,
         tls: Duration? = nil,
         total: Duration
     ) {
-        storage = Storage(Content(names: names, attempts: attempts, proxy: proxy, tls: tls, total: total))
+        storage = Storage(
+            Content(names: names, addresses: addresses, attempts: attempts, proxy: proxy, tls: tls, total: total)
+        )
     }
 
     /// How long looking the name up took; `nil` where there was none to look up.
     public var names: Duration? { storage.content.names }
+    /// What the name came to: all addresses of the families that may be used, in the order in which they would be tried.
+    ///
+    /// Empty where there was no name to look up, and where nothing was found, which the error says.
+    public var addresses: [SocketAddress] { storage.content.addresses }
     /// The addresses that were tried, in the order in which that began.
     public var attempts: [Attempt] { storage.content.attempts }
     /// How long the proxy took to make the connection behind it, and securing that to the proxy itself; `nil` without one.

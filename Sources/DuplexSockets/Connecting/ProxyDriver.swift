@@ -117,6 +117,7 @@ actor ProxyDriver {
     private func timeline(until end: MonotonicInstant, tls: Duration?) -> ConnectTimeline {
         ConnectTimeline(
             names: timeline.names,
+            addresses: timeline.addresses,
             attempts: timeline.attempts,
             proxy: max(.zero, began.duration(to: end) - timeline.total + (timeline.tls ?? .zero)),
             tls: tls,

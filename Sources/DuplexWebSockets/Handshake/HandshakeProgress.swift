@@ -30,13 +30,18 @@ struct HandshakeProgress: Sendable {
     }
 
     /// What has happened up to now.
-    func timeline(_ stage: HandshakeTimeline.Stage, upgrade: Duration? = nil) -> HandshakeTimeline {
+    func timeline(
+        _ stage: HandshakeTimeline.Stage,
+        upgrade: Duration? = nil,
+        isOpen: Bool = false
+    ) -> HandshakeTimeline {
         HandshakeTimeline(
             stage,
             began: Instant(began),
             connecting: connecting,
             security: security,
             upgrade: upgrade,
+            isOpen: isOpen,
             requests: requests,
             total: began.duration(to: .now())
         )

@@ -57,6 +57,7 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         var connecting: ConnectTimeline?
         var security: Security?
         var upgrade: Duration?
+        var isOpen: Bool
         var requests: Int
         var total: Duration
     }
@@ -78,6 +79,7 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         connecting: ConnectTimeline?,
         security: Security? = nil,
         upgrade: Duration? = nil,
+        isOpen: Bool = false,
         requests: Int,
         total: Duration
     ) {
@@ -88,6 +90,7 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
                 connecting: connecting,
                 security: security,
                 upgrade: upgrade,
+                isOpen: isOpen,
                 requests: requests,
                 total: total
             )
@@ -104,6 +107,8 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
     public var security: Security? { storage.content.security }
     /// How long the server took to answer; `nil` where it wasn't asked.
     public var upgrade: Duration? { storage.content.upgrade }
+    /// Whether it came to a WebSocket.
+    public var isOpen: Bool { storage.content.isOpen }
     /// How many requests were made, for redirects and challenges; 1 without these.
     public var requests: Int { storage.content.requests }
     /// How long all of it took.

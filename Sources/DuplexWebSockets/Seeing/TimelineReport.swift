@@ -81,7 +81,14 @@ public struct TimelineReport: Sendable {
         members.add("stage", handshake?.stage.rawValue)
         members.add("requests", handshake?.requests)
         members.add("names_us", Self.time(connecting?.names))
+        members.add("resolved", connecting.map { JSONText.array($0.addresses.map { .string($0.description) }) })
         members.add("addresses", connecting.map { JSONText.array($0.attempts.map(Self.json)) })
+        members.add(
+            "steps",
+            handshake.map { handshake in
+                JSONText.array(handshake.steps.map { Self.json($0, since: handshake.began) })
+            }
+        )
         members.add("proxy_us", Self.time(connecting?.proxy))
         members.add("tls", security?.version.description)
         members.add("tls_resumed", security?.isResumed)
@@ -105,6 +112,15 @@ public struct TimelineReport: Sendable {
         members.add("start_us", time(attempt.start))
         members.add("end_us", time(attempt.end))
         members.add("outcome", attempt.outcome.description)
+        return .object(members.all)
+    }
+
+    private static func json(_ step: HandshakeTimeline.Step, since began: Instant) -> JSONText {
+        var members = JSONText.Members()
+        members.add("stage", step.stage.rawValue)
+        members.add("start_us", time(began.duration(to: step.began)))
+        members.add("end_us", time(began.duration(to: step.ended)))
+        members.add("outcome", step.hasFailed ? "failed" : "done")
         return .object(members.all)
     }
 

@@ -76,14 +76,15 @@ extension HandshakeTimeline {
 
     fileprivate var waterfallRows: [Waterfall.Row] {
         var rows: [Waterfall.Row] = []
-        let asked = max(.zero, total - (upgrade ?? .zero))
         guard let connecting else { return [Waterfall.Row(label: "\(stage)", start: .zero, end: total, isLost: true)] }
         // What was before is tokens, and requests that led to this one.
-        let began = max(.zero, asked - connecting.total)
+        let began = connectingBegan
         if requests > 1 { rows.append(Waterfall.Row(label: "requests before", start: .zero, end: began)) }
-        rows += connecting.waterfallRows(from: began, lostAt: stage, security)
+        let lost = isOpen ? nil : stage
+        rows += connecting.waterfallRows(from: began, lostAt: lost, security)
         if let upgrade {
-            rows.append(Waterfall.Row(label: "upgrade", start: asked, end: asked + upgrade))
+            let row = Waterfall.Row(label: "upgrade", start: asked, end: asked + upgrade, isLost: lost == .upgrade)
+            rows.append(row)
         }
         return rows
     }
@@ -104,27 +105,23 @@ extension ConnectTimeline {
         lostAt stage: HandshakeTimeline.Stage?,
         _ security: HandshakeTimeline.Security?
     ) -> [Waterfall.Row] {
-        var rows: [Waterfall.Row] = []
-        if let names {
-            rows.append(Waterfall.Row(label: "names", start: began, end: began + names, isLost: stage == .names))
+        let bars = intervals.filter { $0.stage != .connecting }.map { interval in
+            Waterfall.Row(
+                label: interval.stage == .tls ? security?.description ?? "TLS" : interval.stage.rawValue,
+                start: began + interval.start,
+                end: began + interval.end,
+                isLost: stage == interval.stage
+            )
         }
-        for attempt in attempts {
+        let tries = attempts.map { attempt in
             let isChosen = attempt.outcome == .connected
             let kind = attempt.address.path == nil ? "TCP " : ""
             let label = kind + attempt.address.description + (isChosen ? "" : " \(attempt.outcome)")
             let (start, end) = (began + attempt.start, began + attempt.end)
-            rows.append(Waterfall.Row(label: label, start: start, end: end, isLost: !isChosen))
+            return Waterfall.Row(label: label, start: start, end: end, isLost: !isChosen)
         }
-        var position = began + (attempts.first { $0.outcome == .connected }?.end ?? .zero)
-        if let proxy {
-            rows.append(Waterfall.Row(label: "proxy", start: position, end: position + proxy, isLost: stage == .proxy))
-            position += proxy
-        }
-        if let tls {
-            let label = security?.description ?? "TLS"
-            rows.append(Waterfall.Row(label: label, start: position, end: position + tls, isLost: stage == .tls))
-        }
-        return rows
+        let named = names == nil ? 0 : 1
+        return bars.prefix(named) + tries + bars.dropFirst(named)
     }
 }
 

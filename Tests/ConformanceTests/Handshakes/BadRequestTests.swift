@@ -157,7 +157,12 @@ struct Fault<Outcome: Sendable>: Sendable, CustomTestStringConvertible {
 
     @Test("A request that comes byte by byte, in time, opens the connection")
     func byteByByte() async throws {
-        try await withServer(Self.configure) { address in
+        // Each byte is a trip through the threads that all tests share.
+        let configure: (inout WebServer) -> Void = { server in
+            Self.configure(&server)
+            server.limits = .internet.with(headTime: .seconds(100))
+        }
+        try await withServer(configure) { address in
             let peer = try await RawPeer.connect(to: address)
             try await peer.sendByteByByte(Array(RawPeer.upgradeRequest().utf8))
             #expect(try await peer.readResponse().status == 101)

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestProcesses
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -77,6 +78,7 @@ extension LessonsTests {
                 try FileManager.default.linkItem(atPath: path, toPath: stale)
             }
             #expect(FileManager.default.fileExists(atPath: stale))
+            #expect(await comesToRefuse(.unix(stale)))
             try await Self.unixServer(stale, says: "third").withRunning { _ in
                 let word = try await Self.word(stale)
                 #expect(word == "third")

@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexWebSockets
+import DuplexWire
 import HTTPTypes
 import Logging
 import Synchronization
@@ -62,7 +63,11 @@ import Testing
 
     @Test("Requests that come byte by byte are answered as others are")
     func byteByByte() async throws {
-        try await withPeer { peer in
+        let configure: (inout WebServer) -> Void = { server in
+            Self.configure(&server)
+            server.limits = .internet.with(headTime: .seconds(100))
+        }
+        try await withPeer(configure) { peer in
             let echo = "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc"
             try await peer.sendByteByByte(Array((Self.get("/number/1") + echo + Self.get("/number/2")).utf8))
             for text in ["1", "abc", "2"] { #expect(try await peer.readResponse().text == text) }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import DuplexTestProcesses
 import Glibc
 import Synchronization
 import Testing
@@ -16,6 +17,7 @@ import Testing
             // Loops that are started at once and live on, so that they count before as well as after.
             let clients = try EventLoopGroup(loops: 2)
             // What the process opens for itself, once, is open then.
+            await useTimers()
             _ = try await CancelledAttempts.run(64, seed: 1, on: clients)
             let before = OpenDescriptors.open()
             let outcomes = try await CancelledAttempts.run(10_000, seed: 0x5EED, on: clients)

@@ -31,7 +31,7 @@ import Testing
             }
         }
         await loop.stop()
-        #expect(Descriptors.sockets(connectedTo: server.address) == 0)
+        #expect(await Descriptors.areGone(connectedTo: server.address))
         return try result.get()
     }
 
@@ -196,7 +196,7 @@ import Testing
                         return open
                     }
                     #expect(open == 2)
-                    #expect(Descriptors.sockets(connectedTo: server.address) == 0)
+                    #expect(await Descriptors.areGone(connectedTo: server.address))
                 }
             }
     }

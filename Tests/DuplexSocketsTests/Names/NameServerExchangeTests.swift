@@ -29,7 +29,7 @@ import Testing
             }
         }
         await loop.stop()
-        #expect(Descriptors.sockets(connectedTo: server) == 0)
+        #expect(await Descriptors.areGone(connectedTo: server))
         return outcome
     }
 
@@ -273,7 +273,7 @@ import Testing
                 return open
             }
             #expect(open == 1)
-            #expect(Descriptors.sockets(connectedTo: address) == 0)
+            #expect(await Descriptors.areGone(connectedTo: address))
         }
     }
 
@@ -294,7 +294,7 @@ import Testing
             await peer.wasAsked(1)
             await loop.stop()
             #expect(Self.error(await outcome)?.code == .loopStopped)
-            #expect(Descriptors.sockets(connectedTo: peer.address) == 0)
+            #expect(await Descriptors.areGone(connectedTo: peer.address))
         }
     }
 }

@@ -35,7 +35,7 @@ struct StubResolverDnsmasqTests {
             configuration.searchDomains = searchDomains
             if overIPv6 { configuration.servers = [try SocketAddress("::1", port: server.address.port)] }
             try await body(StubResolver(configuration))
-            #expect(Descriptors.sockets(connectedTo: server.address) == 0)
+            #expect(await Descriptors.areGone(connectedTo: server.address))
         }
     }
 

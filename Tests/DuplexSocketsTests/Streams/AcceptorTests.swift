@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Glibc
 import Logging
 import Synchronization
@@ -178,7 +179,7 @@ import Testing
                 SystemCalls.close(client)
             }
             try await loop.run { _ in acceptor.value.close() }
-            #expect(await Descriptors.comesToRefuse(address))
+            #expect(await comesToRefuse(.address(address)))
             taking.finish()
             #expect(await connections.next() == nil)
         }

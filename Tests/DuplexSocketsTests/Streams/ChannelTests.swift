@@ -177,6 +177,8 @@ import Testing
         try await withLoop { loop in
             SystemCalls.setResetOnClose(pair.far)
             SystemCalls.close(pair.far)
+            // Once it is told: a process that is just being started may have had a copy.
+            #expect(Descriptors.isReady(pair.near, for: 0))
             let kept = try await loop.run { core in
                 let recorder = Recorder(continuation)
                 let channel = Channel(descriptor: pair.near, core: core)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Testing
 
 @testable import DuplexSockets
@@ -15,7 +16,7 @@ import Testing
             let socket = try await Socket.connect(to: .address(port.address))
             await socket.reset()
             await listener.close()
-            #expect(await Descriptors.comesToRefuse(port.address))
+            #expect(await comesToRefuse(.address(port.address)))
         }
     }
 }

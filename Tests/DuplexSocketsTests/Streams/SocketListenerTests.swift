@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Glibc
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
         }
         server.cancel()
         await #expect(throws: CancellationError.self) { try await server.value }
-        #expect(await Descriptors.comesToRefuse(listener.localAddress))
+        #expect(await comesToRefuse(.address(listener.localAddress)))
     }
 
     @Test(
@@ -70,7 +71,7 @@ import Testing
     func closing() async throws {
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
         await listener.close()
-        #expect(await Descriptors.comesToRefuse(listener.localAddress))
+        #expect(await comesToRefuse(.address(listener.localAddress)))
         await #expect { try await listener.serve { _ in } } throws: { ($0 as? SocketError)?.code == .closed }
     }
 
@@ -80,7 +81,7 @@ import Testing
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0), on: group)
         await group.stop()
         await #expect { try await listener.serve { _ in } } throws: { ($0 as? SocketError)?.code == .loopStopped }
-        #expect(await Descriptors.comesToRefuse(listener.localAddress))
+        #expect(await comesToRefuse(.address(listener.localAddress)))
         let again = try SocketListener.bind(.tcp(host: "127.0.0.1", port: listener.localAddress.port))
         await again.close()
     }
@@ -117,6 +118,6 @@ import Testing
             await client.reset()
             return address
         }
-        #expect(await Descriptors.comesToRefuse(try await takeOne()))
+        #expect(await comesToRefuse(.address(try await takeOne())))
     }
 }

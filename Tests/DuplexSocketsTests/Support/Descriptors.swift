@@ -68,19 +68,6 @@ enum Descriptors {
         return (descriptors, address)
     }
 
-    /// Whether connecting to an address comes to be refused, within ten seconds.
-    ///
-    /// A listener may live on for a moment after it was closed: a process that is just being started, as those of exit tests
-    /// are, has a copy of every descriptor until it runs its own program.
-    static func comesToRefuse(_ address: SocketAddress) async -> Bool {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-        while ContinuousClock.now < deadline {
-            guard let socket = try? await Socket.connect(to: .address(address)) else { return true }
-            await socket.reset()
-        }
-        return false
-    }
-
     /// Two descriptors that are connected over TCP.
     static func pair() throws -> (near: Int32, far: Int32) {
         let (listener, address) = try listener()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Glibc
 import Synchronization
 import Testing
@@ -254,6 +255,13 @@ final class NameServerPeer: Sendable {
 }
 
 extension Descriptors {
+    /// Whether no socket of this machine comes to be connected to an address of 127.0.0.1, nor about to be.
+    ///
+    /// One that was just closed may be there for a moment: a process that is being started has a copy of it.
+    static func areGone(connectedTo address: SocketAddress) async -> Bool {
+        await comesTrue { sockets(connectedTo: address) == 0 }
+    }
+
     /// How many sockets of this machine are connected to an address of 127.0.0.1, or are about to be.
     ///
     /// While others come and go, the system may tell a socket twice or not at all. So it is asked until it says the same

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
 import Testing
 
 @testable import DuplexSockets
@@ -76,6 +77,44 @@ struct HandshakeTimelineTests {
         )
         #expect(none.parts == ["TCP failed ([2001:db8::1]:443 lost after 250 ms)"])
         #expect(none.remoteAddress == nil && none != timeline)
+    }
+
+    @Test("Each part has its instants, the address that was chosen ends connecting, and the last one may have failed")
+    func steps() throws {
+        typealias Attempt = ConnectTimeline.Attempt
+        func attempt(_ address: String, _ end: Int, _ outcome: ConnectTimeline.Outcome) throws -> Attempt {
+            let address = try SocketAddress(address, port: 443)
+            return Attempt(address: address, start: .milliseconds(5), end: .milliseconds(end), outcome: outcome)
+        }
+        let connecting = ConnectTimeline(
+            names: .milliseconds(5),
+            attempts: [try attempt("2001:db8::1", 30, .abandoned), try attempt("192.0.2.1", 20, .connected)],
+            proxy: .milliseconds(4),
+            tls: .milliseconds(6),
+            total: .milliseconds(30)
+        )
+        let began = Instant(nanoseconds: 7_000_000)
+        func texts(_ stage: HandshakeTimeline.Stage, _ upgrade: Duration?, isOpen: Bool) -> [String] {
+            let timeline = HandshakeTimeline(
+                stage,
+                began: began,
+                connecting: connecting,
+                upgrade: upgrade,
+                isOpen: isOpen,
+                requests: 2,
+                total: .milliseconds(130) + (upgrade ?? .zero)
+            )
+            return timeline.steps.map { step in
+                let times = [step.began, step.ended].map { Int(began.duration(to: $0) / .milliseconds(1)) }
+                return "\(step.stage.rawValue) \(times[0])-\(times[1])\(step.hasFailed ? " failed" : "")"
+            }
+        }
+        let before = ["names 100-105", "connecting 105-120", "proxy 120-124"]
+        #expect(texts(.upgrade, .milliseconds(9), isOpen: true) == before + ["tls 124-130", "upgrade 130-139"])
+        #expect(texts(.upgrade, .milliseconds(9), isOpen: false) == before + ["tls 124-130", "upgrade 130-139 failed"])
+        #expect(texts(.tls, nil, isOpen: false) == before + ["tls 124-130 failed"])
+        let early = HandshakeTimeline(.request, connecting: nil, requests: 0, total: .milliseconds(3))
+        #expect(early.steps.map(\.stage) == [.request] && early.steps[0].hasFailed)
     }
 
     @Test("Stages follow one another")

@@ -49,8 +49,13 @@ struct TLSWithinTLSTests {
         let (outer, inner) = (
             try TLSIdentity.selfSigned(for: ["localhost"]), try TLSIdentity.selfSigned(for: ["localhost"])
         )
+        // Small pieces are many trips through the threads that all tests share.
+        let patience = Duration.seconds(100)
         try await withServer { server in
-            server.tls = TLSServerOptions(inner)
+            var tls = TLSServerOptions(inner)
+            tls.handshakeTimeout = patience
+            server.tls = tls
+            server.limits = .internet.with(headTime: patience)
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }
@@ -58,6 +63,8 @@ struct TLSWithinTLSTests {
             try await withIncoming { listener, accept in
                 var options = WebSocketOptions()
                 options.compression = .disabled
+                options.connectTimeout = patience
+                options.tls.handshakeTimeout = patience
                 options.tls.trust = .roots(inner.certificates)
                 let port = try WebSocketURL(listener).port
                 options.proxy = .http("127.0.0.1", port: port, tls: Self.trusting(outer))

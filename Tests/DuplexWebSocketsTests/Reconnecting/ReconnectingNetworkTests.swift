@@ -55,12 +55,23 @@ struct ReconnectingNetworkTests {
             _ states: AsyncStream<ReconnectChange>,
             until words: String
         ) async throws -> [ReconnectChange] {
-            var seen: [ReconnectChange] = []
-            for await change in states {
-                seen.append(change)
-                if change.words == words { return seen }
+            let reader = Task {
+                var seen: [ReconnectChange] = []
+                for await change in states {
+                    seen.append(change)
+                    if change.words == words { break }
+                }
+                return seen
             }
-            throw Shell.Failure(description: "no “\(words)” came behind \(seen.map(\.words))")
+            // A client that had to wait as its policy says would have the test wait for an hour.
+            let deadline = Task {
+                try await Task.sleep(for: .seconds(60))
+                reader.cancel()
+            }
+            let seen = await reader.value
+            deadline.cancel()
+            if seen.last?.words == words { return seen }
+            throw Shell.Failure(description: "no “\(words)” came behind \(seen.map { "\($0.words): \($0.reason)" })")
         }
 
         /// The timeline of the connection that is open.
@@ -346,7 +357,8 @@ struct ReconnectingNetworkTests {
             try await withNameServer(scene.network) { end in
                 let resolver = try #require(resolvers.withLock { $0.first })
                 // It takes a moment to start.
-                while try await !resolver.prefetch(["far.test"]).isEmpty {}
+                let hasStarted = try await comesTrue { try await resolver.prefetch(["far.test"]).isEmpty }
+                try #require(hasStarted)
                 await scene.client.start()
                 let states = scene.client.states
                 _ = try await scene.changes(states, until: "open")

@@ -65,20 +65,19 @@ import Testing
                 await socket.close(code: number < 3 ? .serviceRestart : .normalClosure)
             }
         } _: { address in
-            var options = ReconnectOptions()
-            // How long a connection that the server has closed is kept for what nobody has read.
-            options.connection.closeTimeout = .milliseconds(100)
-            let client = ReconnectingWebSocket(
-                urls: ["ws://\(address)/"],
-                policy: .constant(.milliseconds(1)),
-                options: options
-            )
+            let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: .constant(.milliseconds(1)))
             client.preamble { socket in try await socket.send("hello") }
             // Taken before there is a connection; two for each.
             for number in 1...2 { try await client.send("\(number)") }
             let states = client.states
+            // Read as they come, since what nobody reads for long goes with its connection.
+            let (arrived, arrival) = AsyncStream<Message>.makeStream()
+            let reader = Task {
+                defer { arrival.finish() }
+                for try await message in client.messages { arrival.yield(message) }
+            }
             var seen: [Message] = []
-            for try await message in client.messages {
+            for await message in arrived {
                 seen.append(message)
                 if seen.count == 3 || seen.count == 6 {
                     // What is taken before the connection's end is known may go with it.
@@ -86,6 +85,7 @@ import Testing
                     for number in 1...2 { try await client.send("\(seen.count) \(number)") }
                 }
             }
+            try await reader.value
             #expect(seen == ["hello", "1", "2", "hello", "3 1", "3 2", "hello", "6 1", "6 2"])
             #expect(await client.undelivered == [])
         }

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestProcesses
 import DuplexWebSockets
 import DuplexWire
 import InMemoryTracing
@@ -77,6 +78,8 @@ struct ConnectionSpanTests {
             try await accept().acceptWebSocket()
             try await dropping.value
         }
+        // The loop may be the last to hold it.
+        _ = await comesTrue { tracer.finishedSpans.count == 2 }
         #expect(tracer.finishedSpans.map(\.operationName) == ["WebSocket handshake", "WebSocket"])
         #expect(tracer.activeSpans.isEmpty)
     }

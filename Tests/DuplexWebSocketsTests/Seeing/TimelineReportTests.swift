@@ -20,6 +20,7 @@ struct TimelineReportTests {
         )
         return ConnectTimeline(
             names: milliseconds(2),
+            addresses: [attempt.address],
             attempts: [attempt],
             tls: milliseconds(4),
             total: milliseconds(9)
@@ -36,6 +37,7 @@ struct TimelineReportTests {
             connecting: try connecting(),
             security: security,
             upgrade: milliseconds(1),
+            isOpen: true,
             requests: 1,
             total: milliseconds(10)
         )
@@ -57,7 +59,12 @@ struct TimelineReportTests {
         let members = [
             #""time":"now","connection":"ws-7","role":"client","attempt":3,"outcome":"closed""#,
             #""remote":"192.0.2.1:443","stage":"upgrade","requests":1,"names_us":2000"#,
+            #""resolved":["192.0.2.1:443"]"#,
             #""addresses":[{"address":"192.0.2.1:443","start_us":2000,"end_us":5000,"outcome":"connected"}]"#,
+            #""steps":[{"stage":"names","start_us":0,"end_us":2000,"outcome":"done"}"#,
+            #"{"stage":"connecting","start_us":2000,"end_us":5000,"outcome":"done"}"#,
+            #"{"stage":"tls","start_us":5000,"end_us":9000,"outcome":"done"}"#,
+            #"{"stage":"upgrade","start_us":9000,"end_us":10000,"outcome":"done"}]"#,
             #""tls":"TLS 1.3","tls_resumed":false,"tls_us":4000,"upgrade_us":1000,"opened_us":10000"#,
             #""first_message_us":11000,"closed_us":500000,"bytes_in":7,"bytes_out":8,"code":1006,"clean":false"#,
         ]

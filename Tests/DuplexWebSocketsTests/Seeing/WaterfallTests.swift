@@ -100,6 +100,7 @@ struct WaterfallTests {
             connecting: try connecting(),
             security: HandshakeTimeline.Security(version: .tls13, isResumed: true),
             upgrade: milliseconds(10),
+            isOpen: true,
             requests: 1,
             total: milliseconds(80)
         )
@@ -142,6 +143,14 @@ struct WaterfallTests {
         let lines = failed.waterfall(width: 80)
         #expect(lines.count == 6)
         #expect(lines[0].hasPrefix("requests before ") && lines[0].hasSuffix(" 70 ms") && lines[5].contains("░"))
+        let refused = HandshakeTimeline(
+            .upgrade,
+            connecting: try connecting(),
+            upgrade: milliseconds(10),
+            requests: 1,
+            total: milliseconds(80)
+        )
+        #expect(refused.waterfall(width: 80).last?.contains("░") == true)
         let early = HandshakeTimeline(.request, connecting: nil, requests: 0, total: milliseconds(3))
         #expect(early.waterfall(width: 40) == ["request ░░░░░░░░░░░░░░░░░░░░░░░   3.0 ms"])
         let server = WebSocketTimeline(

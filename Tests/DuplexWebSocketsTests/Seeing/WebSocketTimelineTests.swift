@@ -75,6 +75,10 @@ struct WebSocketTimelineTests {
                 try await socket.send("hello")
                 #expect(try await socket.receive() == "hello")
                 let client = await socket.timeline
+                let steps = try #require(client.handshake?.steps)
+                #expect(steps.map(\.stage) == [.names, .connecting, .tls, .upgrade])
+                #expect(!steps.contains(where: \.hasFailed) && client.began <= steps[0].began)
+                #expect(zip(steps, steps.dropFirst()).allSatisfy { $0.ended <= $1.began })
                 var iterator = sockets.makeAsyncIterator()
                 let server = try #require(await iterator.next())
                 for timeline in [client, server] {

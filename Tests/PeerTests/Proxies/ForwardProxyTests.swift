@@ -23,14 +23,6 @@ import Testing
         return file
     }
 
-    /// A port that nobody listens at just now.
-    static func freePort() async throws -> Int {
-        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
-        let port = listener.localAddress.port
-        await listener.close()
-        return port
-    }
-
     /// Runs a proxy with a configuration in a folder of its own.
     static func withProxy(
         _ name: String,
@@ -43,7 +35,10 @@ import Testing
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.path(percentEncoded: false)
-        let port = try await freePort()
+        // Held meanwhile, so that no other test gets it; they all listen there although it is.
+        let reserved = try ReservedPort()
+        defer { withExtendedLifetime(reserved) {} }
+        let port = reserved.address.port
         for (file, text) in files(port, path) {
             try text.write(to: folder.appending(path: file), atomically: true, encoding: .utf8)
         }

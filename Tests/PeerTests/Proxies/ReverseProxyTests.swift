@@ -96,7 +96,9 @@ import Testing
         var ways: [Way] = []
         for (address, isServerSecured) in servers {
             for isSecured in [false, true] {
-                let port = try await ForwardProxyTests.freePort()
+                let reserved = try ReservedPort()
+                defer { withExtendedLifetime(reserved) {} }
+                let port = reserved.address.port
                 ways.append(
                     Way(port: port, isSecured: isSecured, server: address, isServerSecured: isServerSecured)
                 )

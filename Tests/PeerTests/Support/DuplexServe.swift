@@ -83,7 +83,19 @@ struct DuplexServe {
     }
 
     /// The number of open descriptors.
+    ///
+    /// What the runtime needs once it opens whenever it comes to it.
     func descriptors() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd").count
+    }
+
+    /// The number of open sockets.
+    func sockets() throws -> Int {
+        let folder = "/proc/\(process)/fd/"
+        return try FileManager.default.contentsOfDirectory(atPath: folder).count { name in
+            // One that has just been closed has no target.
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: folder + name)
+            return target?.hasPrefix("socket:") == true
+        }
     }
 }

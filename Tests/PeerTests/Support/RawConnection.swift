@@ -22,7 +22,7 @@ struct RawConnection: ~Copyable {
         let code: Int32
     }
 
-    private static let patience = 10
+    private static let patience = 30
     private let descriptor: Int32
 
     /// Connects to a port of this machine.
