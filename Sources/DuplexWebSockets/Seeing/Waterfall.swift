@@ -99,6 +99,13 @@ extension ConnectTimeline {
         Waterfall(rows: waterfallRows(from: .zero, lostAt: nil, nil)).lines(width: width)
     }
 
+    /// A picture of an attempt that has failed, up to there.
+    fileprivate func waterfall(width: Int, lostAt stage: HandshakeTimeline.Stage) -> [String] {
+        let rows = waterfallRows(from: .zero, lostAt: stage, nil)
+        let whole = [Waterfall.Row(label: "\(stage)", start: .zero, end: total, isLost: true)]
+        return Waterfall(rows: rows.isEmpty ? whole : rows).lines(width: width)
+    }
+
     fileprivate func waterfallRows(
         from began: Duration,
         lostAt stage: HandshakeTimeline.Stage?,
@@ -125,6 +132,17 @@ extension ConnectTimeline {
             rows.append(Waterfall.Row(label: label, start: position, end: position + tls, isLost: stage == .tls))
         }
         return rows
+    }
+}
+
+extension SocketError {
+    /// A picture of the attempt to connect that has failed, for terminals: a line for each stage and each address that there
+    /// was, with a bar where it lies in time, and how long it took.
+    ///
+    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Returns: the lines; none for an error without a ``timeline``.
+    public func waterfall(width: Int = 80) -> [String] {
+        timeline?.waterfall(width: width, lostAt: HandshakeTimeline.Stage(self)) ?? []
     }
 }
 
