@@ -39,7 +39,8 @@ struct CheckReport {
         var lines = ["\(endpoint)".visible]
         if let timeline {
             let picture = failure?.waterfall(width: CheckLines.width) ?? timeline.waterfall(width: CheckLines.width)
-            lines += CheckLines.indented(picture) + ["  in all  \(timeline.total.inMilliseconds) ms"]
+            lines += CheckLines.indented(picture) + lost(timeline)
+            lines.append("  in all  \(timeline.total.inMilliseconds) ms")
         }
         if let connection {
             let (version, cipher) = ("\(connection.version)", connection.cipherSuite)
@@ -47,6 +48,14 @@ struct CheckReport {
         }
         lines += CheckLines.certificates(certificates, now: now)
         return lines
+    }
+}
+
+extension CheckReport {
+    /// The addresses that didn't answer, in full: the picture has no room for the reasons.
+    private func lost(_ timeline: ConnectTimeline) -> [String] {
+        let lost = timeline.attempts.filter { $0.outcome != .connected && $0.outcome != .abandoned }
+        return lost.map { "  \($0.address) \($0.outcome)" }
     }
 }
 
