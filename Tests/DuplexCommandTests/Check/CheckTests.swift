@@ -54,7 +54,7 @@ struct CheckTests {
         let result = try await RunningCommand.run(["check", "tcp://127.0.0.1:1"])
         #expect(result.status == 2)
         #expect(result.output.contains("  TCP 127.0.0.1:1 failed") && result.output.contains("░"))
-        #expect(result.output.contains("\n  127.0.0.1:1 failed (Connection refused)\n"))
+        #expect(result.output.contains("\n  127.0.0.1:1 failed (Connection refused"))
     }
 
     @Test("A URL of another kind is refused")
