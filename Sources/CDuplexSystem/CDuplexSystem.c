@@ -26,7 +26,9 @@ ssize_t cduplex_sendfile(int socket, int file, off_t offset, size_t count) {
     pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
     ssize_t result = sendfile(socket, file, &offset, count);
     int code = errno;
-    if (result < 0 && code == EPIPE && !sigismember(&pending, SIGPIPE)) {
+    // It may also have come behind a part that was taken, and then the result says nothing of it.
+    int is_short = result < 0 ? code == EPIPE : (size_t)result < count;
+    if (is_short && !sigismember(&pending, SIGPIPE)) {
         struct timespec now = {0, 0};
         while (sigtimedwait(&broken_pipe, NULL, &now) < 0 && errno == EINTR) {
         }

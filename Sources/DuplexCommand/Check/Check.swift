@@ -30,11 +30,21 @@ struct Check: AsyncParsableCommand {
     @Option(
         name: .customLong("alpn"),
         parsing: .singleValue,
-        help: ArgumentHelp("A protocol to offer by ALPN, the preferred one first; may be repeated.", valueName: "name")
+        help: ArgumentHelp(
+            "A protocol to offer by ALPN, the preferred one first; may be repeated; for wss:// http/1.1 unless given.",
+            valueName: "name"
+        )
     )
     var protocols: [String] = []
 
     @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        if !protocols.isEmpty && !["tls", "wss"].contains(scheme) {
+            throw ValidationError("--alpn goes with tls:// and wss:// only.")
+        }
+    }
 
     func run() async throws {
         do {
@@ -58,7 +68,9 @@ struct Check: AsyncParsableCommand {
             let certificates = connection?.peerCertificates ?? []
             show(CheckReport(endpoint, socket.timeline, connection, certificates))
         } catch let error as SocketError {
-            show(CheckReport(endpoint, error.timeline, nil, seen.certificates.withLock { $0 }))
+            var report = CheckReport(endpoint, error.timeline, nil, seen.certificates.withLock { $0 })
+            report.failure = error
+            show(report)
             throw error
         }
     }
@@ -66,6 +78,7 @@ struct Check: AsyncParsableCommand {
     private func checkWebSocket(_ seen: Seen) async throws {
         var options = try connection.webSocketOptions
         options.keepalive = .disabled
+        if !protocols.isEmpty { options.tls.applicationProtocols = protocols }
         options.tls.trust = seen.look(by: options.tls.trust)
         var report = WebSocketCheckReport(url: url, wanted: options)
         // A resumed session has no certificate to show.

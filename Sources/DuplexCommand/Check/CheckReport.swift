@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexWebSockets
 
 #if canImport(Glibc)
 import Glibc
@@ -13,6 +14,8 @@ import Darwin
 struct CheckReport {
     let endpoint: Endpoint
     let timeline: ConnectTimeline?
+    /// Why there is no connection.
+    var failure: SocketError?
     let connection: TLSConnection?
     let certificates: [TLSCertificate]
 
@@ -35,32 +38,38 @@ struct CheckReport {
     func lines(now: UnixTime) -> [String] {
         var lines = ["\(endpoint)".visible]
         if let timeline {
-            lines += CheckLines.stages(timeline) + ["  in all  \(timeline.total.inMilliseconds) ms"]
+            let picture = failure?.waterfall(width: CheckLines.width) ?? timeline.waterfall(width: CheckLines.width)
+            lines += CheckLines.indented(picture) + lost(timeline)
+            lines.append("  in all  \(timeline.total.inMilliseconds) ms")
         }
-        if let connection { lines += negotiated(connection) }
+        if let connection {
+            let (version, cipher) = ("\(connection.version)", connection.cipherSuite)
+            lines.append("  " + CheckLines.secured(version, cipher, connection.applicationProtocol))
+        }
         lines += CheckLines.certificates(certificates, now: now)
         return lines
     }
+}
 
-    private func negotiated(_ connection: TLSConnection) -> [String] {
-        let chosen = connection.applicationProtocol.map { "ALPN \($0.visible)" } ?? "no ALPN"
-        return ["  \(connection.version), \(connection.cipherSuite), \(chosen)"]
+extension CheckReport {
+    /// The addresses that didn't answer, in full: the picture has no room for the reasons.
+    private func lost(_ timeline: ConnectTimeline) -> [String] {
+        let lost = timeline.attempts.filter { $0.outcome != .connected && $0.outcome != .abandoned }
+        return lost.map { "  \($0.address) \($0.outcome)" }
     }
 }
 
 /// The lines that every report has in common.
 enum CheckLines {
-    /// How the connection was made, and how long each part of it took.
-    static func stages(_ timeline: ConnectTimeline) -> [String] {
-        var lines: [String] = []
-        if let names = timeline.names { lines.append("  names  \(names.inMilliseconds) ms") }
-        for attempt in timeline.attempts {
-            let time = (attempt.end - attempt.start).inMilliseconds
-            lines.append("  connect  \(time) ms  \(attempt.address): \(attempt.outcome)")
-        }
-        if let proxy = timeline.proxy { lines.append("  proxy  \(proxy.inMilliseconds) ms") }
-        if let tls = timeline.tls { lines.append("  TLS  \(tls.inMilliseconds) ms") }
-        return lines
+    /// How many columns a picture has, beside the indentation.
+    static let width = 78
+
+    /// A picture's lines in their place.
+    static func indented(_ picture: [String]) -> [String] { picture.map { "  \($0)" } }
+
+    /// What TLS has come to.
+    static func secured(_ version: String, _ cipherSuite: String, _ applicationProtocol: String?) -> String {
+        "\(version), \(cipherSuite), \(applicationProtocol.map { "ALPN \($0.visible)" } ?? "no ALPN")"
     }
 
     /// What the peer has shown, its own certificate first.

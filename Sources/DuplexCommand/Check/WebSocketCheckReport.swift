@@ -31,7 +31,11 @@ struct WebSocketCheckReport {
     func lines(now: UnixTime) -> [String] {
         var lines = [url.visible]
         if let timeline { lines += stages(timeline) }
-        if let snapshot { lines += agreed(snapshot) }
+        if let snapshot {
+            lines += agreed(snapshot)
+        } else if let security = timeline?.security {
+            lines.append("  " + Self.text(security))
+        }
         lines += CheckLines.certificates(certificates, now: now)
         return lines + verdict(now)
     }
@@ -39,17 +43,21 @@ struct WebSocketCheckReport {
     private var timeline: HandshakeTimeline? { snapshot?.timeline.handshake ?? failure?.timeline }
 
     private func stages(_ timeline: HandshakeTimeline) -> [String] {
-        var lines = timeline.waterfall(width: 78).map { "  \($0)" }
+        var lines = CheckLines.indented(timeline.waterfall(width: CheckLines.width))
         lines.append("  in all  \(timeline.total.inMilliseconds) ms")
         if let roundTrip { lines.append("  ping  \(roundTrip.inMilliseconds) ms") }
         return lines
     }
 
     private func agreed(_ snapshot: WebSocketSnapshot) -> [String] {
-        let security = snapshot.timeline.security.map { "\($0)" } ?? "not secured"
+        let security = snapshot.timeline.security.map(Self.text) ?? "not secured"
         let subprotocol = snapshot.subprotocol.map { "subprotocol \($0.visible)" } ?? "no subprotocol"
         let compression = snapshot.compression.map { "\($0)" } ?? "not compressed"
         return ["  \(security), \(subprotocol), \(compression)"]
+    }
+
+    private static func text(_ security: HandshakeTimeline.Security) -> String {
+        CheckLines.secured("\(security)", security.cipherSuite, security.applicationProtocol)
     }
 
     // MARK: The verdict

@@ -72,7 +72,7 @@ struct Connect: AsyncParsableCommand {
     @Flag(help: "Show binary messages in full, in hexadecimal, also in a pipe.")
     var binary = false
 
-    @Flag(name: .shortAndLong, help: "Draw how the connection came about, on the standard error.")
+    @Flag(name: .shortAndLong, help: "Draw how the connection came about, or how far it came, on the standard error.")
     var verbose = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -94,8 +94,14 @@ struct Connect: AsyncParsableCommand {
     }
 
     private func talk() async throws {
-        let socket = try await WebSocket.connect(to: url, options: try connection.webSocketOptions)
-        if verbose { for line in await socket.timeline.waterfall() { Console.shared.complain(line) } }
+        let socket: WebSocket
+        do {
+            socket = try await WebSocket.connect(to: url, options: try connection.webSocketOptions)
+        } catch let error as WebSocketError {
+            draw(error.timeline?.waterfall())
+            throw error
+        }
+        if verbose { draw(await socket.timeline.waterfall()) }
         let end = try await interruptible {
             try await exchange(on: socket)
         } onFailure: {
@@ -104,6 +110,12 @@ struct Connect: AsyncParsableCommand {
         let report = await socket.close()
         if case .failed(let failure) = end { throw failure }
         try tell(report)
+    }
+
+    /// Draws how the connection came about, or how far it came, for those who want to see it.
+    private func draw(_ picture: [String]?) {
+        guard verbose, let picture else { return }
+        for line in picture { Console.shared.complain(line) }
     }
 
     private func exchange(on socket: WebSocket) async throws -> Conversation.End {
@@ -140,10 +152,14 @@ struct Connect: AsyncParsableCommand {
     }
 
     private func talkOverStream() async throws {
-        let socket = try await Socket.connect(to: Endpoint(url), options: try connection.connectOptions)
-        if verbose, let timeline = socket.timeline {
-            for line in timeline.waterfall() { Console.shared.complain(line) }
+        let socket: Socket
+        do {
+            socket = try await Socket.connect(to: Endpoint(url), options: try connection.connectOptions)
+        } catch let error as SocketError {
+            draw(error.waterfall())
+            throw error
         }
+        draw(socket.timeline?.waterfall())
         let end = try await interruptible {
             try await exchange(on: socket)
         } onFailure: {

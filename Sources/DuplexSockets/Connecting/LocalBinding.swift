@@ -40,10 +40,11 @@ struct LocalBinding {
         allow(descriptor)
         let code = unsafe local.withSystemAddress { pointer, length -> Int32 in
             #if canImport(Glibc)
-            unsafe Glibc.bind(descriptor, pointer, length) == 0 ? 0 : errno
+            let result = SystemCall.bind.make(on: descriptor) { unsafe Glibc.bind(descriptor, pointer, length) }
             #else
-            unsafe Darwin.bind(descriptor, pointer, length) == 0 ? 0 : errno
+            let result = SystemCall.bind.make(on: descriptor) { unsafe Darwin.bind(descriptor, pointer, length) }
             #endif
+            return result == 0 ? 0 : errno
         }
         guard code == 0 else {
             let message = "\(destination) can't be connected to from \(local)."

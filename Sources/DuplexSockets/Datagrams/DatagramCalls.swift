@@ -28,19 +28,28 @@ package enum DatagramCalls {
 
     /// A new non-blocking datagram socket that child processes don't inherit.
     package static func socket(_ family: AddressFamily) throws(SocketError) -> Int32 {
-        let descriptor = NewSocket.make(family, .datagram)
+        let descriptor = SystemCall.socket.make { NewSocket.make(family, .datagram) }
         guard descriptor >= 0 else {
             throw SocketError(.system, message: "A datagram socket could not be made.", errno: errno)
         }
         return descriptor
     }
 
+    /// The address that a socket is bound to.
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``.
+    package static func localAddress(of descriptor: Int32) throws(SocketError) -> SocketAddress {
+        errno = 0
+        if let address = SocketAddress.local(of: descriptor) { return address }
+        throw SocketError(.cannotBind, message: "A datagram socket was bound but has no address.", errno: errno)
+    }
+
     package static func bind(_ descriptor: Int32, to address: SocketAddress) throws(SocketError) {
         let code = unsafe address.withSystemAddress { pointer, length in
             #if canImport(Glibc)
-            return unsafe Glibc.bind(descriptor, pointer, length)
+            return SystemCall.bind.make(on: descriptor) { unsafe Glibc.bind(descriptor, pointer, length) }
             #else
-            return unsafe Darwin.bind(descriptor, pointer, length)
+            return SystemCall.bind.make(on: descriptor) { unsafe Darwin.bind(descriptor, pointer, length) }
             #endif
         }
         if code != 0 { throw SocketError(.cannotBind, message: "\(address) can't be bound.", errno: errno) }
@@ -81,9 +90,11 @@ package enum DatagramCalls {
             unsafe places[index].count = size
         }
         while true {
-            let received = unsafe cduplex_receive_datagrams(descriptor, &places, Int32(room))
+            let received = SystemCall.receiveDatagrams.move(room, on: descriptor) {
+                Int(unsafe cduplex_receive_datagrams(descriptor, &places, Int32($0)))
+            }
             if received > 0 {
-                return .received(unsafe places.prefix(Int(received)).map { unsafe datagram($0, port) })
+                return .received(unsafe places.prefix(received).map { unsafe datagram($0, port) })
             }
             switch errno {
             case EINTR: continue
@@ -165,8 +176,10 @@ package enum DatagramCalls {
 
     private static func send(_ descriptor: Int32, _ places: inout [cduplex_datagram]) -> TransferResult {
         while true {
-            let sent = unsafe cduplex_send_datagrams(descriptor, places, Int32(places.count))
-            if sent > 0 { return .transferred(Int(sent)) }
+            let sent = SystemCall.sendDatagrams.move(unsafe places.count, on: descriptor) {
+                Int(unsafe cduplex_send_datagrams(descriptor, places, Int32($0)))
+            }
+            if sent > 0 { return .transferred(sent) }
             switch errno {
             case EINTR: continue
             case EAGAIN, EWOULDBLOCK: return .wouldBlock
@@ -221,10 +234,22 @@ package enum DatagramCalls {
     ) -> Int32 {
         let code = unsafe group.withSystemAddress { group, groupLength in
             guard let source else {
-                return unsafe cduplex_set_membership(descriptor, joins, interface, group, groupLength, nil, 0)
+                return SystemCall.setOption.make(on: descriptor) {
+                    unsafe cduplex_set_membership(descriptor, joins, interface, group, groupLength, nil, 0)
+                }
             }
             return unsafe source.withSystemAddress { source, sourceLength in
-                unsafe cduplex_set_membership(descriptor, joins, interface, group, groupLength, source, sourceLength)
+                SystemCall.setOption.make(on: descriptor) {
+                    unsafe cduplex_set_membership(
+                        descriptor,
+                        joins,
+                        interface,
+                        group,
+                        groupLength,
+                        source,
+                        sourceLength
+                    )
+                }
             }
         }
         return code == 0 ? 0 : errno
@@ -234,6 +259,9 @@ package enum DatagramCalls {
     ///
     /// - Returns: 0 or the error number.
     package static func setMulticastInterface4(_ descriptor: Int32, _ interface: UInt32) -> Int32 {
-        cduplex_set_multicast_interface4(descriptor, interface) == 0 ? 0 : errno
+        let code = SystemCall.setOption.make(on: descriptor) {
+            cduplex_set_multicast_interface4(descriptor, interface)
+        }
+        return code == 0 ? 0 : errno
     }
 }

@@ -159,9 +159,12 @@ public actor UDPSocket {
         _ options: DatagramOptions,
         on loop: EventLoop
     ) async throws(SocketError) -> UDPSocket {
-        guard let local = SocketAddress.local(of: bound.descriptor) else {
+        let local: SocketAddress
+        do throws(SocketError) {
+            local = try DatagramCalls.localAddress(of: bound.descriptor)
+        } catch {
             SystemCalls.close(bound.descriptor)
-            throw SocketError(.cannotBind, message: "A datagram socket was bound but has no address.")
+            throw error
         }
         return await adopt(bound, local: local, remote: remote, options, on: loop)
     }

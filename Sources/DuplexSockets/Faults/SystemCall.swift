@@ -23,6 +23,9 @@ package enum SystemCall: String, CaseIterable, Sendable {
     case makePoller, makeTimer, makeWakeup, watch, wait, clearWakeup
     case startThread, lookUp, random
     case openFolder, lockFolder, fileStatus, setPermissions, unlink
+    case openFile, readFile, sendFile
+    case receiveDatagrams, sendDatagrams
+    case openNetlink, askNetlink, receiveNetlink
 
     /// Makes a call that returns -1 where it fails, with the reason in `errno`.
     @inline(__always)
@@ -33,7 +36,7 @@ package enum SystemCall: String, CaseIterable, Sendable {
         return call()
     }
 
-    /// Makes a call that moves bytes; `call` is told how many it may move at most.
+    /// Makes a call that moves bytes or datagrams; `call` is told how many it may move at most.
     @inline(__always)
     func move(_ count: Int, on descriptor: Int32 = -1, _ call: (Int) -> Int) -> Int {
         #if DEBUG

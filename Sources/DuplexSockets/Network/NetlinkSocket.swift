@@ -29,7 +29,7 @@ enum NetlinkSocket {
     /// - Throws: ``SocketError`` with ``SocketError/Code/system``, also where the system has no netlink.
     static func open() throws(SocketError) -> Int32 {
         #if os(Linux)
-        let descriptor = cduplex_netlink_open()
+        let descriptor = SystemCall.openNetlink.make { cduplex_netlink_open() }
         if descriptor >= 0 { return descriptor }
         throw SocketError(.system, message: "Changes of the network can't be watched.", errno: errno)
         #else
@@ -52,10 +52,12 @@ enum NetlinkSocket {
     /// - Returns: whether the question went out.
     static func ask(_ request: NetworkTracker.Request, _ descriptor: Int32) -> Bool {
         #if os(Linux)
-        switch request {
-        case .links(let sequence): return cduplex_netlink_ask(descriptor, 18, sequence) == 0
-        case .addresses(let sequence): return cduplex_netlink_ask(descriptor, 22, sequence) == 0
-        }
+        let (type, sequence): (UInt16, UInt32) =
+            switch request {
+            case .links(let sequence): (18, sequence)
+            case .addresses(let sequence): (22, sequence)
+            }
+        return SystemCall.askNetlink.make(on: descriptor) { cduplex_netlink_ask(descriptor, type, sequence) } == 0
         #else
         return false
         #endif
@@ -67,7 +69,9 @@ enum NetlinkSocket {
         while true {
             var count = 0
             let bytes = unsafe [UInt8](unsafeUninitializedCapacity: sizeLimit) { buffer, initialized in
-                count = unsafe cduplex_netlink_receive(descriptor, buffer.baseAddress, sizeLimit)
+                count = SystemCall.receiveNetlink.move(sizeLimit, on: descriptor) {
+                    unsafe cduplex_netlink_receive(descriptor, buffer.baseAddress, $0)
+                }
                 initialized = max(0, count)
             }
             if count > 0 { return .bytes(bytes) }

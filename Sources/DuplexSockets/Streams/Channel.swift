@@ -211,6 +211,12 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         }
         let result = buffer.send(to: descriptor, then: bytes)
         output = consume buffer
+        sentNow(result)
+    }
+
+    /// Sees to what a send outside of a flush has left.
+    @inline(__always)
+    func sentNow(_ result: TransferResult) {
         // Whoever writes isn't called back from within: the end of the turn tells of failures, and of room.
         if case .failed(let code) = result {
             sendFailure = code

@@ -39,7 +39,7 @@ final class FileRange {
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``, also when the file is shorter.
     convenience init(path: String, offset: UInt64, count: UInt64?) throws(SocketError) {
         // Without waiting for a writer, if it is a pipe, which is refused below.
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = SystemCall.openFile.make { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { throw Self.unreadable("“\(path)” can't be opened.", errno) }
         try self.init(owned: descriptor, "“\(path)”", offset, count)
     }
@@ -52,7 +52,7 @@ final class FileRange {
     ///   - count: as of ``init(path:offset:count:)``.
     /// - Throws: as ``init(path:offset:count:)``.
     convenience init(descriptor: Int32, offset: UInt64, count: UInt64?) throws(SocketError) {
-        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        let copy = SystemCall.duplicate.make(on: descriptor) { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
         guard copy >= 0 else { throw Self.unreadable("Descriptor \(descriptor) can't be duplicated.", errno) }
         try self.init(owned: copy, "Descriptor \(descriptor)", offset, count)
     }
@@ -62,7 +62,8 @@ final class FileRange {
         self.offset = offset
         remaining = 0
         var status = stat()
-        guard unsafe fstat(owned, &status) == 0 else { throw Self.unreadable("\(name) can't be looked at.", errno) }
+        let code = SystemCall.fileStatus.make(on: owned) { unsafe fstat(owned, &status) }
+        guard code == 0 else { throw Self.unreadable("\(name) can't be looked at.", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Self.unreadable("\(name) isn't a regular file.") }
         let size = UInt64(max(0, status.st_size))
         let (end, isTooFar) = offset.addingReportingOverflow(count ?? 0)
@@ -86,7 +87,9 @@ final class FileRange {
     func send(to socket: Int32, limit: Int) throws(SocketError) -> Step {
         #if os(Linux)
         while true {
-            let sent = cduplex_sendfile(socket, descriptor, off_t(offset), Int(min(remaining, UInt64(limit))))
+            let sent = SystemCall.sendFile.move(Int(min(remaining, UInt64(limit))), on: socket) {
+                cduplex_sendfile(socket, descriptor, off_t(offset), $0)
+            }
             if sent > 0 {
                 advance(by: sent)
                 return .sent(sent)
@@ -113,8 +116,10 @@ final class FileRange {
         var bytes = [UInt8](repeating: 0, count: wanted)
         var (count, code) = (0, Int32(0))
         repeat {
-            count = unsafe bytes.withUnsafeMutableBytes {
-                unsafe pread(descriptor, $0.baseAddress, wanted, off_t(offset))
+            count = unsafe bytes.withUnsafeMutableBytes { room in
+                SystemCall.readFile.move(wanted, on: descriptor) {
+                    unsafe pread(descriptor, room.baseAddress, $0, off_t(offset))
+                }
             }
             code = count < 0 ? errno : 0
         } while code == EINTR

@@ -62,8 +62,11 @@ extension Socket {
         try await write(Array(text.utf8), timeout: timeout, extend: extend)
     }
 
-    /// Writes several pieces as one: nothing comes between them, and what is small goes out in one system call.
+    /// Writes several pieces as one: nothing comes between them, and they go out in one system call as far as they fit into one
+    /// and the socket takes them.
     ///
+    /// Up to 64 places go into one call (sendmsg(2)); pieces of less than 2 KiB that follow each other are put together into one.
+    /// Pieces of less than 16 KiB together are copied and go out with what else is written in that turn of the loop.
     /// See ``write(_:timeout:extend:)-([UInt8],_,_)``.
     public func write(
         _ pieces: [[UInt8]],
@@ -76,7 +79,7 @@ extension Socket {
             return
         }
         let start = writtenCount
-        for piece in pieces { put(piece.span.raw) }
+        put(pieces)
         if channel.value.isAboveHighWaterMark { try await waitForRoom(start..<writtenCount, timeout, extend) }
     }
 
@@ -114,6 +117,16 @@ extension Socket {
             channel.value.writeNow(bytes)
         } else {
             channel.value.write(bytes)
+        }
+    }
+
+    private func put(_ pieces: [[UInt8]]) {
+        let count = pieces.reduce(0) { $0 + $1.count }
+        if count < Self.directSize || pieces.count == 1 {
+            for piece in pieces { put(piece.span.raw) }
+        } else {
+            writtenCount += UInt64(count)
+            channel.value.writeNow(pieces)
         }
     }
 

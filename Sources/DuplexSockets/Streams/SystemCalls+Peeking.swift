@@ -21,8 +21,10 @@ extension SystemCalls {
     static func peek(_ descriptor: Int32, upTo count: Int) -> PeekResult {
         var bytes = [UInt8](repeating: 0, count: count)
         while true {
-            let arrived = unsafe bytes.withUnsafeMutableBytes {
-                unsafe recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_PEEK))
+            let arrived = unsafe bytes.withUnsafeMutableBytes { room in
+                SystemCall.receive.move(count, on: descriptor) {
+                    unsafe recv(descriptor, room.baseAddress, $0, Int32(MSG_PEEK))
+                }
             }
             if arrived > 0 { return .bytes(Array(bytes.prefix(arrived))) }
             if arrived == 0 { return .ended }

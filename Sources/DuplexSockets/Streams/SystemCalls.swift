@@ -67,6 +67,30 @@ package enum SystemCalls {
         }
     }
 
+    /// The most pieces that go in one call: 64, of which every system takes far more (IOV_MAX).
+    package static let pieceLimit = 64
+
+    /// Sends pieces one after the other in one call; no more than ``pieceLimit``.
+    package static func send(_ descriptor: Int32, _ pieces: [UnsafeRawBufferPointer]) -> TransferResult {
+        let whole = unsafe pieces.reduce(0) { $0 + $1.count }
+        return result {
+            SystemCall.send.move(whole, on: descriptor) { count in
+                var left = count
+                var vectors = unsafe pieces.map { piece in
+                    let length = min(left, piece.count)
+                    left -= length
+                    return unsafe iovec(iov_base: UnsafeMutableRawPointer(mutating: piece.baseAddress), iov_len: length)
+                }
+                return unsafe vectors.withUnsafeMutableBufferPointer { vectors in
+                    var message = unsafe msghdr()
+                    unsafe message.msg_iov = vectors.baseAddress
+                    unsafe message.msg_iovlen = .init(vectors.count)
+                    return unsafe sendmsg(descriptor, &message, sendFlags)
+                }
+            }
+        }
+    }
+
     private static func result(_ call: () -> Int) -> TransferResult {
         while true {
             let count = call()

@@ -56,7 +56,10 @@ package struct SystemOption: Sendable {
         var bytes = Array(text.utf8)
         // Cut, it could be the name of another.
         if bytes.contains(0) { throw refused("“\(text)”", EINVAL) }
-        let code = unsafe setsockopt(descriptor, level, try existing(), &bytes, socklen_t(bytes.count))
+        let option = try existing()
+        let code = SystemCall.setOption.make(on: descriptor) {
+            unsafe setsockopt(descriptor, level, option, &bytes, socklen_t(bytes.count))
+        }
         if code != 0 { throw refused("“\(text)”", errno) }
     }
 
@@ -74,7 +77,11 @@ package struct SystemOption: Sendable {
     func setLinger(_ seconds: Int32?, on descriptor: Int32) throws(SocketError) {
         var value = linger(l_onoff: seconds == nil ? 0 : 1, l_linger: seconds ?? 0)
         let length = socklen_t(MemoryLayout<linger>.size)
-        if unsafe setsockopt(descriptor, level, try existing(), &value, length) != 0 {
+        let option = try existing()
+        let code = SystemCall.setOption.make(on: descriptor) {
+            unsafe setsockopt(descriptor, level, option, &value, length)
+        }
+        if code != 0 {
             throw refused("\(seconds ?? 0) s", errno)
         }
     }

@@ -35,16 +35,24 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         public let version: TLSVersion
         /// Whether an earlier session was resumed.
         public let isResumed: Bool
+        /// The cipher suite, as it is registered, such as `TLS_AES_128_GCM_SHA256`.
+        public let cipherSuite: String
+        /// The protocol that ALPN has chosen; `nil` for none.
+        public let applicationProtocol: String?
 
         init?(_ connection: TLSConnection?) {
             guard let connection else { return nil }
             version = connection.version
             isResumed = connection.isResumed
+            cipherSuite = connection.cipherSuite
+            applicationProtocol = connection.applicationProtocol
         }
 
-        init(version: TLSVersion, isResumed: Bool) {
+        init(version: TLSVersion, isResumed: Bool, cipherSuite: String = "", applicationProtocol: String? = nil) {
             self.version = version
             self.isResumed = isResumed
+            self.cipherSuite = cipherSuite
+            self.applicationProtocol = applicationProtocol
         }
 
         /// The version, and whether a session was resumed.

@@ -40,6 +40,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         var wasOpened = false
         var hasEnded = false
         var queuedBytes = 0
+        var connection: WebSocket?
     }
 
     /// Makes a client, which ``open()`` opens.
@@ -71,6 +72,13 @@ public final class DelegatedReconnectingWebSocket: Sendable {
 
     /// What the client does, as the delegate was told or is about to be.
     public var state: State { shared.withLock { $0.state } }
+
+    /// The connection that the delegate is told of: its timeline, latency, snapshot, subprotocol and addresses; `nil` while there
+    /// is none.
+    ///
+    /// There is one when the delegate is told that the client is connected, and until it has been told all of its messages.
+    /// Closing it closes the client, and its messages are the delegate's: nobody else can receive them.
+    public var connection: WebSocket? { shared.withLock { $0.connection } }
 
     /// Connects; a second call does nothing, and neither does one behind ``close(code:reason:)``.
     public func open() {
@@ -140,7 +148,6 @@ public final class DelegatedReconnectingWebSocket: Sendable {
             switch change.phase {
             case .connecting: await tell(hasConnected ? .reconnecting : .connecting)
             case .open(let attempt, after: _) where attempt.number > lastAttempt:
-                await tell(hasConnected ? .reconnected : .connected)
                 // A slow queue may have kept this one until it was gone and the next one open.
                 (report, lastAttempt) = await receive(attempt.number)
             case .ended(let end): return await self.end(end, report)
@@ -151,15 +158,20 @@ public final class DelegatedReconnectingWebSocket: Sendable {
 
     private var hasConnected: Bool { ![.idle, .connecting].contains(state) }
 
-    /// Hands the messages of the next connection on.
+    /// Tells of the next connection, and hands its messages on.
     ///
     /// - Returns: how it has ended, and which attempt it was of.
     private func receive(_ number: Int) async -> (CloseReport?, Int) {
         // An end is a state, too, and told as such.
-        guard let session = try? await client.nextSession() else { return (nil, number) }
+        let session = try? await client.nextSession()
+        shared.withLock { $0.connection = session }
+        defer { shared.withLock { $0.connection = nil } }
+        await tell(hasConnected ? .reconnected : .connected)
+        guard let session else { return (nil, number) }
         let attempt = max(number, await session.timeline.attempt)
         do {
-            for try await message in session.messages {
+            // By way of the client, which looks for acknowledgements.
+            while let message = try await client.nextMessage(of: session) {
                 await call { $0.webSocket(self, didReceive: message) }
             }
         } catch {

@@ -5,6 +5,10 @@ import DuplexSockets
 public import DuplexWire
 
 /// How a ``ReconnectingWebSocket`` connects, and what it keeps.
+///
+/// Changes of the network are noticed once ``follow(_:)`` is called, or by ``ReconnectingWebSocket/networkChanged()``, and not by
+/// default: a monitor is a socket and a watch for the whole process, which the app pays for once, with
+/// `NetworkMonitor.shared()`, for all of its clients. Without it, a lost line is noticed by the keepalive.
 public struct ReconnectOptions: Sendable {
     /// What each connection is made with.
     public var connection = WebSocketOptions()
@@ -35,6 +39,10 @@ public struct ReconnectOptions: Sendable {
     public init() {}
 
     /// Has each element of a sequence taken as a change of the network; see ``ReconnectingWebSocket/networkChanged()``.
+    ///
+    /// ```swift
+    /// options.follow(try NetworkMonitor.shared().changes)
+    /// ```
     ///
     /// It is iterated by a task of its own from the first attempt to the client's end. One that throws is as one that ends.
     ///

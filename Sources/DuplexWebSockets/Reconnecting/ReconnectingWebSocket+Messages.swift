@@ -13,7 +13,7 @@ extension ReconnectingWebSocket {
     /// Messages go in the order of the calls, behind the preamble. Returns once the outbox has taken the message, and waits while
     /// the outbox is full (``ReconnectOptions/outboxMessages``, ``ReconnectOptions/outboxBytes``). Cancelling ends the wait,
     /// and the message isn't sent. What is promised of it says ``ReconnectOptions/delivery``; with acknowledgements somebody
-    /// has to read ``messages``.
+    /// has to read ``messages``, or hand what comes to ``acknowledge(by:)``.
     ///
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once the client has ended; `CancellationError`.
     @inlinable
@@ -140,10 +140,7 @@ extension ReconnectingWebSocket {
             if reading == nil { reading = try await nextSession() }
             guard let socket = reading else { return nil }
             do {
-                if let message = try await nextMessage(of: socket) {
-                    if outbox.received(message) > 0 { flush() }
-                    return message
-                }
+                if let message = try await nextMessage(of: socket) { return message }
             } catch let error as CancellationError {
                 throw error
             } catch let error as WebSocketError where error.code == .alreadyReceiving {
@@ -156,9 +153,32 @@ extension ReconnectingWebSocket {
         }
     }
 
+    /// Takes a message of a session as one that may acknowledge what was sent; for those who read ``sessions``.
+    ///
+    /// What ``messages`` gives and what the delegate of a ``DelegatedReconnectingWebSocket`` is told has been looked at. Whoever
+    /// reads `WebSocket.messages` of a session with ``ReconnectOptions/delivery`` at least once has to call this with each, or
+    /// everything is sent again on the next connection, and sending waits once the outbox is full.
+    ///
+    /// - Parameter message: what came, on whichever session.
+    /// - Returns: how many messages it acknowledges, which aren't sent again; none where each goes at most once.
+    @discardableResult
+    public func acknowledge(by message: Message) -> Int {
+        let count = outbox.received(message)
+        if count > 0 { flush() }
+        return count
+    }
+
+    /// The next message of one connection, looked at for what it acknowledges; `nil` once it has ended in order.
+    @inline(__always)
+    func nextMessage(of socket: WebSocket) async throws -> Message? {
+        guard let message = try await takeMessage(of: socket) else { return nil }
+        acknowledge(by: message)
+        return message
+    }
+
     /// The next message of one connection, as its own `nextMessage()` gives it, but without a hop to it and back.
     @inline(__always)
-    private func nextMessage(of socket: WebSocket) async throws -> Message? {
+    private func takeMessage(of socket: WebSocket) async throws -> Message? {
         let (message, id) = socket.onLoop(loop) { socket, _ in
             socket.nextWaiterID += 1
             return (socket.takeMessage(), socket.nextWaiterID)

@@ -119,6 +119,13 @@ public actor ReconnectingWebSocket {
     /// Where the client stands.
     public var phase: ReconnectPhase { machine.phase }
 
+    /// The connection that is open: its timeline, latency, snapshot, subprotocol and addresses; `nil` while there is none.
+    ///
+    /// The same as the latest of ``sessions``, for those who read ``messages``. It may end at any time, and another one take its
+    /// place. Closing it closes the client. What is sent to it directly isn't in the outbox: it goes before what waits there,
+    /// and isn't sent again.
+    public var connection: WebSocket? { current?.socket }
+
     /// The messages that ``send(_:)-(Message)`` took and no connection has got, or none has acknowledged, in their order.
     ///
     /// Complete once the client has ended.

@@ -100,6 +100,13 @@ extension ConnectTimeline {
         Waterfall(rows: waterfallRows(from: .zero, lostAt: nil, nil)).lines(width: width)
     }
 
+    /// A picture of an attempt that has failed, up to there.
+    fileprivate func waterfall(width: Int, lostAt stage: HandshakeTimeline.Stage) -> [String] {
+        let rows = waterfallRows(from: .zero, lostAt: stage, nil)
+        let whole = [Waterfall.Row(label: "\(stage)", start: .zero, end: total, isLost: true)]
+        return Waterfall(rows: rows.isEmpty ? whole : rows).lines(width: width)
+    }
+
     fileprivate func waterfallRows(
         from began: Duration,
         lostAt stage: HandshakeTimeline.Stage?,
@@ -122,6 +129,17 @@ extension ConnectTimeline {
         }
         let named = names == nil ? 0 : 1
         return bars.prefix(named) + tries + bars.dropFirst(named)
+    }
+}
+
+extension SocketError {
+    /// A picture of the attempt to connect that has failed, for terminals: a line for each stage and each address that there
+    /// was, with a bar where it lies in time, and how long it took.
+    ///
+    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Returns: the lines; none for an error without a ``timeline``.
+    public func waterfall(width: Int = 80) -> [String] {
+        timeline?.waterfall(width: width, lostAt: HandshakeTimeline.Stage(self)) ?? []
     }
 }
 

@@ -21,7 +21,7 @@ struct CheckTests {
                 ])
                 #expect(result.status == 0)
                 for text in [
-                    "  names  ", "  connect  ", ": connected", "  TLS  ", "  TLS 1.3, TLS_", "ALPN http/1.1",
+                    "  names ", "  TCP ", "  TLS ", "█", " ms\n", "  in all  ", "  TLS 1.3, TLS_", ", ALPN http/1.1\n",
                     "  certificate 1  CN=localhost", "    for  localhost, 127.0.0.1, ::1", " days left", "sha256/",
                 ] {
                     #expect(result.output.contains(text), "\(text)")
@@ -40,6 +40,10 @@ struct CheckTests {
                 #expect(result.status == 3)
                 #expect(result.output.contains("  certificate 1  CN=localhost"))
                 #expect(result.errors.contains("is signed by itself"))
+                // What came to nothing is drawn as such, and nothing else.
+                let lines = result.output.split(separator: "\n")
+                #expect(lines.filter { $0.contains("░") }.map { $0.prefix(6) } == ["  TLS "])
+                #expect(lines.contains { $0.hasPrefix("  TCP ") && $0.contains("█") })
                 #expect(try await RunningCommand.run(["check", endpoint, "--insecure"]).status == 0)
             }
         }
@@ -49,13 +53,20 @@ struct CheckTests {
     func nobody() async throws {
         let result = try await RunningCommand.run(["check", "tcp://127.0.0.1:1"])
         #expect(result.status == 2)
-        #expect(result.output.contains("127.0.0.1:1: failed"))
+        #expect(result.output.contains("  TCP 127.0.0.1:1 failed") && result.output.contains("░"))
+        #expect(result.output.contains("\n  127.0.0.1:1 failed (Connection refused"))
     }
 
     @Test("A URL of another kind is refused")
     func badURL() async throws {
         let result = try await RunningCommand.run(["check", "ftp://localhost:1"])
         #expect(result.status == 1 && result.errors.contains("must begin with tcp://, tls:// or unix:"))
+    }
+
+    @Test("ALPN is refused where there is no TLS", arguments: ["tcp://127.0.0.1:1", "ws://127.0.0.1:1/", "unix:/none"])
+    func needlessALPN(url: String) async throws {
+        let result = try await RunningCommand.run(["check", url, "--alpn", "h2"])
+        #expect(result.status == 64 && result.errors.contains("--alpn goes with tls:// and wss:// only."))
     }
 }
 
@@ -89,12 +100,30 @@ struct WebSocketCheckTests {
             ])
             #expect(result.status == 0)
             for text in [
-                "  TLS 1.3 ", "  TLS 1.3, no subprotocol, not compressed", "  certificate 1  ",
+                "  TLS 1.3 ", "  TLS 1.3, TLS_", ", ALPN http/1.1, no subprotocol, not compressed", "  certificate 1  ",
                 "verdict: it works, but", "  - the certificate is valid for ", " days only.",
                 "  - the server agrees to none of the subprotocols: nobody.",
             ] {
                 #expect(result.output.contains(text), "\(text)")
             }
+        }
+    }
+
+    @Test("Offers the protocols that it is given by ALPN, and shows what was chosen also when it doesn't open")
+    func alpn() async throws {
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+        var server = WebServer(port: 0)
+        server.tls = TLSServerOptions(identity)
+        server.tls?.applicationProtocols = ["other", "http/1.1"]
+        server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        try await server.withRunning { address in
+            let url = "wss://localhost:\(address.port)/"
+            let offering = ["--insecure", "--alpn", "none", "--alpn", "other"]
+            let result = try await RunningCommand.run(["check", url] + offering)
+            #expect(result.status == 0 && result.output.contains(", ALPN other, no subprotocol"))
+            let lost = try await RunningCommand.run(["check", url + "nothing"] + offering)
+            #expect(lost.status == 3 && lost.output.contains("  TLS 1.3, TLS_"))
+            #expect(lost.output.contains(", ALPN other\n") && lost.output.contains("verdict: it doesn't work."))
         }
     }
 

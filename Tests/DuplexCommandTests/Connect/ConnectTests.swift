@@ -50,6 +50,20 @@ struct ConnectTests {
         }
     }
 
+    @Test(
+        "Verbose, it draws how far it came when it fails, and only then",
+        arguments: ["ws://127.0.0.1:1/", "tcp://127.0.0.1:1", "unix:/none/of/it"]
+    )
+    func verboseFailure(url: String) async throws {
+        let result = try await RunningCommand.run(["connect", url, "-x", "hello", "-v"])
+        let place = url.hasPrefix("unix") ? "unix:/none" : "TCP 127.0.0.1:1 failed"
+        let lines = result.errors.split(separator: "\n")
+        #expect(result.status == 2 && lines.count >= 2)
+        #expect(lines.first?.hasPrefix(place) == true && lines.first?.contains("░") == true)
+        #expect(lines.dropFirst().first?.hasPrefix("duplex: ") == true)
+        #expect(try await RunningCommand.run(["connect", url, "-x", "hello"]).errors.contains("░") == false)
+    }
+
     @Test("A server that isn't there ends it with 2")
     func cannotConnect() async throws {
         let result = try await RunningCommand.run(["connect", "ws://127.0.0.1:1/", "-x", "a"])

@@ -10,10 +10,16 @@ import Testing
 @testable import DuplexSockets
 
 /// A listener, a connection to it, an echo of 300 KB, the end of both streams and the end of all, with some system call
-/// failing, while another connection of the same loops goes on.
+/// failing, while another connection of the same loops goes on; or the like with datagrams.
 struct FaultScenario {
     enum Transport: String, CaseIterable, Codable, CustomTestStringConvertible {
-        case tcp, unix
+        case tcp, unix, tls
+        /// TCP from an address that the client has chosen.
+        case local
+        /// TCP, and what is sent comes from a file.
+        case file
+        /// Datagrams in batches, to a member of a group.
+        case udp
         var testDescription: String { rawValue }
     }
 
@@ -37,7 +43,7 @@ struct FaultScenario {
 
     static let payload = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 251) }
     /// Longer than any run takes, and what every wait in it is bounded by.
-    private static let patience = Duration.seconds(5)
+    static let patience = Duration.seconds(5)
 
     let transport: Transport
     let watchdog: Watchdog
@@ -58,6 +64,7 @@ struct FaultScenario {
         plan.spare(bystander.descriptors)
         let path = "/tmp/duplex-faults-\(getpid()).sock"
         if transport == .unix { try Self.leaveStale(path) }
+        if transport == .file { try Self.leavePayload(path) }
         async let exchanges = bystander.exchangeUntilEnded()
         plan.arm(rules)
         var outcome = await attempt(plan, group, path)
@@ -71,10 +78,12 @@ struct FaultScenario {
         }
         await bystander.close()
         await group.stop()
-        _ = unsafe unlink(path)
         if await !DescriptorCensus.comesBack(to: before) {
             outcome.faults.append("descriptors are left: \(before) before, \(DescriptorCensus.sockets()) after")
         }
+        // The census doesn't count files.
+        if TestFile(path: path, descriptor: -1).openCount > 0 { outcome.faults.append("the file is left open") }
+        _ = unsafe unlink(path)
         return outcome
     }
 
@@ -86,23 +95,29 @@ struct FaultScenario {
 
     private func attempt(_ plan: FaultPlan, _ group: EventLoopGroup, _ path: String) async -> Outcome {
         let errors = Errors()
+        if transport == .udp {
+            await errors.keep { try await Self.exchangeDatagrams(group) }
+            return Outcome(errors: errors.all)
+        }
         do {
             let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
             let listener = try plan.run {
                 try SocketListener.bind(
-                    transport == .tcp ? .tcp(port: 0) : .unix(path, permissions: 0o600),
+                    transport == .unix ? .unix(path, permissions: 0o600) : .tcp(port: 0),
                     on: group,
+                    tls: transport == .tls ? TLSServerOptions(try Self.identity.get()) : nil,
                     logger: logger
                 )
             }
-            let endpoint: Endpoint =
-                transport == .tcp ? .host("localhost", port: listener.localAddress.port) : .unix(path)
+            let (endpoint, options) = try client(of: listener, path)
             let server = Task { [patience = Self.patience] in
                 try await listener.serve { socket in
                     await errors.keep { try await Self.echo(socket, patience) }
                 }
             }
-            await errors.keep { try await Self.converse(endpoint, group, Self.patience) }
+            await errors.keep {
+                try await converse(endpoint, options, group, file: transport == .file ? path : nil, errors)
+            }
             server.cancel()
             await errors.keep { try await server.value }
             await listener.close()
@@ -121,10 +136,17 @@ struct FaultScenario {
         _ = try await socket.read(timeout: patience)
     }
 
-    private static func converse(_ endpoint: Endpoint, _ group: EventLoopGroup, _ patience: Duration) async throws {
-        let client = try await Socket.connect(to: endpoint, timeout: patience, on: group)
+    private func converse(
+        _ endpoint: Endpoint,
+        _ options: ConnectOptions,
+        _ group: EventLoopGroup,
+        file: String?,
+        _ errors: Errors
+    ) async throws {
+        let (payload, patience) = (Self.payload, Self.patience)
+        let client = try await Socket.connect(to: endpoint, options: options, on: group)
         do {
-            async let written: Void = client.write(payload, timeout: patience)
+            async let written: Void = Self.writePayload(to: client, from: file, errors)
             let echoed = try await client.read(exactly: payload.count, timeout: patience)
             try await written
             await client.finishWriting()
@@ -141,7 +163,7 @@ struct FaultScenario {
 }
 
 /// Errors of several tasks.
-private final class Errors: Sendable {
+final class Errors: Sendable {
     private let errors = Mutex<[any Error]>([])
 
     var all: [any Error] { errors.withLock { $0 } }

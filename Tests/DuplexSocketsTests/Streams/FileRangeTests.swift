@@ -63,6 +63,28 @@ import Testing
         }
     }
 
+    #if os(Linux)
+    /// The first part of the range is answered with a reset, which the second one meets: the system signals and returns how
+    /// long the first one was.
+    @Test("A peer that goes away in the midst of a range is an error and no signal, either")
+    func brokenMidway() async {
+        await #expect(processExitsWith: .success) {
+            try await TestFile.withLarge { file, _ in
+                for _ in 0..<20 {
+                    let pair = try Descriptors.pair()
+                    SystemCalls.close(pair.far)
+                    #expect(Descriptors.isReady(pair.near))
+                    let range = try FileRange(path: file.path, offset: 0, count: nil)
+                    var step = FileRange.Step.sent(0)
+                    while case .sent = step { step = try range.send(to: pair.near, limit: Transfer.directSize) }
+                    #expect([.disconnected(EPIPE), .disconnected(ECONNRESET)].contains(step))
+                    SystemCalls.close(pair.near)
+                }
+            }
+        }
+    }
+    #endif
+
     @Test("A file that gets shorter meanwhile is an error, however it is read")
     func truncation() async throws {
         try await TestFile.with(Self.content) { file in

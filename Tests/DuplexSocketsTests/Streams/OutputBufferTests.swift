@@ -107,4 +107,50 @@ import Testing
         buffer.removeAll()
         #expect(buffer.count == 0)
     }
+
+    #if DEBUG && os(Linux)
+    @Test("Pieces behind what waits go in one call, which may be cut at any byte, refused or failed")
+    func pieces() throws {
+        try withPair { pair in
+            let (waiting, pieces) = (pattern(7), [pattern(5), [9], pattern(40), [1, 2]])
+            let whole = waiting + pieces.flatMap(\.self)
+            let plan = FaultPlan()
+            for cut in 1...whole.count {
+                let buffer = OutputBuffer()
+                buffer.append(waiting.span.raw)
+                plan.arm([FaultPlan.Rule(.send, .isCut(to: cut))])
+                let result = plan.run { buffer.send(to: pair.near, then: pieces) }
+                #expect(result == .transferred(cut))
+                #expect(buffer.count == whole.count - cut)
+                #expect(plan.counts == [.send: 1])
+                #expect(drain(buffer, pair, total: whole.count) == whole)
+            }
+            for (code, expected) in [(EAGAIN, TransferResult.wouldBlock), (EPIPE, .failed(EPIPE))] {
+                let buffer = OutputBuffer()
+                buffer.append(waiting.span.raw)
+                plan.arm([FaultPlan.Rule(.send, .fails(code))])
+                let result = plan.run { buffer.send(to: pair.near, then: pieces) }
+                #expect(result == expected)
+                #expect(buffer.count == (code == EAGAIN ? whole.count : waiting.count))
+                if code == EAGAIN { #expect(drain(buffer, pair, total: whole.count) == whole) }
+            }
+        }
+    }
+
+    @Test("What goes into the second call is kept as well when that one is refused")
+    func manyPieces() throws {
+        try withPair { pair in
+            let pieces = (0..<100).map { [UInt8($0), UInt8($0)] }
+            let plan = FaultPlan()
+            for fault in [FaultPlan.Fault.fails(EAGAIN), .isCut(to: 3)] {
+                let buffer = OutputBuffer()
+                plan.arm([FaultPlan.Rule(.send, fault, first: 2)])
+                _ = plan.run { buffer.send(to: pair.near, then: pieces) }
+                #expect(plan.counts == [.send: 2])
+                #expect(buffer.count == 2 * 36 - (fault == .isCut(to: 3) ? 3 : 0))
+                #expect(drain(buffer, pair, total: 200) == pieces.flatMap(\.self))
+            }
+        }
+    }
+    #endif
 }

@@ -5,8 +5,10 @@ import Dispatch
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DelegatedReconnectingWebSocketTests {
@@ -144,5 +146,133 @@ import Testing
         try socket.send("1234")
         socket.close()
         #expect(await recorder.upTo() == ["connecting", "closed 1000  false", "idle"])
+    }
+
+    /// Acknowledges what comes, of the first connection only so many, and tells all that came.
+    private final class Acknowledging: Sendable {
+        let arrivals: AsyncStream<String>
+        private let arrival: AsyncStream<String>.Continuation
+        private let connections = Numbering()
+        private let limit: Int
+
+        init(limit: Int) {
+            self.limit = limit
+            (arrivals, arrival) = AsyncStream.makeStream()
+        }
+
+        func serve(_ socket: isolated WebSocket) async throws {
+            let isFirst = connections.next() == 1
+            var count = 0
+            for try await message in socket.messages {
+                guard case .text(let text) = message else { continue }
+                count += 1
+                arrival.yield(text)
+                if !isFirst || count <= limit { try await socket.send("ack \(text)") }
+            }
+        }
+
+        func next(_ count: Int) async -> [String] {
+            var seen: [String] = []
+            for await text in arrivals {
+                seen.append(text)
+                if seen.count == count { break }
+            }
+            return seen
+        }
+    }
+
+    @Test("At least once: what the delegate is told acknowledges, and only what isn't acknowledged is sent again")
+    func acknowledging() async throws {
+        let server = Acknowledging(limit: 10)
+        try await withServer { web in
+            web.webSocket("/") { socket in try await server.serve(socket) }
+        } _: { address in
+            try await FaultProxy.withProxy(to: .address(address)) { proxy in
+                var options = ReconnectOptions()
+                options.outboxMessages = 4
+                options.delivery = .atLeastOnce { sent, by in
+                    guard case .text(let sent) = sent, case .text(let by) = by else { return false }
+                    return by == "ack \(sent)"
+                }
+                let recorder = Recorder()
+                let socket = DelegatedReconnectingWebSocket(
+                    urls: ["ws://\(proxy.address)/"],
+                    policy: .constant(.milliseconds(1)),
+                    options: options,
+                    delegate: recorder,
+                    queue: recorder.queue
+                )
+                socket.open()
+                for number in 1...30 { try socket.send("\(number)") }
+                // Ten are acknowledged, and behind them go as many as the outbox holds.
+                #expect(await server.next(14) == (1...14).map { "\($0)" })
+                #expect(await recorder.upTo("message ack 10").count == 12)
+                #expect(await socket.client.undelivered == ["11", "12", "13", "14"])
+                await proxy.resetConnections()
+                #expect(await server.next(20) == (11...30).map { "\($0)" })
+                let told = await recorder.upTo("message ack 30")
+                #expect(told == ["reconnecting", "reconnected"] + (11...30).map { "message ack \($0)" })
+                #expect(await socket.client.undelivered == [])
+                socket.close()
+                #expect(await recorder.upTo() == ["closed 1000  true", "idle"])
+            }
+        }
+    }
+
+    /// Takes note of the connection whenever it is told a state.
+    private final class Observer: ReconnectingDelegate {
+        let connections: AsyncStream<WebSocket?>
+        private let connection: AsyncStream<WebSocket?>.Continuation
+
+        init() { (connections, connection) = AsyncStream.makeStream() }
+
+        func webSocket(
+            _ socket: DelegatedReconnectingWebSocket,
+            didChangeTo state: DelegatedReconnectingWebSocket.State
+        ) {
+            connection.yield(socket.connection)
+            if state == .idle { connection.finish() }
+        }
+    }
+
+    @Test("The connection is there while the delegate is told that there is one")
+    func connection() async throws {
+        let count = Numbering()
+        try await withServer { server in
+            server.subprotocols = ["chat"]
+            server.webSocket("/") { socket in
+                if count.next() == 1 {
+                    await socket.close(code: .serviceRestart)
+                } else {
+                    for try await _ in socket.messages {}
+                }
+            }
+        } _: { address in
+            var options = ReconnectOptions()
+            options.connection.subprotocols = ["chat"]
+            let observer = Observer()
+            let socket = DelegatedReconnectingWebSocket(
+                urls: ["ws://\(address)/"],
+                policy: .constant(.milliseconds(1)),
+                options: options,
+                delegate: observer,
+                queue: DispatchQueue(label: "duplex.tests")
+            )
+            #expect(socket.connection == nil)
+            socket.open()
+            var seen: [Int?] = []
+            for await connection in observer.connections {
+                if let connection {
+                    #expect(connection.subprotocol == "chat" && connection.remoteAddress == address)
+                    seen.append(await connection.timeline.attempt)
+                    if seen.count == 4 { socket.close() }
+                } else {
+                    seen.append(nil)
+                }
+            }
+            // Connecting, connected, reconnecting, reconnected, idle.
+            #expect(seen == [nil, 1, nil, 2, nil])
+            #expect(socket.connection == nil)
+        }
     }
 }

@@ -58,4 +58,55 @@ import Testing
             await client.close()
         }
     }
+
+    @Test("Whoever reads the messages of sessions acknowledges by them; the present session is at hand")
+    func acknowledging() async throws {
+        let count = Numbering()
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                let isFirst = count.next() == 1
+                for _ in 0..<2 {
+                    guard case .text(let text) = try await socket.receive() else { continue }
+                    try await socket.send("ack \(text)")
+                }
+                if isFirst { _ = try await socket.receive() }
+                await socket.close(code: isFirst ? .serviceRestart : .normalClosure)
+            }
+        } _: { address in
+            var options = ReconnectOptions()
+            options.outboxMessages = 3
+            options.connection.closeTimeout = .seconds(30)
+            options.delivery = .atLeastOnce { sent, by in
+                guard case .text(let sent) = sent, case .text(let by) = by else { return false }
+                return by == "ack \(sent)"
+            }
+            let client = ReconnectingWebSocket(
+                urls: ["ws://\(address)/"],
+                policy: .constant(.milliseconds(1)),
+                options: options
+            )
+            #expect(await client.connection == nil)
+            for number in 1...3 { try await client.send("\(number)") }
+            let fourth = Task { try await client.send("4") }
+            var seen: [Message] = []
+            var found: [Int] = []
+            for try await session in client.sessions {
+                #expect(await client.connection === session)
+                do {
+                    for try await message in session.messages {
+                        seen.append(message)
+                        found.append(await client.acknowledge(by: message))
+                    }
+                } catch let error as WebSocketError {
+                    #expect(error.closeReport?.received?.code == .serviceRestart)
+                }
+            }
+            try await fourth.value
+            #expect(seen == ["ack 1", "ack 2", "ack 3", "ack 4"])
+            #expect(found == [1, 1, 1, 1])
+            let (rest, connection) = await (client.undelivered, client.connection)
+            #expect(rest == [] && connection == nil)
+            #expect(await client.acknowledge(by: "ack 4") == 0)
+        }
+    }
 }

@@ -137,6 +137,20 @@ struct WaterfallTests {
         )
     }
 
+    @Test("An error of connecting shows where it failed; one that is about nothing else shows nothing")
+    func socketError() throws {
+        var error = SocketError(.tls, message: "no")
+        #expect(error.waterfall() == [])
+        error.timeline = try connecting()
+        let lines = error.waterfall(width: 75)
+        #expect(lines.count == 5 && lines[4].hasPrefix("TLS ") && lines[4].contains("░"))
+        let others = try connecting().waterfall(width: 75)
+        #expect(lines.prefix(4) == others.prefix(4))
+        error = SocketError(.unknownHost, message: "no")
+        error.timeline = ConnectTimeline(names: nil, attempts: [], total: milliseconds(3))
+        #expect(error.waterfall(width: 40) == ["names ░░░░░░░░░░░░░░░░░░░░░░░░░   3.0 ms"])
+    }
+
     @Test("An attempt that failed shows where, and what came before; a server begins with TLS")
     func others() throws {
         let failed = HandshakeTimeline(.tls, connecting: try connecting(), requests: 2, total: milliseconds(140))

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+// Several pieces that are written as one.
+
+extension Channel {
+    /// Pieces from this size on go out from where they lie; several smaller ones in a row are put together first.
+    ///
+    /// A place in a vectored call costs about as much as copying that many bytes.
+    private static let smallPiece = 2 * 1_024
+
+    /// Sends at once what waits and the pieces behind it, in as few calls as there may be, copying only small pieces and what
+    /// the socket doesn't take.
+    ///
+    /// For pieces that are large together.
+    func writeNow(_ pieces: [[UInt8]]) {
+        guard canWrite else { return }
+        if isSecured {
+            // Copied anyway, on the way into records.
+            for piece in pieces {
+                if piece.count < Self.smallPiece { write(piece.span.raw) } else { writeNow(piece.span.raw) }
+            }
+            return
+        }
+        let buffer = takeOutput()
+        guard !interest.contains(.writable) else {
+            for piece in pieces { buffer.append(piece.span.raw) }
+            output = consume buffer
+            return
+        }
+        let result = buffer.send(to: descriptor, then: Self.gathered(pieces))
+        output = consume buffer
+        sentNow(result)
+    }
+
+    /// The same bytes in no more pieces, of which none is empty and no two small ones lie side by side.
+    static func gathered(_ pieces: [[UInt8]]) -> [[UInt8]] {
+        var gathered: [[UInt8]] = []
+        gathered.reserveCapacity(pieces.count)
+        var isSmallLast = false
+        for piece in pieces where !piece.isEmpty {
+            let isSmall = piece.count < smallPiece
+            if isSmall && isSmallLast {
+                gathered[gathered.count - 1] += piece
+            } else {
+                gathered.append(piece)
+            }
+            isSmallLast = isSmall
+        }
+        return gathered
+    }
+}
