@@ -3,6 +3,7 @@
 
 public import DuplexSockets
 import DuplexWire
+public import HTTPTypes
 
 extension WebSocket {
     /// Connects to a server and opens a WebSocket.
@@ -64,6 +65,12 @@ extension WebSocket {
             throw error
         }
     }
+
+    /// The fields of the answer that opened the connection, such as `Set-Cookie` and those of the server's own; `nil` on the
+    /// side that accepted it.
+    ///
+    /// Those of an answer that refused it are in the error: ``WebSocketError/headers``.
+    public var responseFields: HTTPFields? { record?.observation.responseFields }
 
     static func parse(_ url: String) throws -> WebSocketURL {
         do {
