@@ -289,8 +289,9 @@ public final class DelegatedWebSocket: Sendable {
             case .ping(let payload): await socket.askForPong(payload)
             }
         }
-        let (code, reason) = shared.withLock { $0.closing }
-        await socket.close(code: code, reason: reason)
+        let (closing, isReset) = shared.withLock { ($0.closing, $0.isReset) }
+        if isReset { return await socket.reset() }
+        await socket.close(code: closing.code, reason: closing.reason)
     }
 
     private func tell(_ event: ToldEvent, to delegate: any WebSocketDelegate) {
