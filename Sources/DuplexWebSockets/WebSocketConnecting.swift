@@ -61,7 +61,7 @@ extension WebSocket {
             await socket.close()
             return result
         } catch {
-            await socket.close(code: error is CancellationError ? .goingAway : .internalError)
+            await socket.close(code: error.isCancellation ? .goingAway : .internalError)
             throw error
         }
     }

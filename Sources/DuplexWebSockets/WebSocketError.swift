@@ -39,6 +39,11 @@ public struct WebSocketError: Error, Sendable {
         public static let invalidText = Code("invalidText")
         /// A request has the identity of another that waits for its answer.
         public static let duplicateRequest = Code("duplicateRequest")
+        /// The task that waited was cancelled.
+        ///
+        /// So say the sequences, such as ``WebSocket/messages``, all of whose errors are of this type; what is called by
+        /// itself, such as ``WebSocket/receive()``, throws `CancellationError`.
+        public static let cancelled = Code("cancelled")
         /// Too much waits to be sent; see ``DelegatedWebSocket/queueLimit``.
         public static let queueFull = Code("queueFull")
     }
@@ -112,5 +117,29 @@ extension WebSocketError: CustomStringConvertible {
         }
         if bytes.count > bound { text += "…" }
         return isQuoted ? "“\(text)”" : text
+    }
+}
+
+extension WebSocketError {
+    /// What a sequence throws when the wait below it ends with that.
+    ///
+    /// Apart from its callers, for whom it is the end.
+    @inline(never)
+    @usableFromInline
+    init(endOfWait error: any Error) {
+        if let error = error as? WebSocketError {
+            self = error
+        } else if error is CancellationError {
+            self.init(.cancelled, message: "The task that waited was cancelled.", cause: error)
+        } else {
+            self.init(.connectionLost, message: "The connection failed.", cause: error)
+        }
+    }
+}
+
+extension Error {
+    /// Whether it says that the task was cancelled, as methods do or as sequences.
+    package var isCancellation: Bool {
+        self is CancellationError || (self as? WebSocketError)?.code == .cancelled
     }
 }

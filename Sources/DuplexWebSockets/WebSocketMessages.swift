@@ -9,6 +9,9 @@ extension WebSocket {
     ///
     /// Ends when the connection is closed in order (1000, 1001 or without a code), and throws when it isn't. When the app
     /// is slow, the inbox fills (`Limits.inboxMessages`), reading stops, and the peer is slowed down.
+    ///
+    /// All that is thrown is a ``WebSocketError``. Cancelling the task ends the wait with ``WebSocketError/Code/cancelled``;
+    /// the connection lives on and no message is lost.
     public nonisolated var messages: Messages {
         Messages(socket: self)
     }
@@ -23,14 +26,27 @@ extension WebSocket {
 
             /// The next message; `nil` once the connection has ended in order.
             @inlinable
-            public mutating func next() async throws -> Message? {
-                try await socket.nextMessage()
+            public mutating func next() async throws(WebSocketError) -> Message? {
+                do {
+                    return try await socket.nextMessage()
+                } catch {
+                    throw WebSocketError(endOfWait: error)
+                }
             }
+
+            // Part of the function that calls it, as the wait is: that one would have to keep room for the error otherwise.
 
             /// The next message, without a hop on the connection's loop; `nil` once the connection has ended in order.
             @inlinable
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
-                try await socket.nextMessage()
+            @inline(__always)
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(WebSocketError) -> Message? {
+                do {
+                    return try await socket.nextMessage()
+                } catch {
+                    throw WebSocketError(endOfWait: error)
+                }
             }
         }
 
