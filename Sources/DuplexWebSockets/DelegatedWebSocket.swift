@@ -197,7 +197,7 @@ public final class DelegatedWebSocket: Sendable {
     /// Ends the connection at once, without a closing handshake; gives up if it isn't open yet.
     ///
     /// What waits to be sent is dropped, and what came and wasn't told isn't told any more. The end is told as a failure with
-    /// ``WebSocketError/Code/closed``, whose report says ``CloseReport/wasReset``, unless both sides had closed before.
+    /// ``WebSocketError/Code/closed``, whose report says `CloseReport.wasReset`, unless both sides had closed before.
     public func reset() {
         let socket = shared.withLock { shared -> WebSocket? in
             shared.isReset = true

@@ -33,8 +33,9 @@ extension WebSocket {
     /// 7.1.1 has it for what is abnormal).
     ///
     /// What waits to be sent is dropped, and so is what has come and wasn't taken. Whoever waits for something gets a
-    /// ``WebSocketError`` with ``WebSocketError/Code/closed``, and ``CloseReport/wasReset`` is true. The peer may lose what
-    /// was sent before. Does nothing once the connection is closed.
+    /// ``WebSocketError`` with ``WebSocketError/Code/closed``, and `CloseReport.wasReset` is true. The peer may lose what
+    /// was sent before. A session of a ``ReconnectingWebSocket`` that is reset is closed by its own side: no other follows. Does
+    /// nothing once the connection is closed.
     public func reset() {
         guard stage != .closed else { return }
         endPause()
