@@ -49,24 +49,60 @@ public struct WebSocketError: Error, Sendable {
     }
 
     /// The kind of error, for programs.
-    public var code: Code
+    public var code: Code {
+        get { content.code }
+        set { content.code = newValue }
+    }
     /// What happened, for people.
-    public var message: String
+    public var message: String {
+        get { content.message }
+        set { content.message = newValue }
+    }
     /// The error below this one.
-    public var cause: (any Error)?
+    public var cause: (any Error)? {
+        get { content.cause }
+        set { content.cause = newValue }
+    }
     /// How the connection ended, where there was one.
-    public var closeReport: CloseReport?
+    public var closeReport: CloseReport? {
+        get { content.closeReport }
+        set { content.closeReport = newValue }
+    }
     /// How far the attempt came, and how long its parts took, where connecting failed.
-    public var timeline: HandshakeTimeline?
+    public var timeline: HandshakeTimeline? {
+        get { content.timeline }
+        set { content.timeline = newValue }
+    }
     /// The server's answer, where it refused the handshake.
     public var handshake: HandshakeError? { cause as? HandshakeError }
 
+    private var storage: Storage
+
+    private struct Content: Sendable {
+        var code: Code
+        var message: String
+        var cause: (any Error)?
+        var closeReport: CloseReport?
+        var timeline: HandshakeTimeline?
+    }
+
+    /// Indirect, because every task that waits in a sequence which throws this type may have to keep room for one of it.
+    private indirect enum Storage: Sendable {
+        case content(Content)
+    }
+
+    private var content: Content {
+        get {
+            switch storage {
+            case .content(let content): content
+            }
+        }
+        set { storage = .content(newValue) }
+    }
+
     /// Makes an error.
     public init(_ code: Code, message: String, cause: (any Error)? = nil, closeReport: CloseReport? = nil) {
-        self.code = code
-        self.message = message
-        self.cause = cause
-        self.closeReport = closeReport
+        storage = .content(Content(code: code, message: message, cause: cause, closeReport: closeReport))
     }
 }
 
@@ -124,8 +160,6 @@ extension WebSocketError {
     /// What a sequence throws when the wait below it ends with that.
     ///
     /// Apart from its callers, for whom it is the end.
-    @inline(never)
-    @usableFromInline
     init(endOfWait error: any Error) {
         if let error = error as? WebSocketError {
             self = error

@@ -27,26 +27,15 @@ extension WebSocket {
             /// The next message; `nil` once the connection has ended in order.
             @inlinable
             public mutating func next() async throws(WebSocketError) -> Message? {
-                do {
-                    return try await socket.nextMessage()
-                } catch {
-                    throw WebSocketError(endOfWait: error)
-                }
+                try await socket.nextMessageOrError()
             }
-
-            // Part of the function that calls it, as the wait is: that one would have to keep room for the error otherwise.
 
             /// The next message, without a hop on the connection's loop; `nil` once the connection has ended in order.
             @inlinable
-            @inline(__always)
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(WebSocketError) -> Message? {
-                do {
-                    return try await socket.nextMessage()
-                } catch {
-                    throw WebSocketError(endOfWait: error)
-                }
+                try await socket.nextMessageOrError()
             }
         }
 
@@ -74,6 +63,37 @@ extension WebSocket {
             try await waitCancellably()
         }
         return takeDelivered()
+    }
+
+    /// The same, with what ends it in one type.
+    ///
+    /// Each wait has its own end, and that is a function apart: if they met in one place, an idle connection would hold room
+    /// for the error between them.
+    @inlinable
+    @inline(__always)
+    func nextMessageOrError() async throws(WebSocketError) -> Message? {
+        if let message = takeMessage() { return message }
+        if isHandlerTaskCurrent {
+            do {
+                // Resumed once, as every ``Waiter`` is.
+                try unsafe await withUnsafeThrowingContinuation(isolation: self) { unsafe wait($0) }
+            } catch {
+                return try endOfWait(error)
+            }
+        } else {
+            do {
+                try await waitCancellably()
+            } catch {
+                return try endOfWait(error)
+            }
+        }
+        return takeDelivered()
+    }
+
+    @inline(never)
+    @usableFromInline
+    func endOfWait(_ error: any Error) throws(WebSocketError) -> Message? {
+        throw WebSocketError(endOfWait: error)
     }
 
     @usableFromInline var isHandlerTaskCurrent: Bool { handlerTask.isCurrent }
