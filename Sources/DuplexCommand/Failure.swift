@@ -45,9 +45,9 @@ struct Failure: Error, Equatable {
     init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
+        case _ where error.isCancellation: self.init(.interrupted, "Interrupted.")
         case let error as WebSocketError: self.init(Self.status(of: error), Self.text(of: error))
         case let error as SocketError: self.init(Self.status(of: error), Self.visibleLines(error.description))
-        case is CancellationError: self.init(.interrupted, "Interrupted.")
         default: self.init(.failure, Self.visibleLines(String(describing: error)))
         }
     }

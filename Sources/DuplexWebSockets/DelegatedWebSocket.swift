@@ -4,6 +4,7 @@
 public import Dispatch
 public import DuplexSockets
 public import DuplexWire
+public import HTTPTypes
 import Synchronization
 
 /// A WebSocket client that tells a delegate what happens, for code that isn't `async`.
@@ -38,7 +39,15 @@ public final class DelegatedWebSocket: Sendable {
 
     private enum Command: Sendable {
         case message(Message)
-        case ping
+        case ping([UInt8])
+    }
+
+    /// What is known of the connection once it is open, for any thread.
+    private struct Facts {
+        var subprotocol: String?
+        var remoteAddress: SocketAddress?
+        var responseFields: HTTPFields?
+        var timeline: WebSocketTimeline
     }
 
     private struct Shared {
@@ -47,9 +56,12 @@ public final class DelegatedWebSocket: Sendable {
         var queuedBytes = 0
         var closing: (code: CloseCode, reason: String) = (.normalClosure, "")
         var socket: WebSocket?
+        var facts: Facts?
         var task: Task<Void, Never>?
         /// Ends the connection when what is queued keeps it from closing for too long.
         var closer: Task<Void, Never>?
+        /// Whether nothing more is to be told but the end.
+        var isReset = false
         /// Whether the delegate was told of the end.
         var hasEnded = false
     }
@@ -87,6 +99,23 @@ public final class DelegatedWebSocket: Sendable {
 
     /// The bytes of messages that wait to be sent; those that the connection has taken over don't count.
     public var queuedBytes: Int { shared.withLock { $0.queuedBytes } }
+
+    /// The subprotocol that both sides agreed on; `nil` when there is none, and before the connection is open.
+    public var subprotocol: String? { shared.withLock { $0.facts?.subprotocol } }
+
+    /// The address of the peer; `nil` before the connection is open.
+    public var remoteAddress: SocketAddress? { shared.withLock { $0.facts?.remoteAddress } }
+
+    /// The fields of the answer that opened the connection; `nil` before it is open.
+    ///
+    /// Those of a refusal are in the error.
+    public var responseFields: HTTPFields? { shared.withLock { $0.facts?.responseFields } }
+
+    /// What happened to the connection, and when; `nil` before it is open.
+    ///
+    /// Up to the opening while the connection is open, and all of it from its end on. That of an attempt that failed is in the
+    /// error.
+    public var timeline: WebSocketTimeline? { shared.withLock { $0.facts?.timeline } }
 
     /// Connects; a second call does nothing, and neither does one behind ``close(code:reason:)``.
     public func open() {
@@ -126,10 +155,13 @@ public final class DelegatedWebSocket: Sendable {
         try send(.binary(bytes))
     }
 
-    /// Queues a ping, whose pong the delegate is told of; does nothing unless the connection is open.
-    public func ping() {
+    /// Queues a ping, behind the messages of earlier calls, whose pong the delegate is told of; does nothing unless the
+    /// connection is open.
+    ///
+    /// - Parameter payload: what it carries, and its pong; cut at 125 bytes, nothing unless told otherwise.
+    public func ping(_ payload: [UInt8] = []) {
         shared.withLock { shared in
-            if shared.state == .open { commands.yield(.ping) }
+            if shared.state == .open { commands.yield(.ping(payload)) }
         }
     }
 
@@ -162,6 +194,22 @@ public final class DelegatedWebSocket: Sendable {
         if isOver { Task { await end(.failure(Self.closedEarly)) } }
     }
 
+    /// Ends the connection at once, without a closing handshake; gives up if it isn't open yet.
+    ///
+    /// What waits to be sent is dropped, and what came and wasn't told isn't told any more. The end is told as a failure with
+    /// ``WebSocketError/Code/closed``, whose report says `CloseReport.wasReset`, unless both sides had closed before.
+    public func reset() {
+        let socket = shared.withLock { shared -> WebSocket? in
+            shared.isReset = true
+            guard let socket = shared.socket else { return nil }
+            shared.state = .closing
+            commands.finish()
+            return socket
+        }
+        guard let socket else { return close() }
+        Task { await socket.reset() }
+    }
+
     /// Closes the connection when what waits to be sent hasn't gone out within the time that closing may take.
     ///
     /// A task that sleeps, because this object is on no loop that could have a timer for it; cancelled at the end.
@@ -177,15 +225,18 @@ public final class DelegatedWebSocket: Sendable {
     // MARK: The connection
 
     private func run() async {
+        var options = options
+        options.tellsControlFrames = true
         do {
             let socket = try await WebSocket.connect(to: url, options: options, on: group)
-            let isWanted = shared.withLock { shared in
-                guard shared.state == .connecting else { return false }
-                (shared.state, shared.socket) = (.open, socket)
-                return true
+            let facts = await facts(of: socket)
+            let (isWanted, isReset) = shared.withLock { shared in
+                guard shared.state == .connecting else { return (false, shared.isReset) }
+                (shared.state, shared.socket, shared.facts) = (.open, socket, facts)
+                return (true, false)
             }
             guard isWanted else {
-                await socket.close()
+                if isReset { await socket.reset() } else { await socket.close() }
                 throw Self.closedEarly
             }
             await tell { $0.webSocketDidOpen(self) }
@@ -197,17 +248,32 @@ public final class DelegatedWebSocket: Sendable {
         }
     }
 
+    private func facts(of socket: isolated WebSocket) -> Facts {
+        Facts(
+            subprotocol: socket.subprotocol,
+            remoteAddress: socket.remoteAddress,
+            responseFields: socket.responseFields,
+            timeline: socket.timeline
+        )
+    }
+
     private func converse(on socket: WebSocket) async {
         async let sent: Void = sendQueued(on: socket)
         var failure: WebSocketError?
         do {
-            for try await message in socket.messages { await tell { $0.webSocket(self, didReceive: message) } }
+            while let event = try await socket.nextTold() {
+                await tell { self.tell(event, to: $0) }
+                // Before anything more is taken, or the peer's close could be answered meanwhile.
+                if shared.withLock({ $0.isReset }) { await socket.reset() }
+            }
         } catch {
             failure = Self.error(error)
         }
         commands.finish()
         await sent
         let report = await socket.close()
+        let timeline = await socket.timeline
+        shared.withLock { $0.facts?.timeline = timeline }
         if let failure, !report.isClean { return await end(.failure(failure)) }
         await end(.success(report))
     }
@@ -220,16 +286,22 @@ public final class DelegatedWebSocket: Sendable {
                 // What fails is told by the end of the messages.
                 try? await socket.send(message)
                 shared.withLock { $0.queuedBytes -= message.byteCount }
-            case .ping:
-                // Beside the messages, which don't wait for the pong.
-                Task {
-                    guard let roundTrip = try? await socket.ping() else { return }
-                    await tell { $0.webSocket(self, didReceivePong: roundTrip) }
-                }
+            case .ping(let payload): await socket.askForPong(payload)
             }
         }
-        let (code, reason) = shared.withLock { $0.closing }
-        await socket.close(code: code, reason: reason)
+        let (closing, isReset) = shared.withLock { ($0.closing, $0.isReset) }
+        if isReset { return await socket.reset() }
+        await socket.close(code: closing.code, reason: closing.reason)
+    }
+
+    private func tell(_ event: ToldEvent, to delegate: any WebSocketDelegate) {
+        switch event {
+        case .message(let message): delegate.webSocket(self, didReceive: message)
+        case .ping(let payload): delegate.webSocket(self, didReceivePing: payload)
+        case .pong(let payload, let roundTrip):
+            delegate.webSocket(self, didReceivePong: payload)
+            if let roundTrip { delegate.webSocket(self, didReceivePong: roundTrip) }
+        }
     }
 
     private static func error(_ error: any Error) -> WebSocketError {
@@ -257,7 +329,7 @@ public final class DelegatedWebSocket: Sendable {
             queue.async {
                 let delegate = self.shared.withLock { shared -> (any WebSocketDelegate)? in
                     defer { if isEnd { shared.hasEnded = true } }
-                    return shared.hasEnded ? nil : shared.delegate
+                    return shared.hasEnded || shared.isReset && !isEnd ? nil : shared.delegate
                 }
                 if let delegate { call(delegate) }
                 continuation.resume()

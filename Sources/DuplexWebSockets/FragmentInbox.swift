@@ -40,6 +40,14 @@ struct FragmentInbox {
     /// Nothing that comes from here on is of use, as there was no room for all of it.
     mutating func cut() { isCut = true }
 
+    /// Throws away what there is, and nothing is kept any more: a message that is being read doesn't come to its end.
+    mutating func drop() {
+        cut()
+        items = []
+        tail = []
+        (byteCount, messageCount) = (0, 0)
+    }
+
     // MARK: Arriving
 
     mutating func append(_ kind: Message.Kind, _ bytes: [UInt8], isLast: Bool) {

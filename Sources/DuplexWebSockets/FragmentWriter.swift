@@ -142,7 +142,7 @@ extension WebSocket {
     private func abandonFragments(_ id: UInt64, _ error: any Error) {
         guard let streams, streams.writer == id else { return }
         if session.hasSentPiece {
-            let code = error is CancellationError ? CloseCode.goingAway : .internalError
+            let code = error.isCancellation ? CloseCode.goingAway : .internalError
             streams.isEndedFromWithin = true
             beginClose(code, reason: "A message could not be completed.")
         }

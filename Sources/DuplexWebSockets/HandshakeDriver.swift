@@ -98,8 +98,10 @@ actor HandshakeDriver {
         setup.observation = options.observation
         let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()), isOpen: true)
         setup.observation?.handshake = timeline
+        setup.observation?.responseFields = result.responseHead.fields
         setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
         setup.streamsMessages = options.streamsMessages && handler == nil
+        setup.tellsControlFrames = options.tellsControlFrames
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }
         end(.success(socket))

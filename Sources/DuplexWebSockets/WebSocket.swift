@@ -138,6 +138,7 @@ public actor WebSocket {
         if setup.streamsMessages || rates != nil { streams = WebSocketStreams() }
         if setup.streamsMessages { session.streamMessages() }
         if rates != nil { session.countFrames() }
+        if setup.tellsControlFrames { rarities = WebSocketRarities(ControlInbox()) }
         streams?.isReceiving = setup.streamsMessages
         streams?.rates = rates
     }
@@ -221,6 +222,8 @@ package struct WebSocketSetup: Sendable {
     package var observation: Observation?
     /// Whether messages are received in pieces from the first one on.
     package var streamsMessages = false
+    /// Whether pings and pongs are kept for ``WebSocket/nextTold()``, which alone receives then.
+    var tellsControlFrames = false
 
     package init(
         role: Session.Role,

@@ -29,6 +29,25 @@ extension WebSocket {
         return session.report
     }
 
+    /// Ends the connection at once, without a closing handshake: with a reset, where the transport is TCP (RFC 6455 section
+    /// 7.1.1 has it for what is abnormal).
+    ///
+    /// What waits to be sent is dropped, and so is what has come and wasn't taken. Whoever waits for something gets a
+    /// ``WebSocketError`` with ``WebSocketError/Code/closed``, and `CloseReport.wasReset` is true. The peer may lose what
+    /// was sent before. A session of a ``ReconnectingWebSocket`` that is reset is closed by its own side: no other follows. Does
+    /// nothing once the connection is closed.
+    public func reset() {
+        guard stage != .closed else { return }
+        endPause()
+        inbox = []
+        (inboxCount, inboxBytes) = (0, 0)
+        streams?.drop()
+        rarities?.controlInbox?.drop()
+        session.reset()
+        channel.reset()
+        finish()
+    }
+
     /// Begins to close, or does what an ending that was put off for the app's sake still asks for.
     package func beginClose(_ code: CloseCode, reason: String = "") {
         if ending != nil { conclude() }
@@ -188,7 +207,7 @@ extension WebSocket {
         if let error = report.error {
             return WebSocketError(.protocolViolation, message: error.message, cause: error, closeReport: report)
         }
-        if !report.isClean {
+        if !report.isClean && !report.wasReset {
             let message = "The connection ended without a closing handshake: \(report)."
             return WebSocketError(.connectionLost, message: message, closeReport: report)
         }

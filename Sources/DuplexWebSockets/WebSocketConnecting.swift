@@ -3,6 +3,7 @@
 
 public import DuplexSockets
 import DuplexWire
+public import HTTPTypes
 
 extension WebSocket {
     /// Connects to a server and opens a WebSocket.
@@ -60,10 +61,16 @@ extension WebSocket {
             await socket.close()
             return result
         } catch {
-            await socket.close(code: error is CancellationError ? .goingAway : .internalError)
+            await socket.close(code: error.isCancellation ? .goingAway : .internalError)
             throw error
         }
     }
+
+    /// The fields of the answer that opened the connection, such as `Set-Cookie` and those of the server's own; `nil` on the
+    /// side that accepted it.
+    ///
+    /// Those of an answer that refused it are in the error: ``WebSocketError/headers``.
+    public var responseFields: HTTPFields? { record?.observation.responseFields }
 
     static func parse(_ url: String) throws -> WebSocketURL {
         do {

@@ -39,29 +39,70 @@ public struct WebSocketError: Error, Sendable {
         public static let invalidText = Code("invalidText")
         /// A request has the identity of another that waits for its answer.
         public static let duplicateRequest = Code("duplicateRequest")
+        /// The task that waited was cancelled.
+        ///
+        /// So say the sequences, such as ``WebSocket/messages``, all of whose errors are of this type; what is called by
+        /// itself, such as ``WebSocket/receive()``, throws `CancellationError`.
+        public static let cancelled = Code("cancelled")
         /// Too much waits to be sent; see ``DelegatedWebSocket/queueLimit``.
         public static let queueFull = Code("queueFull")
     }
 
     /// The kind of error, for programs.
-    public var code: Code
+    public var code: Code {
+        get { content.code }
+        set { content.code = newValue }
+    }
     /// What happened, for people.
-    public var message: String
+    public var message: String {
+        get { content.message }
+        set { content.message = newValue }
+    }
     /// The error below this one.
-    public var cause: (any Error)?
+    public var cause: (any Error)? {
+        get { content.cause }
+        set { content.cause = newValue }
+    }
     /// How the connection ended, where there was one.
-    public var closeReport: CloseReport?
+    public var closeReport: CloseReport? {
+        get { content.closeReport }
+        set { content.closeReport = newValue }
+    }
     /// How far the attempt came, and how long its parts took, where connecting failed.
-    public var timeline: HandshakeTimeline?
+    public var timeline: HandshakeTimeline? {
+        get { content.timeline }
+        set { content.timeline = newValue }
+    }
     /// The server's answer, where it refused the handshake.
     public var handshake: HandshakeError? { cause as? HandshakeError }
 
+    private var storage: Storage
+
+    private struct Content: Sendable {
+        var code: Code
+        var message: String
+        var cause: (any Error)?
+        var closeReport: CloseReport?
+        var timeline: HandshakeTimeline?
+    }
+
+    /// Indirect, because every task that waits in a sequence which throws this type may have to keep room for one of it.
+    private indirect enum Storage: Sendable {
+        case content(Content)
+    }
+
+    private var content: Content {
+        get {
+            switch storage {
+            case .content(let content): content
+            }
+        }
+        set { storage = .content(newValue) }
+    }
+
     /// Makes an error.
     public init(_ code: Code, message: String, cause: (any Error)? = nil, closeReport: CloseReport? = nil) {
-        self.code = code
-        self.message = message
-        self.cause = cause
-        self.closeReport = closeReport
+        storage = .content(Content(code: code, message: message, cause: cause, closeReport: closeReport))
     }
 }
 
@@ -112,5 +153,27 @@ extension WebSocketError: CustomStringConvertible {
         }
         if bytes.count > bound { text += "…" }
         return isQuoted ? "“\(text)”" : text
+    }
+}
+
+extension WebSocketError {
+    /// What a sequence throws when the wait below it ends with that.
+    ///
+    /// Apart from its callers, for whom it is the end.
+    init(endOfWait error: any Error) {
+        if let error = error as? WebSocketError {
+            self = error
+        } else if error is CancellationError {
+            self.init(.cancelled, message: "The task that waited was cancelled.", cause: error)
+        } else {
+            self.init(.connectionLost, message: "The connection failed.", cause: error)
+        }
+    }
+}
+
+extension Error {
+    /// Whether it says that the task was cancelled, as methods do or as sequences.
+    package var isCancellation: Bool {
+        self is CancellationError || (self as? WebSocketError)?.code == .cancelled
     }
 }

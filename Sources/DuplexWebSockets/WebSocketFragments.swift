@@ -25,7 +25,8 @@ extension WebSocket {
     /// ``receive()`` and ``messages`` put the next message together themselves, under `Limits.messageSize`.
     ///
     /// Ends when the connection is closed in order (1000, 1001 or without a code), and throws when it isn't. One task at a
-    /// time. A connection with a synchronous handler gives all messages to that, and asking is
+    /// time. All that is thrown is a ``WebSocketError``, also by the pieces; cancelling is ``WebSocketError/Code/cancelled``,
+    /// and loses nothing. A connection with a synchronous handler gives all messages to that, and asking is
     /// ``WebSocketError/Code/alreadyReceiving``.
     ///
     /// - Parameter limit: the longest message, in bytes; a longer one fails the connection with 1009.
@@ -43,13 +44,19 @@ extension WebSocket {
             let limit: ByteCount
 
             /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
-            public mutating func next() async throws -> FragmentedMessage? {
-                try await socket.nextFragmentedMessage(limit: limit)
+            public mutating func next() async throws(WebSocketError) -> FragmentedMessage? {
+                try await next(isolation: nil)
             }
 
             /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> FragmentedMessage? {
-                try await socket.nextFragmentedMessage(limit: limit)
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(WebSocketError) -> FragmentedMessage? {
+                do {
+                    return try await socket.nextFragmentedMessage(limit: limit)
+                } catch {
+                    throw WebSocketError(endOfWait: error)
+                }
             }
         }
 
@@ -79,14 +86,18 @@ public struct FragmentedMessage: AsyncSequence, Sendable {
         /// Cancelling ends the wait at once, and loses nothing.
         ///
         /// - Throws: ``WebSocketError`` with what ended the connection in the middle of the message;
-        ///   ``WebSocketError/Code/messageOver`` once another was asked for; `CancellationError`.
-        public mutating func next() async throws -> [UInt8]? {
-            try await socket.nextPiece(of: number)
+        ///   ``WebSocketError/Code/messageOver`` once another was asked for; ``WebSocketError/Code/cancelled``.
+        public mutating func next() async throws(WebSocketError) -> [UInt8]? {
+            try await next(isolation: nil)
         }
 
         /// The next piece; `nil` once the message is complete.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
-            try await socket.nextPiece(of: number)
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(WebSocketError) -> [UInt8]? {
+            do {
+                return try await socket.nextPiece(of: number)
+            } catch {
+                throw WebSocketError(endOfWait: error)
+            }
         }
     }
 

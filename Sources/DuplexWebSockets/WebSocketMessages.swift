@@ -9,6 +9,9 @@ extension WebSocket {
     ///
     /// Ends when the connection is closed in order (1000, 1001 or without a code), and throws when it isn't. When the app
     /// is slow, the inbox fills (`Limits.inboxMessages`), reading stops, and the peer is slowed down.
+    ///
+    /// All that is thrown is a ``WebSocketError``. Cancelling the task ends the wait with ``WebSocketError/Code/cancelled``;
+    /// the connection lives on and no message is lost.
     public nonisolated var messages: Messages {
         Messages(socket: self)
     }
@@ -23,14 +26,16 @@ extension WebSocket {
 
             /// The next message; `nil` once the connection has ended in order.
             @inlinable
-            public mutating func next() async throws -> Message? {
-                try await socket.nextMessage()
+            public mutating func next() async throws(WebSocketError) -> Message? {
+                try await socket.nextMessageOrError()
             }
 
             /// The next message, without a hop on the connection's loop; `nil` once the connection has ended in order.
             @inlinable
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
-                try await socket.nextMessage()
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(WebSocketError) -> Message? {
+                try await socket.nextMessageOrError()
             }
         }
 
@@ -58,6 +63,37 @@ extension WebSocket {
             try await waitCancellably()
         }
         return takeDelivered()
+    }
+
+    /// The same, with what ends it in one type.
+    ///
+    /// Each wait has its own end, and that is a function apart: if they met in one place, an idle connection would hold room
+    /// for the error between them.
+    @inlinable
+    @inline(__always)
+    func nextMessageOrError() async throws(WebSocketError) -> Message? {
+        if let message = takeMessage() { return message }
+        if isHandlerTaskCurrent {
+            do {
+                // Resumed once, as every ``Waiter`` is.
+                try unsafe await withUnsafeThrowingContinuation(isolation: self) { unsafe wait($0) }
+            } catch {
+                return try endOfWait(error)
+            }
+        } else {
+            do {
+                try await waitCancellably()
+            } catch {
+                return try endOfWait(error)
+            }
+        }
+        return takeDelivered()
+    }
+
+    @inline(never)
+    @usableFromInline
+    func endOfWait(_ error: any Error) throws(WebSocketError) -> Message? {
+        throw WebSocketError(endOfWait: error)
     }
 
     @usableFromInline var isHandlerTaskCurrent: Bool { handlerTask.isCurrent }

@@ -36,13 +36,26 @@ public struct WebSocketOptions: Sendable {
     /// Never from `wss:` to `ws:`. To another scheme, host or port no field Authorization, Cookie or Host is sent, and none of
     /// ``authentication``, not even when it leads back.
     public var redirects = 0
+    /// How the connection below is made, to the server or to its proxy: which addresses are tried and when (RFC 8305), the
+    /// families that are allowed, the address, interface and port that it comes from, and what the system is told about the
+    /// socket.
+    ///
+    /// All of it counts, and its `timeout`, `tls`, `resolver` and `proxy` are ``connectTimeout``, ``tls``, ``resolver`` and
+    /// ``proxy``: setting all of it at once sets these, too. As of `ConnectOptions` unless told otherwise, but for ``tls``.
+    public var connecting = standardConnecting
     /// By way of which proxy the connection is made; none unless told otherwise.
-    public var proxy = ProxySettings.none
+    public var proxy: ProxySettings {
+        get { connecting.proxy }
+        set { connecting.proxy = newValue }
+    }
     /// What looks host names up, the proxy's too; the system unless told otherwise.
     ///
     /// It runs on the connection's loop, and so must not block. Give several connections one `CachingResolver` to have names
     /// ready, and the address first that worked last.
-    public var resolver: any Resolver = SystemResolver()
+    public var resolver: any Resolver {
+        get { connecting.resolver }
+        set { connecting.resolver = newValue }
+    }
     /// Whether to offer compression of messages (RFC 7692), and how; it is offered unless told otherwise.
     public var compression = WebSocketCompression.offered
     /// What the server may make this side hold; `.internet` unless told otherwise.
@@ -51,13 +64,19 @@ public struct WebSocketOptions: Sendable {
     public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
     /// How long the whole attempt may take: looking names up, tokens, proxies, connecting, all handshakes, redirects and
     /// challenges together; 10 seconds.
-    public var connectTimeout = Duration.seconds(10)
+    public var connectTimeout: Duration {
+        get { connecting.timeout }
+        set { connecting.timeout = newValue }
+    }
     /// Whether messages are received in pieces from the first one on, so that ``WebSocket/fragments`` misses none however
     /// long it is; false unless told otherwise, and then from the first ask on.
     public var streamsMessages = false
     /// What secures connections to `wss:`: the system's roots, the name of the host, and `http/1.1` by ALPN (RFC 7301
     /// section 6) unless told otherwise.
-    public var tls = standardTLS
+    public var tls: TLSOptions {
+        get { connecting.tls }
+        set { connecting.tls = newValue }
+    }
     /// How long the closing handshake may take before the connection is reset; 10 seconds.
     public var closeTimeout = Duration.seconds(10)
 
@@ -82,6 +101,9 @@ public struct WebSocketOptions: Sendable {
     /// Which attempt of a reconnecting client it is.
     var attempt = 1
 
+    /// Whether pings and pongs are told, to a delegate.
+    var tellsControlFrames = false
+
     /// What is to be seen of the connection.
     var observation: Observation {
         var observation = Observation()
@@ -93,10 +115,10 @@ public struct WebSocketOptions: Sendable {
         return observation
     }
 
-    /// One value for all, so that its sessions can be resumed.
-    private static let standardTLS: TLSOptions = {
-        var options = TLSOptions()
-        options.applicationProtocols = ["http/1.1"]
+    /// One value for all, so that the sessions of its TLS can be resumed.
+    private static let standardConnecting: ConnectOptions = {
+        var options = ConnectOptions(timeout: .seconds(10))
+        options.tls.applicationProtocols = ["http/1.1"]
         return options
     }()
 

@@ -13,6 +13,12 @@ final class WebSocketRarities {
     var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
     /// Of the end, or of a pause because the peer is too fast.
     var graceTimer: TimerID?
+    /// Pings and pongs that wait to be told; of a connection with a delegate.
+    let controlInbox: ControlInbox?
+
+    init(_ controlInbox: ControlInbox? = nil) {
+        self.controlInbox = controlInbox
+    }
 }
 
 extension WebSocket {

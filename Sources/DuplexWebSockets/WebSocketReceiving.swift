@@ -125,8 +125,9 @@ extension WebSocket {
     /// Does what an event asks for that isn't a message.
     @inline(never)
     func perform(_ event: Session.Event, _ now: Instant) {
+        keepControlFrame(event)
         switch event {
-        case .message, .piece, .ping: break
+        case .message, .piece, .ping, .unaskedPong: break
         case .pong(let id, let roundTrip):
             answerPings(upTo: id, now: now)
             tellWatchers(roundTrip)

@@ -165,10 +165,27 @@ extension WebSocket {
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/timedOut``, or with what ended the connection;
     ///   `CancellationError`.
     public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
+        try await ping(payload: nil, timeout)
+    }
+
+    /// Sends a ping with a payload of one's own and waits for its pong, which carries the same.
+    ///
+    /// Of several on their way with the same payload, each pong answers the oldest.
+    ///
+    /// - Parameters:
+    ///   - payload: what it carries; cut at 125 bytes.
+    ///   - timeout: how long to wait; 20 seconds unless told otherwise. The connection lives on after it.
+    /// - Returns: the time between the two.
+    /// - Throws: as ``ping(timeout:)``.
+    public func ping(_ payload: [UInt8], timeout: Duration = .seconds(20)) async throws -> Duration {
+        try await ping(payload: payload, timeout)
+    }
+
+    private func ping(payload: [UInt8]?, _ timeout: Duration) async throws -> Duration {
         nextWaiterID += 1
         let id = nextWaiterID
         return try await waitOnLoop(id: id) { waiter in
-            sendPing(waiter, timeout)
+            sendPing(waiter, payload, timeout)
         } onCancel: {
             loop.execute { _ in
                 self.assumeIsolated { $0.endPing({ $0.waiter.id == id }, .failure(CancellationError())) }
@@ -176,7 +193,7 @@ extension WebSocket {
         }
     }
 
-    private func sendPing(_ waiter: Waiter<Duration>, _ timeout: Duration) {
+    private func sendPing(_ waiter: Waiter<Duration>, _ payload: [UInt8]?, _ timeout: Duration) {
         guard stage == .open, session.canSend else {
             waiter.resume(throwing: notOpen())
             return
@@ -186,7 +203,7 @@ extension WebSocket {
             return
         }
         let now = MonotonicInstant.now()
-        let id = session.ping(now: Instant(now))
+        let id = payload.map { session.ping($0, now: Instant(now)) } ?? session.ping(now: Instant(now))
         let timer = channel.core.schedule(self, at: now.advanced(by: timeout))
         pings.append(PingWaiter(id: id, sent: Instant(now), timer: timer, waiter: waiter))
         writeControlOutput()

@@ -36,7 +36,7 @@ extension WebSocket {
     }
 
     private func closeCode(after error: any Error, _ logger: Logger) -> CloseCode {
-        if error is CancellationError { return .goingAway }
+        if error.isCancellation { return .goingAway }
         // A handler that only passes on that the connection has ended has not failed.
         if let error = error as? WebSocketError, error.closeReport != nil {
             logger.debug("a connection ended", metadata: ["connection": "\(id)", "reason": "\(error)"])

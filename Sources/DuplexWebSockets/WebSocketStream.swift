@@ -74,15 +74,23 @@ public struct WebSocketStream: AsyncSequence, Sendable {
     }
 
     /// Reads what there is, again and again.
+    ///
+    /// All that is thrown is a ``WebSocketError``; cancelling is ``WebSocketError/Code/cancelled``.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let stream: WebSocketStream
 
         /// What ``WebSocketStream/read()`` returns.
-        public mutating func next() async throws -> [UInt8]? { try await stream.read() }
+        public mutating func next() async throws(WebSocketError) -> [UInt8]? {
+            try await next(isolation: nil)
+        }
 
         /// What ``WebSocketStream/read()`` returns.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
-            try await stream.read()
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(WebSocketError) -> [UInt8]? {
+            do {
+                return try await stream.read()
+            } catch {
+                throw WebSocketError(endOfWait: error)
+            }
         }
     }
 

@@ -74,6 +74,12 @@ final class WebSocketStreams {
         return heldSenders.remove(at: index).waiter
     }
 
+    /// Throws away what has come and wasn't read.
+    func drop() {
+        inbox.drop()
+        streamRest = []
+    }
+
     /// Takes out everybody who waits, with what they wait for.
     func dropHeld() -> [Waiter<Void>] {
         var waiters = heldSenders.map(\.waiter)

@@ -25,6 +25,7 @@ struct FailureTests {
     @Test("Being cancelled is being interrupted, and an error without a kind is just an error")
     func others() {
         #expect(Failure(CancellationError()).status == .interrupted)
+        #expect(Failure(WebSocketError(.cancelled, message: "x")).status == .interrupted)
         #expect(Failure(SocketError(.cannotBind, message: "x")).status == .failure)
         let failure = Failure(.timedOut, "as it is")
         #expect(Failure(failure as any Error) == failure)

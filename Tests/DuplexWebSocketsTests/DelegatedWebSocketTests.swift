@@ -7,6 +7,7 @@ import DuplexSockets
 import DuplexTestPeers
 import DuplexWebSockets
 import DuplexWire
+import HTTPTypes
 import Synchronization
 import Testing
 
@@ -200,6 +201,115 @@ import Testing
             #expect(code { try socket.send("too late") } == .closed)
             let closed = await events.next()
             #expect(closed == .closed(.normalClosure))
+        }
+    }
+
+    @Test("Once open it says what was agreed on, with whom, and what the server answered; at its end what happened")
+    func facts() async throws {
+        let recorder = Recorder()
+        try await withListener { url, accept in
+            var options = WebSocketOptions()
+            options.subprotocols = ["chat"]
+            let socket = DelegatedWebSocket(url: url, options: options, delegate: recorder, queue: recorder.queue)
+            #expect(socket.subprotocol == nil && socket.remoteAddress == nil)
+            #expect(socket.responseFields == nil && socket.timeline == nil)
+            socket.open()
+            let peer = try await accept()
+            try await peer.acceptWebSocket(fields: "Sec-WebSocket-Protocol: chat", "Server: test")
+            var events = recorder.events.makeAsyncIterator()
+            let opened = await events.next()
+            #expect(opened == .opened && socket.subprotocol == "chat")
+            #expect(socket.remoteAddress == peer.socket.localAddress)
+            #expect(socket.responseFields?[.server] == "test")
+            let timeline = try #require(socket.timeline)
+            #expect(timeline.handshake != nil && timeline.closed == nil)
+            try await peer.send(.text("a"), .close(1_000))
+            while await events.next() != nil {}
+            let whole = try #require(socket.timeline)
+            #expect(whole.closed != nil && whole.bytesReceived == 1 && whole.opened == timeline.opened)
+            #expect(socket.subprotocol == "chat" && socket.responseFields?[.server] == "test")
+        }
+    }
+
+    @Test("A reset ends it at once: nothing more is told but a failure, and nothing more is sent")
+    func resetting() async throws {
+        try await withListener { url, accept in
+            let recorder = Recorder()
+            let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+            socket.open()
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            var events = recorder.events.makeAsyncIterator()
+            #expect(await events.next() == .opened)
+            let block = [UInt8](repeating: 1, count: 1 << 20)
+            for _ in 0..<8 { try socket.send(block) }
+            socket.close()
+            socket.reset()
+            #expect(await events.next() == .failed("closed"))
+            #expect(await events.next() == nil)
+            #expect(socket.state == .closed && socket.timeline?.closed != nil)
+            while socket.queuedBytes > 0 { await Task.yield() }
+            await #expect(throws: (any Error).self) { try await peer.readToEnd() }
+            socket.reset()
+            socket.close()
+        }
+    }
+
+    @Test("What came and wasn't told isn't told behind a reset")
+    func resettingFromWithin() async throws {
+        try await withListener { url, accept in
+            let resetter = Resetter()
+            let socket = DelegatedWebSocket(url: url, delegate: resetter, queue: .global())
+            socket.open()
+            let peer = try await accept()
+            try await peer.acceptWebSocket(followedBy: [.text("a"), .ping(), .text("b"), .close(1_000)])
+            var words: [String] = []
+            for await word in resetter.words { words.append(word) }
+            #expect(words == ["a", "closed, reset"])
+        }
+    }
+
+    /// Resets the connection with the first message.
+    private final class Resetter: WebSocketDelegate {
+        let words: AsyncStream<String>
+        private let word: AsyncStream<String>.Continuation
+
+        init() { (words, word) = AsyncStream.makeStream() }
+
+        func webSocket(_ socket: DelegatedWebSocket, didReceive message: Message) {
+            word.yield("\(message)")
+            socket.reset()
+        }
+
+        func webSocket(_ socket: DelegatedWebSocket, didReceivePing payload: [UInt8]) { word.yield("ping") }
+
+        func webSocket(_ socket: DelegatedWebSocket, didCloseWith report: CloseReport) {
+            word.yield("\(report)")
+            word.finish()
+        }
+
+        func webSocket(_ socket: DelegatedWebSocket, didFailWith error: WebSocketError) {
+            word.yield("\(error.code)" + (error.closeReport?.wasReset == true ? ", reset" : ""))
+            word.finish()
+        }
+    }
+
+    @Test("Resetting before it is open is as closing then", arguments: [false, true])
+    func resettingEarly(isOpened: Bool) async throws {
+        try await withListener { url, accept in
+            let recorder = Recorder()
+            let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+            var peer: RawPeer?
+            if isOpened {
+                socket.open()
+                peer = try await accept()
+            }
+            socket.reset()
+            socket.open()
+            var seen: [Event] = []
+            for await event in recorder.events { seen.append(event) }
+            #expect(seen == [.failed("closed")])
+            await peer?.close()
         }
     }
 

@@ -250,6 +250,97 @@ import Testing
         try await socket.send("answer")
     }
 
+    @Test("A reset ends the connection at once: whoever waits gets an error, and the report says so")
+    func reset() async throws {
+        try await withClient { socket, peer in
+            let receiver = await waiting(on: socket) { try await $0.receive() }
+            let pinger = await waiting(on: socket) { try await $0.ping() }
+            await socket.reset()
+            await expect(.closed) { try await receiver.value }
+            await expect(.closed) { try await pinger.value }
+            await expect(.closed) { try await socket.send("late") }
+            let report = await socket.closeReport
+            #expect(report.wasReset && report.initiator == .local && !report.isClean)
+            #expect(report.code == .abnormalClosure && report.error == nil && report.sent == nil)
+            #expect(await socket.state == .closed)
+            await #expect {
+                try await peer.readToEnd()
+            } throws: {
+                ($0 as? SocketError)?.code == .connectionReset
+            }
+            await socket.reset()
+            #expect(await socket.close() == report)
+        }
+    }
+
+    @Test("A reset drops what waits in both directions, also what a closing handshake waits behind")
+    func resetDrops() async throws {
+        try await withClient { socket, peer in
+            try await peer.send(.text("unread"))
+            while await socket.snapshot.inboxMessages == 0 { await Task.yield() }
+            await fillOutput(of: socket)
+            let sender = await waiting(on: socket) { try await $0.send("waits") }
+            let closer = await waiting(on: socket) { await $0.close(code: .goingAway) }
+            await socket.reset()
+            await expect(.closed) { try await sender.value }
+            #expect(try await closer.value.wasReset)
+            #expect(await socket.queuedBytes == 0)
+            await expect(.closed) { try await socket.receive() }
+            await expect(.closed) { for try await message in socket.messages { Issue.record("\(message)") } }
+        }
+    }
+
+    @Test("A reset in the middle of a message in pieces is no end of it", arguments: [false, true])
+    func resetWithinMessage(isWaiting: Bool) async throws {
+        var options = WebSocketOptions()
+        options.streamsMessages = true
+        try await withClient(options: options) { socket, peer in
+            var messages = socket.fragments.makeAsyncIterator()
+            try await peer.send(.text("begun", isFinal: false))
+            let message = try #require(try await messages.next())
+            let pieces = message.makeAsyncIterator()
+            guard isWaiting else {
+                await socket.reset()
+                await expect(.closed) { try await pieces.collected() }
+                return
+            }
+            let reader = Task { try await pieces.collected() }
+            while await socket.snapshot.inboxBytes > 0 { await Task.yield() }
+            await socket.reset()
+            await expect(.closed) { try await reader.value }
+        }
+    }
+
+    /// Resets the connection from within a message.
+    private struct Resetter: WebSocketHandler {
+        let ends: AsyncStream<CloseReport>.Continuation
+
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
+            socket.reset()
+            socket.enqueue(bytes, kind)
+        }
+
+        func closed(_ socket: isolated WebSocket, _ report: CloseReport) { ends.yield(report) }
+    }
+
+    @Test("A synchronous handler may reset the connection from within a message; the others aren't told")
+    func resetFromWithin() async throws {
+        let (reports, ends) = AsyncStream<CloseReport>.makeStream()
+        try await withClient(handler: Resetter(ends: ends)) { socket, peer in
+            try await peer.send(.text("a"), .text("b"), .ping(), .text("c"))
+            #expect(await peer.isOver())
+            #expect(await socket.state == .closed)
+            ends.finish()
+            var count = 0
+            for await report in reports {
+                #expect(report.wasReset)
+                count += 1
+            }
+            #expect(count == 1)
+        }
+    }
+
     @Test("An app that doesn't answer keeps the peer's close waiting for a moment only")
     func graceOver() async throws {
         try await withClient { socket, peer in
@@ -259,5 +350,15 @@ import Testing
             #expect(frame.closeCode == 1_000)
             await expect(.closed) { try await socket.send("too late") }
         }
+    }
+}
+
+extension FragmentedMessage.AsyncIterator {
+    /// What is left of the message.
+    fileprivate func collected() async throws -> [UInt8] {
+        var iterator = self
+        var bytes: [UInt8] = []
+        while let piece = try await iterator.next() { bytes += piece }
+        return bytes
     }
 }

@@ -45,6 +45,24 @@ import Testing
         }
     }
 
+    @Test("The fields of the answer are there on the client's side, all of them, and none on the server's")
+    func responseFields() async throws {
+        try await withListener { url, accept in
+            async let connected = WebSocket.connect(to: url)
+            let peer = try await accept()
+            try await peer.acceptWebSocket(fields: "X-Version: 7", "Set-Cookie: a=1", "Set-Cookie: b=2")
+            let fields = try #require(try await connected.responseFields)
+            let version = try #require(HTTPField.Name("X-Version"))
+            #expect(fields[version] == "7")
+            #expect(fields[values: .setCookie] == ["a=1", "b=2"])
+            #expect(fields[.upgrade] == "websocket")
+        }
+        try await withPair { client, server in
+            #expect(await client.responseFields?[.connection] != nil)
+            #expect(await server.responseFields == nil)
+        }
+    }
+
     @Test("A request that may not be sent is an error before anything is connected")
     func invalidRequest() async {
         var options = WebSocketOptions()

@@ -41,4 +41,161 @@ import Testing
             }
         }
     }
+
+    /// Writes down what it is told, in words.
+    private final class Writer: WebSocketDelegate {
+        let queue = DispatchQueue(label: "duplex.tests")
+        private let words: AsyncStream<String>
+        private let word: AsyncStream<String>.Continuation
+
+        init() { (words, word) = AsyncStream.makeStream() }
+
+        /// The next words; `nil` behind the end.
+        func next() async -> String? {
+            var iterator = words.makeAsyncIterator()
+            return await iterator.next()
+        }
+
+        /// All the words to come.
+        func rest() async -> [String] {
+            var all: [String] = []
+            for await word in words { all.append(word) }
+            return all
+        }
+
+        func write(_ text: String) {
+            dispatchPrecondition(condition: .onQueue(queue))
+            word.yield(text)
+        }
+
+        func webSocketDidOpen(_ socket: DelegatedWebSocket) { write("open") }
+        func webSocket(_ socket: DelegatedWebSocket, didReceiveText text: String) { write("text \(text)") }
+        func webSocket(_ socket: DelegatedWebSocket, didReceiveData data: [UInt8]) { write("data \(data)") }
+        func webSocket(_ socket: DelegatedWebSocket, didReceivePing payload: [UInt8]) { write("ping \(payload)") }
+        func webSocket(_ socket: DelegatedWebSocket, didReceivePong payload: [UInt8]) { write("pong \(payload)") }
+
+        func webSocket(_ socket: DelegatedWebSocket, didReceivePong roundTrip: Duration) {
+            write(roundTrip > .zero ? "round trip" : "\(roundTrip)")
+        }
+
+        func webSocket(_ socket: DelegatedWebSocket, didCloseWith report: CloseReport) { end("closed \(report.code)") }
+        func webSocket(_ socket: DelegatedWebSocket, didFailWith error: WebSocketError) { end("failed \(error.code)") }
+
+        private func end(_ text: String) {
+            write(text)
+            word.finish()
+        }
+    }
+
+    /// Takes messages as they are, and writes down what is told beside.
+    private final class WholeWriter: WebSocketDelegate {
+        private let writer: Writer
+
+        init(_ writer: Writer) { self.writer = writer }
+
+        func webSocketDidOpen(_ socket: DelegatedWebSocket) { writer.webSocketDidOpen(socket) }
+
+        func webSocket(_ socket: DelegatedWebSocket, didReceive message: Message) {
+            writer.write("message \(message.kind)")
+        }
+
+        func webSocket(_ socket: DelegatedWebSocket, didReceiveText text: String) { writer.write("told twice") }
+        func webSocket(_ socket: DelegatedWebSocket, didReceiveData data: [UInt8]) { writer.write("told twice") }
+
+        func webSocket(_ socket: DelegatedWebSocket, didCloseWith report: CloseReport) {
+            writer.webSocket(socket, didCloseWith: report)
+        }
+    }
+
+    /// A socket with that delegate, whose server is played by a peer that has accepted it.
+    private func withOpened(
+        _ writer: Writer = Writer(),
+        delegate: (any WebSocketDelegate)? = nil,
+        options: WebSocketOptions = WebSocketOptions(),
+        followedBy frames: [RawFrame] = [],
+        _ body: (DelegatedWebSocket, RawPeer, Writer) async throws -> Void
+    ) async throws {
+        try await withListener { url, accept in
+            let socket = DelegatedWebSocket(
+                url: url,
+                options: options,
+                delegate: delegate ?? writer,
+                queue: writer.queue
+            )
+            socket.open()
+            let peer = try await accept()
+            try await peer.acceptWebSocket(followedBy: frames)
+            #expect(await writer.next() == "open")
+            try await body(socket, peer, writer)
+            await peer.reset()
+        }
+    }
+
+    @Test("Texts, bytes, pings and pongs are told in the order in which they came, the first with the answer itself")
+    func order() async throws {
+        try await withOpened(followedBy: [.ping([1]), .text("a")]) { _, peer, writer in
+            try await peer.send(
+                .ping([2]),
+                .text("b", isFinal: false),
+                .ping([3]),
+                .continuation(Array("c".utf8)),
+                .pong([4]),
+                .binary([5]),
+                .ping(),
+                .close(1_000)
+            )
+            let told = await writer.rest()
+            #expect(
+                told == [
+                    "ping [1]", "text a", "ping [2]", "ping [3]", "text bc", "pong [4]", "data [5]", "ping []",
+                    "closed \(CloseCode.normalClosure)",
+                ]
+            )
+        }
+    }
+
+    @Test("A ping is told while no message comes, and answered by itself")
+    func pingAlone() async throws {
+        try await withOpened { _, peer, writer in
+            for number in 0..<UInt8(3) {
+                try await peer.send(.ping([number]))
+                #expect(await writer.next() == "ping [\(number)]")
+                let pong = try await peer.readFrame()
+                #expect(pong.opcode == 0xA && pong.payload == [number])
+            }
+        }
+    }
+
+    @Test("A pong is told with what its ping carried, and then how long it took; those of the keepalive aren't told")
+    func pongs() async throws {
+        var options = WebSocketOptions()
+        options.keepalive = .every(.milliseconds(10), timeout: .seconds(20))
+        try await withOpened(options: options) { socket, peer, writer in
+            for _ in 0..<2 {
+                let keepalive = try await peer.readFrame()
+                #expect(keepalive.opcode == 0x9)
+                try await peer.send(.pong(keepalive.payload))
+            }
+            socket.ping(Array("who?".utf8))
+            socket.ping()
+            let asked = try await peer.readFrame { $0.payload == Array("who?".utf8) }
+            let empty = try await peer.readFrame { $0.payload.isEmpty }
+            #expect(asked.opcode == 0x9 && empty.opcode == 0x9)
+            try await peer.send(.pong(asked.payload), .text("between"), .pong())
+            var told: [String?] = []
+            for _ in 0..<5 { told.append(await writer.next()) }
+            #expect(told == ["pong \(Array("who?".utf8))", "round trip", "text between", "pong []", "round trip"])
+        }
+    }
+
+    @Test("Each message is told once: a delegate that takes it whole isn't told its text")
+    func whole() async throws {
+        let writer = Writer()
+        let delegate = WholeWriter(writer)
+        try await withOpened(writer, delegate: delegate) { _, peer, writer in
+            try await peer.send(.text("a"), .binary([1]), .close(1_000))
+            let told = await writer.rest()
+            #expect(told == ["message text", "message binary", "closed \(CloseCode.normalClosure)"])
+        }
+    }
 }

@@ -11,6 +11,18 @@ import Testing
 @testable import DuplexWebSockets
 
 @Suite struct WebSocketErrorTests {
+    @Test("It takes one word, since every task that waits for a message has room for it; its parts can be set")
+    func size() {
+        #expect(MemoryLayout<WebSocketError>.size == MemoryLayout<Int>.size)
+        var error = WebSocketError(.closed, message: "Over.")
+        let copy = error
+        error.code = .timedOut
+        error.message = "Late."
+        error.cause = SocketError(.timedOut, message: "Slow.")
+        #expect(error.description == "WebSocketError.timedOut: Late.\n  SocketError.timedOut: Slow.")
+        #expect(copy.description == "WebSocketError.closed: Over." && copy.cause == nil && copy.timeline == nil)
+    }
+
     @Test("It describes itself with its code, its message, and its cause on lines of its own")
     func description() {
         let lowest = SocketError(

@@ -123,6 +123,24 @@ import Testing
         }
     }
 
+    @Test("What messages in pieces and the pieces throw is caught without a cast")
+    func typedFailure() async throws {
+        try await withClient(options: Self.streaming) { socket, peer in
+            let first = await waiting(on: socket, for: socket.fragments)
+            first.cancel()
+            #expect(try await first.value?.code == .cancelled)
+            try await peer.send(.binary([1], isFinal: false))
+            let message = try await Self.next(socket)
+            let reader = await waiting(on: socket, for: message)
+            reader.cancel()
+            #expect(try await reader.value?.code == .cancelled)
+            let rest = Task { await taken(message) }
+            await peer.reset()
+            #expect(await rest.value.error?.code == .connectionLost)
+            #expect(await taken(socket.fragments).error?.code == .connectionLost)
+        }
+    }
+
     @Test("Cancelling a reader ends its wait at once, and nothing is lost")
     func cancelled() async throws {
         try await withClient(options: Self.streaming) { socket, peer in

@@ -54,6 +54,40 @@ import Testing
         }
     }
 
+    @Test("What the messages throw is caught without a cast, whatever it is")
+    func typedFailure() async throws {
+        try await withClient { socket, peer in
+            let reader = await waiting(on: socket, for: socket.messages)
+            let second = await taken(socket.messages).error
+            #expect(second?.code == .alreadyReceiving)
+            reader.cancel()
+            let error = try await reader.value
+            #expect(error?.code == .cancelled && error?.closeReport == nil && error?.cause is CancellationError)
+            // Nothing was lost, and the connection lives on.
+            try await peer.send(.text("kept"), .close(4_000))
+            let end = await taken(socket.messages)
+            #expect(end.elements == ["kept"])
+            #expect(end.error?.code == .closed && end.error?.closeReport?.received?.code?.rawValue == 4_000)
+        }
+        try await withClient { socket, peer in
+            try await peer.send(.text("a"), .close(1_000))
+            let end = await taken(socket.messages)
+            #expect(end.elements == ["a"] && end.error == nil)
+        }
+    }
+
+    @Test("A task that is cancelled already gets no message that isn't there, and says so by the type")
+    func cancelledBefore() async throws {
+        try await withClient { socket, _ in
+            let reader = Task {
+                unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+                return await taken(socket.messages).error?.code
+            }
+            #expect(await reader.value == .cancelled)
+            #expect(await socket.state == .open)
+        }
+    }
+
     @Test("The messages end when this side closes")
     func endByThisSide() async throws {
         try await withPair { client, _ in

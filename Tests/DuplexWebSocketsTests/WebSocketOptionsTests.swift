@@ -2,10 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestPeers
-import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
 import Testing
+
+@testable import DuplexSockets
+@testable import DuplexWebSockets
 
 @Suite struct WebSocketOptionsTests {
     @Test("The defaults are the documented ones")
@@ -35,6 +37,101 @@ import Testing
         }
     }
 
+    @Test("How the connection below is made and what stands beside it are one: each is set by the other")
+    func connecting() {
+        var options = WebSocketOptions()
+        #expect(options.connecting.timeout == .seconds(10) && options.tls.applicationProtocols == ["http/1.1"])
+        #expect(options.connecting.attemptDelay == .milliseconds(250) && options.connecting.families == .all)
+        #expect(options.connecting.preference == .ipv6 && options.connecting.socketOptions == SocketOptions())
+        options.connectTimeout = .seconds(3)
+        options.tls.serverName = "a.example"
+        options.resolver = FixedResolver([:])
+        #expect(options.connecting.timeout == .seconds(3) && options.connecting.tls.serverName == "a.example")
+        #expect(options.connecting.resolver is FixedResolver)
+        options.connecting.timeout = .seconds(4)
+        options.connecting.tls.serverName = "b.example"
+        #expect(options.connectTimeout == .seconds(4) && options.tls.serverName == "b.example")
+    }
+
+    /// Options whose connections can be told from others by the system.
+    private static func marked() -> WebSocketOptions {
+        var options = WebSocketOptions()
+        options.connecting.localAddress = .address("127.0.0.5")
+        options.connecting.socketOptions.keepalive = .after(.seconds(77), interval: .seconds(7), count: 3)
+        options.connecting.socketOptions.trafficClass = 0x28
+        return options
+    }
+
+    private static func expectMarked(_ socket: WebSocket, on peer: RawPeer) async throws {
+        let descriptor = await socket.descriptor
+        let set = try SocketOptions(of: descriptor, family: .ipv4)
+        #expect(set.keepalive == .after(.seconds(77), interval: .seconds(7), count: 3))
+        #expect(set.trafficClass == 0x28 && set.noDelay == true)
+        #expect(SocketAddress.local(of: descriptor)?.host == "127.0.0.5")
+        let seen = peer.socket.remoteAddress
+        #expect(seen?.host == "127.0.0.5")
+    }
+
+    @Test("The connection comes from the place that was asked for, with the options of its socket")
+    func socketOptions() async throws {
+        try await withClient(options: Self.marked()) { socket, peer in
+            try await Self.expectMarked(socket, on: peer)
+        }
+    }
+
+    @Test("So does the one to a proxy")
+    func proxied() async throws {
+        try await withListener { url, accept in
+            var options = Self.marked()
+            let proxy = try WebSocketURL(url)
+            options.proxy = .http(proxy.host, port: proxy.port)
+            let attempt = Task { [options] in
+                try await WebSocket.connect(to: "ws://target.invalid/", options: options)
+            }
+            let peer = try await accept()
+            #expect(try await peer.readHead().hasPrefix("CONNECT target.invalid:80 "))
+            try await peer.send("HTTP/1.1 200 OK\r\n\r\n")
+            try await peer.acceptWebSocket()
+            try await Self.expectMarked(try await attempt.value, on: peer)
+        }
+    }
+
+    @Test("The connection comes from the port that was asked for")
+    func localPort() async throws {
+        try await withReservedPort { address in
+            var options = WebSocketOptions()
+            options.connecting.localPort = address.port
+            options.connecting.localAddress = .address("127.0.0.5")
+            try await withClient(options: options) { socket, peer in
+                let seen = peer.socket.remoteAddress
+                #expect(seen?.port == address.port && seen?.host == "127.0.0.5")
+            }
+        }
+    }
+
+    @Test("A family that is switched off isn't tried, and without any there is an error", arguments: [true, false])
+    func families(isServed: Bool) async throws {
+        try await withListener { url, accept in
+            let port = try WebSocketURL(url).port
+            var options = WebSocketOptions()
+            options.resolver = try FixedResolver(literals: ["both.example": ["::1", "127.0.0.1"]])
+            options.connecting.families = isServed ? .ipv4 : .ipv6
+            let attempt = Task { [options] in
+                try await WebSocket.connect(to: "ws://both.example:\(port)/", options: options)
+            }
+            guard isServed else {
+                await expect(.cannotConnect) { try await attempt.value }
+                options.connecting.families = []
+                await expect(.cannotConnect) { [options] in try await WebSocket.connect(to: url, options: options) }
+                return
+            }
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            let attempts = await (try attempt.value).timeline.handshake?.connecting?.attempts
+            #expect(attempts?.map(\.address.isIPv6) == [false])
+        }
+    }
+
     @Test("The limits hold for what the server sends")
     func limits() async throws {
         var options = WebSocketOptions()
@@ -59,4 +156,8 @@ import Testing
             }
         }
     }
+}
+
+extension WebSocket {
+    fileprivate var descriptor: Int32 { channel.descriptor }
 }

@@ -69,6 +69,19 @@ import Testing
         #expect(outcome == .cancelled)
     }
 
+    @Test("So is one that takes messages one after the other, whose error needs no cast")
+    func stopWithinSequence() async throws {
+        let outcome = try await outcome(stopping: true) { socket, report in
+            do throws(WebSocketError) {
+                for try await message in socket.messages { report(.message(message)) }
+            } catch {
+                report(error.code == .cancelled ? .cancelled : .other)
+                throw error
+            }
+        }
+        #expect(outcome == .cancelled)
+    }
+
     @Test("A child task of a handler can be cancelled by itself, and the handler receives what comes next")
     func child() async throws {
         let outcome = try await outcome { socket, report in

@@ -48,8 +48,11 @@ import Testing
 
     @Test("A handler that is cancelled closes with 1001")
     func cancelled() async throws {
-        let frame = try await closeFrame { _ in throw CancellationError() }
-        #expect(frame.closeCode == 1_001)
+        let errors: [any Error] = [CancellationError(), WebSocketError(.cancelled, message: "as sequences say it")]
+        for error in errors {
+            let frame = try await closeFrame { _ in throw error }
+            #expect(frame.closeCode == 1_001)
+        }
     }
 
     @Test("A handler that closes itself has the last word")

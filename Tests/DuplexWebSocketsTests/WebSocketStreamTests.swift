@@ -75,6 +75,18 @@ import Testing
         }
     }
 
+    @Test("What the stream throws as a sequence is caught without a cast")
+    func typedFailure() async throws {
+        try await withClient(options: Self.quiet) { socket, peer in
+            let reader = await waiting(on: socket, for: socket.stream)
+            reader.cancel()
+            #expect(try await reader.value?.code == .cancelled)
+            try await peer.send(.binary([1, 2]), .text("no bytes"))
+            let end = await taken(socket.stream)
+            #expect(end.elements == [[1, 2]] && end.error?.code == .protocolViolation)
+        }
+    }
+
     @Test("A cancelled read of a number leaves what had arrived for the next")
     func cancelled() async throws {
         try await withClient(options: Self.quiet) { socket, peer in

@@ -12,6 +12,7 @@ enum Seen: Equatable {
     case pieces(Message.Kind, [UInt8], isFirst: Bool, isLast: Bool)
     case ping
     case pong(UInt64)
+    case unaskedPong([UInt8])
     case peerClose
     case violation(ProtocolError)
 
@@ -111,6 +112,7 @@ final class SessionRun {
             .pieces(piece.kind, bytes(piece.payload, input), isFirst: piece.isFirst, isLast: piece.isLast)
         case .ping: .ping
         case .pong(let id, _): .pong(id)
+        case .unaskedPong: .unaskedPong(session.controlPayload)
         case .peerClose: .peerClose
         case .violation(let error): .violation(error)
         }

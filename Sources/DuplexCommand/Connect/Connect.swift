@@ -136,7 +136,7 @@ struct Connect: AsyncParsableCommand {
         defer { Console.shared.setPrompt("") }
         do {
             return try await exchange()
-        } catch is CancellationError {
+        } catch let error where error.isCancellation {
             return .done
         } catch {
             await onFailure()

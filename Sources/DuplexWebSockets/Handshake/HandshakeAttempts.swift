@@ -139,10 +139,8 @@ struct HandshakeAttempts: Sendable {
         _ make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> HandshakeDriver
     ) async throws -> HandshakeDriver {
         let target = plan.target
-        var connecting = ConnectOptions(timeout: max(.zero, MonotonicInstant.now().duration(to: deadline)))
-        connecting.tls = options.tls
-        connecting.resolver = options.resolver
-        connecting.proxy = options.proxy
+        var connecting = options.connecting
+        connecting.timeout = max(.zero, MonotonicInstant.now().duration(to: deadline))
         do {
             return try await Connector.connect(to: target.endpoint, on: loop, options: connecting, make: make)
         } catch let error as SocketError {

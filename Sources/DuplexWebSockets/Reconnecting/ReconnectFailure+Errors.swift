@@ -45,6 +45,7 @@ extension ReconnectFailure {
         // A token that couldn't be had fails the request with an error of the caller's below it.
         case .invalidRequest: error.cause == nil || error.handshake != nil ? .invalidRequest : .unprepared
         case .timedOut: .timedOut
+        case .cancelled: .unprepared
         case .handshakeRefused: error.handshake.map(kind) ?? .badAnswer
         case .cannotConnect: kind(reaching: error)
         default: .closed(.abnormalClosure)

@@ -3,12 +3,15 @@
 
 import DuplexSockets
 import DuplexWire
+import HTTPTypes
 package import Logging
 
 /// What is to be seen of a connection by whoever asked for it, and how a client's came about.
 package struct Observation: Sendable {
     /// How the connection was made; of a client.
     package var handshake: HandshakeTimeline?
+    /// The fields of the answer that opened it; of a client.
+    var responseFields: HTTPFields?
     /// Is told of the opening and of the end; a server tells its own.
     package var logger: Logger?
     package var metrics: WebSocketMetrics?

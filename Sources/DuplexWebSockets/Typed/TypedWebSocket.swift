@@ -49,7 +49,7 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
         }
     }
 
-    /// The values as they arrive; ends and throws as ``WebSocket/messages`` does.
+    /// The values as they arrive; ends as ``WebSocket/messages`` does, and throws as ``receive()`` does.
     ///
     /// A message that can't be decoded ends a `for` loop with its error. To go on, ask for the next by hand, or iterate
     /// again, or choose ``UndecodablePolicy/skip(_:)``.
@@ -62,11 +62,10 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
         /// Waits for one value after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
             let typed: TypedWebSocket
-            var messages: WebSocket.Messages.AsyncIterator
 
             /// The next value; `nil` once the connection has ended in order.
             public mutating func next() async throws -> Incoming? {
-                while let message = try await messages.next() {
+                while let message = try await typed.socket.nextMessage() {
                     if let value = try await typed.decode(message) { return value }
                 }
                 return nil
@@ -75,7 +74,7 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
 
         /// Begins to iterate, or goes on where another iterator has stopped.
         public func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(typed: typed, messages: typed.socket.messages.makeAsyncIterator())
+            AsyncIterator(typed: typed)
         }
     }
 

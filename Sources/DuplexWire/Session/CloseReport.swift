@@ -32,6 +32,12 @@ public struct CloseReport: Sendable, Equatable {
         set { content.error = newValue }
     }
 
+    /// Whether this side ended the connection at once, without waiting for a closing handshake.
+    public internal(set) var wasReset: Bool {
+        get { content.wasReset }
+        set { content.wasReset = newValue }
+    }
+
     private var storage = Storage.nothing
 
     private struct Content: Sendable, Equatable {
@@ -39,6 +45,7 @@ public struct CloseReport: Sendable, Equatable {
         var received: CloseFrame?
         var initiator: Side?
         var error: ProtocolError?
+        var wasReset = false
     }
 
     /// Indirect, so that a connection which isn't ending pays one word for its report, as does every error and every
@@ -74,6 +81,13 @@ extension CloseReport: CustomStringConvertible {
     public var description: String {
         if let error {
             return "failed by \(error.blame == .remote ? "the peer's fault" : "this side"): \(error.message)"
+        }
+        if wasReset {
+            return switch (sent, received) {
+            case (let sent?, _): "closed by this side with \(sent), and reset before the peer's answer"
+            case (nil, let received?): "closed by the peer with \(received), and reset by this side"
+            case (nil, nil): "reset by this side, without a closing handshake (1006)"
+            }
         }
         switch initiator {
         case .local: return "closed by this side with \(Self.text(sent)); the peer answered \(Self.text(received))"

@@ -35,6 +35,9 @@ struct ControlOutput: Sendable {
         frames.append(Frame(opcode: .close, payload: payload))
     }
 
+    /// Nothing of it is to be sent any more.
+    mutating func drop() { frames = [] }
+
     mutating func takeAll() -> [Frame] {
         defer { frames = [] }
         return frames

@@ -14,7 +14,14 @@ struct Liveness: Sendable {
     private var silence = CompactInstant()
     private var lastID: UInt64 = 0
     /// Pings without a pong, the oldest first.
-    private var outstanding: [(id: UInt64, sent: Instant)] = []
+    private var outstanding: [Ping] = []
+
+    private struct Ping: Sendable {
+        var id: UInt64
+        var sent: Instant
+        /// Of the app's; `nil` where it is the identity.
+        var payload: [UInt8]?
+    }
 
     /// The most pings that are remembered; older ones are forgotten.
     private static let maximumOutstanding = 32
@@ -91,9 +98,9 @@ struct Liveness: Sendable {
     // MARK: Round trips
 
     /// A new identity for a ping that goes out now.
-    mutating func nextPing(now: Instant) -> UInt64 {
+    mutating func nextPing(now: Instant, payload: [UInt8]? = nil) -> UInt64 {
         lastID += 1
-        outstanding.append((lastID, now))
+        outstanding.append(Ping(id: lastID, sent: now, payload: payload))
         if outstanding.count > Self.maximumOutstanding { outstanding.removeFirst() }
         return lastID
     }
@@ -102,10 +109,12 @@ struct Liveness: Sendable {
     ///
     /// - Returns: `nil` for a pong that nobody asked for, which is allowed.
     mutating func pong(_ payload: [UInt8], now: Instant) -> (id: UInt64, roundTrip: Duration)? {
-        guard payload.count == 8 else { return nil }
-        let id = payload.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        guard let index = outstanding.firstIndex(where: { $0.id == id }) else { return nil }
-        let sent = outstanding[index].sent
+        let identity = payload.count == 8 ? payload.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : nil
+        let answered = outstanding.firstIndex { ping in
+            if let own = ping.payload { own == payload } else { ping.id == identity }
+        }
+        guard let index = answered else { return nil }
+        let (id, sent) = (outstanding[index].id, outstanding[index].sent)
         // Usually the only one: then nothing is kept of it, as most connections are idle from here to the next ping.
         outstanding = index + 1 == outstanding.count ? [] : Array(outstanding[(index + 1)...])
         return (id, sent.duration(to: now))

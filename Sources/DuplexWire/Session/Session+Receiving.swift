@@ -218,7 +218,7 @@ extension Session {
             if canSend { control.pong(frame.control) }
             return .ping
         case .pong:
-            guard let (id, roundTrip) = liveness.pong(frame.control, now: now) else { return nil }
+            guard let (id, roundTrip) = liveness.pong(frame.control, now: now) else { return .unaskedPong }
             record(roundTrip)
             return .pong(id, roundTrip: roundTrip)
         case .close:

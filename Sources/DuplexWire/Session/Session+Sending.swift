@@ -86,6 +86,21 @@ extension Session {
         return id
     }
 
+    /// Queues a ping with a payload of the app's.
+    ///
+    /// Of several with the same payload, each pong answers the oldest.
+    ///
+    /// - Parameters:
+    ///   - payload: what the pong will carry, too; cut at 125 bytes.
+    ///   - now: the time.
+    /// - Returns: an identity, which comes back with its pong.
+    public func ping(_ payload: [UInt8], now: Instant) -> UInt64 {
+        let payload = Array(payload.prefix(FrameHeader.maximumControlPayload))
+        let id = liveness.nextPing(now: now, payload: payload)
+        if canSend { control.ping(payload) }
+        return id
+    }
+
     // MARK: Closing
 
     /// Begins to close: queues a close frame, unless one was sent before (RFC 6455 section 7.1.2).
@@ -125,6 +140,18 @@ extension Session {
         liveness.stop()
         state = report.received == nil ? .closing : .closed
         closeDeadline = now.advanced(by: closeTimeout)
+    }
+
+    /// Ends the connection at once, without a closing handshake; the owner resets the transport.
+    ///
+    /// The report says so, unless both close frames were exchanged before.
+    public func reset() {
+        if state != .closed {
+            report.wasReset = true
+            if report.initiator == nil { report.initiator = .local }
+        }
+        control.drop()
+        endOfStream()
     }
 
     /// The transport has ended; with both close frames exchanged that is in order, else it is abnormal (1006).

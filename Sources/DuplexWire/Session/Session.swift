@@ -39,10 +39,12 @@ public final class Session {
         case message(Message.Kind, Payload)
         /// A part of a message; see ``streamMessages(limit:)``.
         case piece(MessagePiece)
-        /// A ping; its pong is in the control output.
+        /// A ping; its pong is in the control output, and ``Session/controlPayload`` is what both carry.
         case ping
         /// The pong for the ping with that identity, or for a later one.
         case pong(UInt64, roundTrip: Duration)
+        /// A pong that answers no ping that is remembered: allowed, and for nothing but to be told (RFC 6455 section 5.5.3).
+        case unaskedPong
         /// The peer's close frame; nothing that follows it is parsed.
         case peerClose
         /// A rule was broken; nothing that follows is parsed.
@@ -203,6 +205,9 @@ public final class Session {
 
     /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
     public var canSend: Bool { !isMute }
+
+    /// The payload of the ping or the pong that the last event told of.
+    public var controlPayload: [UInt8] { frame.control }
 
     /// The longest whole message accepted, as ``Limits/messageSize`` says.
     public var messageSize: ByteCount { limits.messageSize }

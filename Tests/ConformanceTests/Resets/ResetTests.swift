@@ -71,7 +71,7 @@ private struct Outcome: Equatable, Sendable {
     static func receiving(from socket: isolated WebSocket, telling progress: Progress) async -> Outcome {
         var outcome = Outcome(isClean: false)
         progress.happened()
-        do {
+        do throws(WebSocketError) {
             for try await _ in socket.messages {
                 outcome.messages += 1
                 progress.happened()
@@ -80,7 +80,7 @@ private struct Outcome: Equatable, Sendable {
             }
             outcome.isClean = socket.closeReport.isClean
         } catch {
-            if (error as? WebSocketError)?.code != .connectionLost { outcome.error = "\(error)" }
+            if error.code != .connectionLost { outcome.error = "\(error)" }
         }
         return outcome
     }

@@ -308,14 +308,16 @@ import Testing
         }
     }
 
-    @Test("Closing a session is closing the client")
-    func ownClose() async throws {
+    @Test("Closing a session is closing the client, and so is resetting it", arguments: [false, true])
+    func ownClose(resets: Bool) async throws {
         try await withServer { server in
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
             let states = client.states
-            for try await session in client.sessions { await session.close(code: .goingAway) }
+            for try await session in client.sessions {
+                if resets { await session.reset() } else { await session.close(code: .goingAway) }
+            }
             #expect(
                 await ReconnectingWebSocket.changes(states, until: "closed") == ["connecting 0", "open", "closed"]
             )

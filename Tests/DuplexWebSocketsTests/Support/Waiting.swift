@@ -83,3 +83,24 @@ func expect<Result>(
         ($0 as? WebSocketError)?.code == code
     }
 }
+
+/// Takes what a sequence gives, and what it ends with, which needs no cast.
+func taken<Element>(
+    _ sequence: some AsyncSequence<Element, WebSocketError>
+) async -> (elements: [Element], error: WebSocketError?) {
+    var elements: [Element] = []
+    do throws(WebSocketError) {
+        for try await element in sequence { elements.append(element) }
+        return (elements, nil)
+    } catch {
+        return (elements, error)
+    }
+}
+
+/// A task that takes from a sequence of that connection, once it waits there.
+func waiting<Element: Sendable, Sequence: AsyncSequence<Element, WebSocketError> & Sendable>(
+    on socket: WebSocket,
+    for sequence: Sequence
+) async -> Task<WebSocketError?, any Error> {
+    await waiting(on: socket) { _ in await taken(sequence).error }
+}

@@ -11,13 +11,15 @@ struct CloseReportTests {
         sent: CloseFrame? = nil,
         received: CloseFrame? = nil,
         by initiator: CloseReport.Side? = nil,
-        error: ProtocolError? = nil
+        error: ProtocolError? = nil,
+        wasReset: Bool = false
     ) -> CloseReport {
         var report = CloseReport()
         report.sent = sent
         report.received = received
         report.initiator = initiator
         report.error = error
+        report.wasReset = wasReset
         return report
     }
 
@@ -54,6 +56,18 @@ struct CloseReportTests {
         #expect(
             Self.report(sent: Self.empty, received: Self.empty, by: .remote).description
                 == "closed by the peer with no code"
+        )
+        #expect(
+            Self.report(by: .local, wasReset: true).description
+                == "reset by this side, without a closing handshake (1006)"
+        )
+        #expect(
+            Self.report(sent: Self.normal, by: .local, wasReset: true).description
+                == "closed by this side with 1000 (normal closure), and reset before the peer's answer"
+        )
+        #expect(
+            Self.report(received: Self.normal, by: .remote, wasReset: true).description
+                == "closed by the peer with 1000 (normal closure), and reset by this side"
         )
         let failed = Self.report(sent: Self.normal, by: .local, error: .invalidUTF8)
         #expect(failed.description == "failed by the peer's fault: A text isn't UTF-8.")

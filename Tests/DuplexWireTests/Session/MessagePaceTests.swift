@@ -60,7 +60,7 @@ struct MessagePaceTests {
         conversation.perform(.wait(.seconds(9)))
         conversation.receive(.pong([UInt8](repeating: 0, count: 120)))
         conversation.perform(.lookAtDeadline)
-        conversation.expect(Self.deadline(10))
+        conversation.expect(.unaskedPong([UInt8](repeating: 0, count: 120)), Self.deadline(10))
     }
 
     @Test("Each second's worth of bytes is a second more, as long as they keep coming", arguments: bothRoles)

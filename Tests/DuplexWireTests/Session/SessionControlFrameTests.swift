@@ -22,7 +22,8 @@ struct SessionControlFrameTests {
         let text = String(repeating: "p", count: 125)
         var conversation = Conversation(role)
         conversation.receive(.ping(text), .pong(Array(text.utf8)), .close(1_000, String(repeating: "r", count: 123)))
-        let transcript = conversation.expect(.ping, .peerClose, .sent(.pong(Array(text.utf8))))
+        let pong = Seen.unaskedPong(Array(text.utf8))
+        let transcript = conversation.expect(.ping, pong, .peerClose, .sent(.pong(Array(text.utf8))))
         #expect(transcript.report.received?.reason.utf8.count == 123)
     }
 
@@ -89,16 +90,88 @@ struct SessionControlFrameTests {
         #expect(PeerFrame.read(output, isMasked: false) == [.pong(Array("a".utf8)), .close(1_001)])
     }
 
-    @Test("Pongs that nobody asked for are passed over", arguments: bothRoles)
+    @Test("Pongs that nobody asked for are told with what they carry, and change nothing", arguments: bothRoles)
     func unsolicited(role: Session.Role) {
+        let payloads: [[UInt8]] = [[], [0, 0, 0, 0, 0, 0, 0, 1], .init(repeating: 9, count: 125)]
         var conversation = Conversation(role)
-        conversation.receive(
-            .pong([]),
-            .pong([0, 0, 0, 0, 0, 0, 0, 1]),
-            .pong(.init(repeating: 9, count: 125)),
-            .text("a")
+        for payload in payloads { conversation.receive(.pong(payload)) }
+        conversation.receive(.text("a"))
+        conversation.expect(payloads.map(Seen.unaskedPong) + [.text("a")])
+    }
+
+    @Test("What a ping and a pong carry is known with their event, wherever they are cut")
+    func payloads() {
+        let input = PeerFrame.ping("who?").bytes(to: .server) + PeerFrame.pong([1, 2]).bytes(to: .server)
+        for cut in 0...input.count {
+            let session = Session(role: .server, keepalive: .disabled, now: Instant(nanoseconds: 0))
+            var seen: [[UInt8]] = []
+            for part in [input[..<cut], input[cut...]] {
+                _ = changed(Array(part)) { bytes in
+                    var position = 0
+                    while session.nextEvent(in: &bytes, at: &position, now: Instant(nanoseconds: 0)) != nil {
+                        seen.append(session.controlPayload)
+                    }
+                }
+            }
+            #expect(seen == [Array("who?".utf8), [1, 2]], "cut at \(cut)")
+        }
+    }
+
+    @Test("A ping of the app's has its pong told by what it carries, of several alike the oldest", arguments: bothRoles)
+    func ownPayload(role: Session.Role) {
+        var conversation = Conversation(role)
+        conversation.perform(.pingCarrying(Array("a".utf8)), .pingCarrying(Array("a".utf8)), .wait(.milliseconds(3)))
+        conversation.receive(.pong(Array("a".utf8)), .pong(Array("b".utf8)))
+        conversation.perform(.wait(.milliseconds(1)))
+        conversation.receive(.pong(Array("a".utf8)), .pong(Array("a".utf8)))
+        conversation.expect(
+            .sent(.ping("a")),
+            .sent(.ping("a")),
+            .pong(1, .milliseconds(3)),
+            .unaskedPong(Array("b".utf8)),
+            .pong(2, .milliseconds(4)),
+            .unaskedPong(Array("a".utf8))
         )
-        conversation.expect(.text("a"))
+    }
+
+    @Test("The payload of a ping is cut at 125 bytes, also where its pong is awaited")
+    func longPayload() {
+        let cut = String(repeating: "p", count: 125)
+        var conversation = Conversation(.server)
+        conversation.perform(.pingCarrying(Array((cut + "more").utf8)))
+        conversation.receive(.pong(Array(cut.utf8)))
+        conversation.expect(.sent(.ping(cut)), .pong(1, .zero))
+    }
+
+    // MARK: Resets
+
+    @Test("A reset sends nothing more, parses nothing more, and the report says so", arguments: bothRoles)
+    func reset(role: Session.Role) {
+        var conversation = Conversation(role)
+        conversation.receive(.text("before"))
+        conversation.perform(.reset, .reset)
+        conversation.receive(.ping("a"), .text("behind"))
+        conversation.perform(.send("no more"), .close(.normalClosure, ""), .lookAtDeadline)
+        let transcript = conversation.expect(.text("before"), .deadline(nil))
+        #expect(transcript.report.wasReset && transcript.report.initiator == .local)
+        #expect(!transcript.report.isClean && transcript.report.code == .abnormalClosure)
+    }
+
+    @Test("A reset within a closing handshake is one, and behind it changes nothing", arguments: bothRoles)
+    func resetWhileClosing(role: Session.Role) {
+        var closing = Conversation(role)
+        closing.perform(.close(.goingAway, "bye"), .reset)
+        #expect(closing.expect(.sent(.close(1_001, "bye"))).report.wasReset)
+        var asked = Conversation(role)
+        asked.receive(.close(1_000))
+        asked.perform(.reset)
+        let report = asked.expect(.peerClose).report
+        #expect(report.wasReset && report.initiator == .remote && !report.isClean)
+        var closed = Conversation(role)
+        closed.receive(.close(1_000))
+        closed.perform(.answerClose, .reset)
+        let clean = closed.expect(.peerClose, .sent(.close(1_000))).report
+        #expect(clean.isClean && !clean.wasReset)
     }
 
     @Test("A pong names its ping and the time that it took", arguments: bothRoles)
@@ -106,7 +179,11 @@ struct SessionControlFrameTests {
         var conversation = Conversation(role)
         conversation.perform(.ping, .wait(.milliseconds(3)))
         conversation.receive(.pong([0, 0, 0, 0, 0, 0, 0, 1]), .pong([0, 0, 0, 0, 0, 0, 0, 1]))
-        conversation.expect(.sent(.ping(String(repeating: "\0", count: 7) + "\u{1}")), .pong(1, .milliseconds(3)))
+        conversation.expect(
+            .sent(.ping(String(repeating: "\0", count: 7) + "\u{1}")),
+            .pong(1, .milliseconds(3)),
+            .unaskedPong([0, 0, 0, 0, 0, 0, 0, 1])
+        )
     }
 
     // MARK: Close frames

@@ -84,7 +84,7 @@ struct SessionLimitTests {
             .ping("longer"),
             .continuation([0x62])
         )
-        conversation.expect(.ping, .ping, .text("ab"), .sent(.pong(Array("longer".utf8))))
+        conversation.expect(.ping, .unaskedPong([]), .ping, .text("ab"), .sent(.pong(Array("longer".utf8))))
     }
 
     @Test("A bound of no fragments refuses no whole message, in any split")

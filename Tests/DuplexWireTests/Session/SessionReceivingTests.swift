@@ -93,7 +93,7 @@ struct SessionReceivingTests {
             .ping("b"),
             .continuation(Array("two".utf8))
         )
-        conversation.expect(.ping, .ping, .text("one two"), .sent(.pong(Array("b".utf8))))
+        conversation.expect(.ping, .unaskedPong([1]), .ping, .text("one two"), .sent(.pong(Array("b".utf8))))
     }
 
     @Test("A close frame between fragments ends the connection, and the message is dropped", arguments: bothRoles)

@@ -16,6 +16,7 @@ enum Seen: Equatable, Sendable {
     case wrongPiece(Int)
     case ping
     case pong(UInt64, Duration)
+    case unaskedPong([UInt8])
     case peerClose
     case violation(ProtocolError)
     /// A frame went out.
@@ -41,6 +42,8 @@ struct Conversation: Sendable {
         /// Gives messages that begin from here on in pieces.
         case stream(ByteCount)
         case ping
+        case pingCarrying([UInt8])
+        case reset
         case close(CloseCode, String)
         case answerClose
         case fail(ProtocolError)
@@ -103,6 +106,11 @@ struct Conversation: Sendable {
     /// - Returns: how it ended.
     @discardableResult
     func expect(_ expected: Seen..., sourceLocation: SourceLocation = #_sourceLocation) -> Transcript {
+        expect(expected, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    func expect(_ expected: [Seen], sourceLocation: SourceLocation = #_sourceLocation) -> Transcript {
         let transcript = run(sourceLocation: sourceLocation)
         #expect(transcript.seen == expected, sourceLocation: sourceLocation)
         return transcript

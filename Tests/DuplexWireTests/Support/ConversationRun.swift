@@ -85,6 +85,7 @@ final class ConversationRun {
         case .piece(let piece): self.piece(piece, input)
         case .ping: .ping
         case .pong(let id, let roundTrip): .pong(id, roundTrip)
+        case .unaskedPong: .unaskedPong(session.controlPayload)
         case .peerClose: .peerClose
         case .violation(let error): .violation(error)
         }
@@ -124,6 +125,8 @@ final class ConversationRun {
         case .piece(let bytes, let isLast): send(bytes, isLast)
         case .stream(let limit): session.streamMessages(limit: limit)
         case .ping: _ = session.ping(now: now)
+        case .pingCarrying(let payload): _ = session.ping(payload, now: now)
+        case .reset: session.reset()
         case .close(let code, let reason): session.close(code, reason: reason, now: now)
         case .answerClose: session.answerClose(now: now)
         case .fail(let error): session.fail(error, now: now)
