@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import DuplexTestProcesses
 import Glibc
 import Logging
 import Testing
@@ -102,6 +103,7 @@ import Testing
     func loops() async {
         await #expect(processExitsWith: .success) {
             try Self.lowerLimit()
+            await useTimers()
             let first = try EventLoopGroup(loops: 1)
             await first.stop()
             for _ in 0..<3 {

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if DEBUG && os(Linux)
+import DuplexTestProcesses
 import Glibc
 import Testing
 
@@ -152,6 +153,7 @@ import Testing
 
     private static func strike(_ call: SystemCall, _ scenario: FaultScenario) async throws {
         // What the runtime opens when it is first used stays open: the first run isn't counted.
+        await useTimers()
         _ = try await scenario.run([], "first")
         let whole = try await scenario.run([], "whole")
         if !whole.errors.isEmpty || !whole.faults.isEmpty {
@@ -194,6 +196,7 @@ import Testing
             [transport = transport as Transport] in
             do {
                 let scenario = FaultScenario(transport: transport, watchdog: try Watchdog())
+                await useTimers()
                 _ = try await scenario.run([], "first")
                 for seed in 1...60 {
                     let rules = Self.rules(seed: UInt64(seed))
