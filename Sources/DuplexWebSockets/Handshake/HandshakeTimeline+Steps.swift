@@ -19,7 +19,7 @@ extension HandshakeTimeline {
 
     /// The parts of the last request with their instants, in their order: those that were begun, and how they came out.
     ///
-    /// ``Stage/connecting`` is all addresses together, whose own times and outcomes are ``ConnectTimeline/attempts``. Before
+    /// ``Stage/connecting`` is all addresses together, whose own times and outcomes are `ConnectTimeline.attempts`. Before
     /// the first part are tokens that were asked for, and the requests that led to this one. ``Stage/request`` is a part only
     /// where it was the last.
     public var steps: [Step] {

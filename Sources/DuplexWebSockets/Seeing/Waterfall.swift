@@ -137,7 +137,7 @@ extension SocketError {
     /// was, with a bar where it lies in time, and how long it took.
     ///
     /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
-    /// - Returns: the lines; none for an error without a ``timeline``.
+    /// - Returns: the lines; none for an error without a `timeline`.
     public func waterfall(width: Int = 80) -> [String] {
         timeline?.waterfall(width: width, lostAt: HandshakeTimeline.Stage(self)) ?? []
     }
