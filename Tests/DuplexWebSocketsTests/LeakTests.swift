@@ -223,7 +223,7 @@ enum Census {
         let opened = Opened()
         try await run(rounds: rounds, opened, body)
         // The last one to let go of a socket may do so a moment after its loop has ended.
-        _ = await comesTrue { opened.alive == 0 }
+        _ = await comesTrue(within: .seconds(10)) { opened.alive == 0 }
         let after = await latestCount { $0.isWithin(before) }
         guard before.loops == 0, after.isWithin(before), opened.alive == 0 else {
             report("before: \(before)\nafter: \(after)\nsockets alive: \(opened.alive)\n")
@@ -236,21 +236,11 @@ enum Census {
     /// late is closed on a thread of its own.
     private static func latestCount(_ isRight: (Count) -> Bool) async -> Count {
         var latest = count()
-        _ = await comesTrue {
+        _ = await comesTrue(within: .seconds(10)) {
             latest = count()
             return isRight(latest)
         }
         return latest
-    }
-
-    /// Whether the condition holds within ten seconds.
-    private static func comesTrue(_ condition: () -> Bool) async -> Bool {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-        while !condition() {
-            if ContinuousClock.now > deadline { return false }
-            await Task.yield()
-        }
-        return true
     }
 
     private static func run(
@@ -272,7 +262,8 @@ enum Census {
                 try await tasks.waitForAll()
             }
             // While the server runs, since its end closes what is still open. Resets of dropped sockets may be on their way.
-            if await !comesTrue({ count().sockets == listening }) { report("still open: \(count())\n") }
+            let areClosed = await comesTrue(within: .seconds(10)) { count().sockets == listening }
+            if !areClosed { report("still open: \(count())\n") }
         }
         await group.stop()
     }

@@ -112,23 +112,26 @@ extension ConnectTimeline {
         lostAt stage: HandshakeTimeline.Stage?,
         _ security: HandshakeTimeline.Security?
     ) -> [Waterfall.Row] {
-        let bars = intervals.filter { $0.stage != .connecting }.map { interval in
-            Waterfall.Row(
+        intervals.flatMap { interval in
+            if interval.stage == .connecting { return attemptRows(from: began) }
+            let row = Waterfall.Row(
                 label: interval.stage == .tls ? security?.description ?? "TLS" : interval.stage.rawValue,
                 start: began + interval.start,
                 end: began + interval.end,
                 isLost: stage == interval.stage
             )
+            return [row]
         }
-        let tries = attempts.map { attempt in
+    }
+
+    private func attemptRows(from began: Duration) -> [Waterfall.Row] {
+        attempts.map { attempt in
             let isChosen = attempt.outcome == .connected
             let kind = attempt.address.path == nil ? "TCP " : ""
             let label = kind + attempt.address.description + (isChosen ? "" : " \(attempt.outcome)")
             let (start, end) = (began + attempt.start, began + attempt.end)
             return Waterfall.Row(label: label, start: start, end: end, isLost: !isChosen)
         }
-        let named = names == nil ? 0 : 1
-        return bars.prefix(named) + tries + bars.dropFirst(named)
     }
 }
 

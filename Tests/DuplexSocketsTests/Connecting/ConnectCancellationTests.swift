@@ -127,7 +127,7 @@ private struct CancelledAttempts: Sendable {
         }
         // Sockets that were dropped late are closed on a thread of their own. One that was open before may be gone: libdispatch
         // closes an eventfd(2) of its own at some moment after the start.
-        let isGone = await OpenDescriptors.comesTrue { OpenDescriptors.opened(since: before).isEmpty }
+        let isGone = await comesTrue(within: .seconds(10)) { OpenDescriptors.opened(since: before).isEmpty }
         guard isGone else { OpenDescriptors.report("left: \(OpenDescriptors.opened(since: before))\n") }
     }
 }

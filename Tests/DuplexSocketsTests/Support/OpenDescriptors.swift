@@ -37,16 +37,6 @@ enum OpenDescriptors {
         return text.replacing(" (deleted)", with: "")
     }
 
-    /// Whether the condition holds within ten seconds.
-    static func comesTrue(_ condition: () async throws -> Bool) async rethrows -> Bool {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-        while try await !condition() {
-            if ContinuousClock.now > deadline { return false }
-            await Task.yield()
-        }
-        return true
-    }
-
     /// Says what was found, and ends the process in order: the output of one that fails isn't handed on.
     static func report(_ text: String) -> Never {
         _ = unsafe write(2, text, text.utf8.count)
