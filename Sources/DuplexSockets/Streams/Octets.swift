@@ -42,7 +42,7 @@ extension Array where Element == UInt8 {
     }
 
     /// Appends a copy of the bytes of the span.
-    mutating func append(_ bytes: RawSpan) {
+    package mutating func append(_ bytes: RawSpan) {
         // As above.
         unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
     }

@@ -47,6 +47,15 @@ public struct BodyDecoder: Sendable {
         }
     }
 
+    /// How many bytes are still to come, where that was said before; nil where it is known at the end.
+    public var announcedRest: Int? {
+        switch state {
+        case .counting(let rest): rest
+        case .ending, .complete: 0
+        case .chunked, .untilClose, .failed: nil
+        }
+    }
+
     /// Takes input up to the end of the body's next piece, and returns the piece.
     ///
     /// Call it until it returns nil, then again with the next input. What follows the body stays untouched. An error
