@@ -126,8 +126,10 @@ struct ChunkedDecoder: Sendable {
         return (size, digits)
     }
 
-    /// Whether that is nothing, or extensions: a semicolon and more, with white space before it that nobody should send
-    /// and everybody is to take (RFC 9112 section 7.1.1). White space before the line's end isn't in the grammar.
+    /// Whether that is nothing, or extensions.
+    ///
+    /// White space before the semicolon is to be taken though nobody should send it (RFC 9112 section 7.1.1); white
+    /// space with nothing behind it isn't in the grammar.
     private static func isExtension(_ rest: Span<UInt8>) -> Bool {
         var index = 0
         while index < rest.count, Grammar.isBlank(rest[index]) { index += 1 }

@@ -30,7 +30,8 @@ struct ChunkedDecoderTests {
     @Test(
         "What another recipient might read as another body is refused",
         arguments: [
-            "\n", "x\n", " 5\nhello\n", "5 \nhello\n", "5\t\nhello\n", "5 x;\nhello\n", " ;x\n", "5 5;x\n", "+5\nhello\n", "-5\n", "0x5\nhello\n",
+            "\n", "x\n", " 5\nhello\n", "5 \nhello\n", "5\t\nhello\n",
+            "5 x;\nhello\n", " ;x\n", "5 5;x\n", "+5\nhello\n", "-5\n", "0x5\nhello\n",
             "5h\nhello\n",
             ";x\n", "5\nhello0\n\n", "5\nhello!\n", "5\nhell\n0\n\n", "5\nhelloX\n0\n\n", "ffffffffffffffff\n",
             "8000000000000000\n", "0000000000000005\nhello\n", "5\u{0}\n", "5;\u{1}\n", "5_0\n",
