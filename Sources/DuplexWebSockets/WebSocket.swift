@@ -243,15 +243,3 @@ package struct WebSocketSetup: Sendable {
         self.compression = compression
     }
 }
-
-extension Instant {
-    package init(_ instant: MonotonicInstant) {
-        self.init(nanoseconds: instant.nanoseconds)
-    }
-}
-
-extension MonotonicInstant {
-    package init(_ instant: Instant) {
-        self.init(nanoseconds: instant.nanoseconds)
-    }
-}

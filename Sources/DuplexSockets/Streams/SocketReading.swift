@@ -134,7 +134,7 @@ extension Socket {
         precondition(output.freeCapacity > 0, "There is no room to read into.")
         let count = min(output.freeCapacity, 65_536)
         guard let bytes = try await read(upTo: count, timeout: timeout) else { return 0 }
-        output.append(copying: bytes.span.raw)
+        output.append(bytes.span.raw)
         return bytes.count
     }
 

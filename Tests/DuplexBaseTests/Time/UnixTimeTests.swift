@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexBase
 import Testing
-
-@testable import DuplexSockets
 
 @Suite struct UnixTimeTests {
     @Test(
@@ -16,15 +15,6 @@ import Testing
     )
     func dates(seconds: Int64, text: String) {
         #expect(UnixTime(seconds: seconds).description == text)
-    }
-
-    @Test("A day and its date are each other's inverse")
-    func inverse() throws {
-        for day in stride(from: Int64(-200_000), through: 900_000, by: 37) {
-            let parts = UnixTime(seconds: day * 86_400).description.split(separator: " ")[0].split(separator: "-")
-            let numbers = try parts.map { try #require(Int64($0)) }
-            #expect(UnixTime.day(year: numbers[0], month: numbers[1], day: numbers[2]) == day)
-        }
     }
 
     @Test("Earlier is smaller")

@@ -7,6 +7,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
     public let bytes: Int
 
     /// Makes a byte count; a negative number is taken as zero.
+    @inlinable
     public init(_ bytes: Int) {
         self.bytes = max(0, bytes)
     }
@@ -27,6 +28,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
     public static func gibibytes(_ count: Int) -> ByteCount { scaled(count, by: 1 << 30) }
 
     /// Whether the left one is less than the right one.
+    @inlinable
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 
     private static func scaled(_ count: Int, by unit: Int) -> ByteCount {

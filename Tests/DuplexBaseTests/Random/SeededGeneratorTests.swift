@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexTesting
+import DuplexBase
 import Testing
 
 @Suite("Random numbers by seed")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
+import DuplexBase
 import Testing
 
 @Suite("Instants")
@@ -50,5 +50,14 @@ struct InstantTests {
     )
     func wholeNanoseconds(duration: Duration, nanoseconds: Int64) {
         #expect(duration.wholeNanoseconds == nanoseconds)
+    }
+
+    @Test("A duration that has no room in 64 bits of nanoseconds by its fraction alone is no trap", arguments: [1, -1])
+    func fraction(sign: Int64) {
+        let duration = Duration(
+            secondsComponent: sign * 9_223_372_036,
+            attosecondsComponent: sign * 999_999_999_000_000_000
+        )
+        #expect(Instant(nanoseconds: 0).advanced(by: duration).nanoseconds == (sign < 0 ? .min : .max))
     }
 }

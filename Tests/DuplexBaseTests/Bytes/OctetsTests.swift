@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexBase
 import Testing
-
-@testable import DuplexSockets
 
 @Suite struct OctetsTests {
     @Test("Bytes are the same as raw bytes, lent as numbers, and in a copy")
