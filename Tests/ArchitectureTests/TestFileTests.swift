@@ -13,7 +13,7 @@ struct TestFileTests {
         "Sources/DuplexSockets/Connecting/ProxyRoute.swift":
             "protocols and their words; the tests of ProxiedConnector have proxies",
         "Sources/DuplexSockets/EventLoop/Poller.swift": "a protocol and its words; the pollers do something",
-        "Sources/DuplexSockets/Streams/ChannelHandler.swift": "a protocol; the tests of Channel have handlers",
+        "Sources/DuplexSockets/Channels/ChannelHandler.swift": "a protocol; the tests of Channel have handlers",
         "Sources/DuplexWire/Messages/MessageInflater.swift": "protocols and their words; DuplexDeflate does something",
     ]
 

@@ -8,7 +8,7 @@ import DuplexWire
 /// What a connection needs beyond whole messages, behind one reference: there is none where it isn't used.
 ///
 /// Belongs to its connection's loop.
-final class WebSocketStreams {
+final class PieceTraffic {
     // In pieces, inwards.
 
     var inbox = FragmentInbox()

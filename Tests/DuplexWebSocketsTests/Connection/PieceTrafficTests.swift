@@ -6,10 +6,10 @@ import Testing
 
 @testable import DuplexWebSockets
 
-@Suite struct WebSocketStreamsTests {
+@Suite struct PieceTrafficTests {
     @Test("What is held is counted, and nobody is found under another's identity")
     func holding() {
-        let streams = WebSocketStreams()
+        let streams = PieceTraffic()
         streams.hold(.binary, [1, 2], compress: nil)
         streams.hold(.text, [0x61], compress: true)
         #expect(streams.heldBytes == 3 && streams.lastTicket == 2 && streams.held.count == 2)

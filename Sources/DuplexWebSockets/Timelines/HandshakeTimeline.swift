@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
-public import DuplexWire
+import DuplexWire
 
 /// How far an attempt to open a WebSocket has come, and how long each part took.
 ///

@@ -158,7 +158,7 @@ extension WebSocket {
     /// Keeps a message until the one that is being sent has ended.
     ///
     /// - Returns: false, as the caller is to hold back.
-    func hold(_ message: Message, _ choice: Bool?, _ streams: WebSocketStreams) -> Bool {
+    func hold(_ message: Message, _ choice: Bool?, _ streams: PieceTraffic) -> Bool {
         switch message {
         case .text(let text): streams.hold(.text, Array(text.utf8), compress: choice)
         case .binary(let bytes): streams.hold(.binary, bytes, compress: choice)
@@ -167,7 +167,7 @@ extension WebSocket {
     }
 
     /// Keeps a copy of a message until the one that is being sent has ended; drops it once a close frame was sent.
-    func hold(_ kind: Message.Kind, _ bytes: RawSpan, _ choice: Bool?, _ streams: WebSocketStreams) -> Bool {
+    func hold(_ kind: Message.Kind, _ bytes: RawSpan, _ choice: Bool?, _ streams: PieceTraffic) -> Bool {
         if session.canSend { streams.hold(kind, [UInt8](copying: bytes), compress: choice) }
         return false
     }

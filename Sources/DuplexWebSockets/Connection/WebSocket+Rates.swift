@@ -8,7 +8,7 @@ import DuplexWire
 
 extension WebSocket {
     /// Counts what was parsed, and stops reading for a while if it was too much.
-    func charge(_ bytes: Int, _ streams: WebSocketStreams) {
+    func charge(_ bytes: Int, _ streams: PieceTraffic) {
         let now = Instant(channel.core.now)
         let messages = Int(parsedMessages) + session.takeCountedFrames()
         guard let resume = streams.rates?.charge(messages: messages, bytes: bytes, now: now) else { return }
@@ -30,7 +30,7 @@ extension WebSocket {
     }
 
     /// The time of a pause isn't the peer's: the message that is arriving has so much more.
-    func excuseMessage(_ streams: WebSocketStreams, now: Instant) {
+    func excuseMessage(_ streams: PieceTraffic, now: Instant) {
         session.excuseMessage(max(.zero, streams.pausedSince.duration(to: now)))
         streams.pausedSince = now
     }

@@ -61,7 +61,7 @@ public actor WebSocket {
     var isAnswering = false
 
     /// What messages in pieces need; there is none where all are whole.
-    var streams: WebSocketStreams?
+    var streams: PieceTraffic?
     var senders: Deque<Waiter<Void>> = []
     /// What few connections need at a time; there is none where nothing of it is needed.
     var rarities: WebSocketRarities?
@@ -135,7 +135,7 @@ public actor WebSocket {
         )
         record = ConnectionRecord.make(setup.observation, session, channel.value)
         let rates = ReceivingRates(setup.limits, now: Instant(core.now))
-        if setup.streamsMessages || rates != nil { streams = WebSocketStreams() }
+        if setup.streamsMessages || rates != nil { streams = PieceTraffic() }
         if setup.streamsMessages { session.streamMessages() }
         if rates != nil { session.countFrames() }
         if setup.tellsControlFrames { rarities = WebSocketRarities(ControlInbox()) }

@@ -34,7 +34,7 @@ extension WebSocket {
         handler: (any WebSocketHandler)?
     ) async throws -> WebSocket {
         let attempts = HandshakeAttempts(loop: group.next(), options: options, handler: handler)
-        return try await attempts.run(HandshakePlan(try parse(url), options))
+        return try await attempts.run(HandshakePlan(try WebSocketURL.parse(url), options))
     }
 
     /// Opens a WebSocket for the length of a closure, which is isolated to it.
@@ -71,14 +71,4 @@ extension WebSocket {
     ///
     /// Those of an answer that refused it are in the error: ``WebSocketError/headers``.
     public var responseFields: HTTPFields? { record?.observation.responseFields }
-
-    static func parse(_ url: String) throws -> WebSocketURL {
-        do {
-            return try WebSocketURL(url)
-        } catch {
-            // What can't be read may hold a password.
-            let shown = url.contains("@") ? "The URL" : "“\(url)”"
-            throw WebSocketError(.invalidURL, message: "\(shown) can't be connected to.", cause: error)
-        }
-    }
 }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import DuplexWebSockets
 
-@Suite struct WebSocketFragmentsTests {
+@Suite struct FragmentedMessageTests {
     private static var streaming: WebSocketOptions {
         var options = WebSocketOptions()
         options.streamsMessages = true

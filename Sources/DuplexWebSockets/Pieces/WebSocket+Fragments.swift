@@ -8,16 +8,16 @@ import DuplexWire
 
 extension WebSocket {
     /// What the connection needs for messages in pieces, made when it is first asked for.
-    func makeStreams() -> WebSocketStreams {
+    func makeStreams() -> PieceTraffic {
         if let streams { return streams }
-        let made = WebSocketStreams()
+        let made = PieceTraffic()
         streams = made
         return made
     }
 
     /// Has messages that begin from here on received in pieces.
     @discardableResult
-    func receivePieces(limit: ByteCount) -> WebSocketStreams {
+    func receivePieces(limit: ByteCount) -> PieceTraffic {
         let streams = makeStreams()
         session.streamMessages(limit: limit)
         streams.isReceiving = true
@@ -29,7 +29,7 @@ extension WebSocket {
     /// Runs the session over the bytes until they are used up, there is no room for more, or nothing more may be received.
     ///
     /// - Returns: how far it came.
-    func parsePieces(_ bytes: inout MutableRawSpan, from start: Int, _ streams: WebSocketStreams) -> Int {
+    func parsePieces(_ bytes: inout MutableRawSpan, from start: Int, _ streams: PieceTraffic) -> Int {
         let now = Instant(channel.core.now)
         // The session counts them all: none goes the short way.
         parsedMessages = 0
@@ -56,7 +56,7 @@ extension WebSocket {
     }
 
     /// Keeps a piece; after this side's close only as long as there is room.
-    private func deliver(_ kind: Message.Kind, _ bytes: [UInt8], isLast: Bool, _ streams: WebSocketStreams) {
+    private func deliver(_ kind: Message.Kind, _ bytes: [UInt8], isLast: Bool, _ streams: PieceTraffic) {
         if session.state != .open && !hasRoom(streams) { streams.inbox.cut() }
         streams.inbox.append(kind, bytes, isLast: isLast)
         guard let receiver, !streams.inbox.isEmpty else { return }
@@ -70,7 +70,7 @@ extension WebSocket {
         receiver.resume(returning: ())
     }
 
-    private func hasRoom(_ streams: WebSocketStreams) -> Bool {
+    private func hasRoom(_ streams: PieceTraffic) -> Bool {
         // A whole message has the bound of whole messages.
         if streams.isGathering { return streams.inbox.byteCount <= session.messageSize.bytes }
         let settings = session.settings
@@ -79,7 +79,7 @@ extension WebSocket {
     }
 
     /// Goes on receiving once there is room again.
-    private func refillPieces(_ streams: WebSocketStreams) {
+    private func refillPieces(_ streams: PieceTraffic) {
         guard !channel.isReading || session.hasMoreToGive else { return }
         takeCarry()
         if carry.isEmpty && !session.hasMoreToGive && hasRoom(streams) && isTaking { resumeReading() }
@@ -106,7 +106,7 @@ extension WebSocket {
         }
     }
 
-    private func gather(_ streams: WebSocketStreams) -> Message? {
+    private func gather(_ streams: PieceTraffic) -> Message? {
         let limit = session.messageSize
         switch streams.inbox.gather(limit: limit.bytes) {
         case .whole(let message): return message
@@ -169,7 +169,7 @@ extension WebSocket {
     /// Waits until there is a piece.
     ///
     /// - Returns: false if none will come, as the connection has ended in order.
-    private func waitForPiece(_ streams: WebSocketStreams) async throws -> Bool {
+    private func waitForPiece(_ streams: PieceTraffic) async throws -> Bool {
         if !streams.inbox.isEmpty { return true }
         nextWaiterID += 1
         let id = nextWaiterID
@@ -189,7 +189,7 @@ extension WebSocket {
         return !streams.inbox.isEmpty || stage == .open
     }
 
-    private func mustWaitForPiece(_ streams: WebSocketStreams) throws -> Bool {
+    private func mustWaitForPiece(_ streams: PieceTraffic) throws -> Bool {
         if receiver != nil || delivered != nil {
             throw Self.alreadyReceiving
         }

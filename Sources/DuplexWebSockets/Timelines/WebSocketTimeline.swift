@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
-public import DuplexWire
+import DuplexWire
 
 /// What happened to a connection, and when, from the first step to its end.
 ///
@@ -51,30 +51,6 @@ public struct WebSocketTimeline: Sendable, Hashable, CustomStringConvertible {
 
     private func text(_ instant: Instant) -> String {
         HandshakeTimeline.text(began.duration(to: instant))
-    }
-}
-
-extension WebSocket {
-    /// What has happened to the connection so far, and when.
-    public var timeline: WebSocketTimeline {
-        let handshake = record?.observation.handshake
-        let opened = session.began
-        let counts = session.counts
-        return WebSocketTimeline(
-            handshake: handshake,
-            attempt: record?.observation.attempt ?? 1,
-            remoteAddress: remoteAddress,
-            began: handshake?.began ?? (record?.tls?.began).map(Instant.init)
-                ?? opened.advanced(by: .zero - sinceAccepted.duration),
-            security: record?.security,
-            tls: handshake.map { $0.connecting?.tls } ?? record?.tls?.took,
-            upgrade: handshake.map(\.upgrade) ?? upgradeTime.duration,
-            opened: opened,
-            firstMessage: session.firstMessage,
-            closed: record?.closed,
-            bytesReceived: counts.bytesReceived,
-            bytesSent: counts.bytesSent
-        )
     }
 }
 

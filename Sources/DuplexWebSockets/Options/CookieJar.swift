@@ -30,7 +30,7 @@ public final class CookieJar: Sendable {
     ///   - url: the server that it is from.
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/invalidURL``.
     public func set(_ cookie: String, from url: String) throws {
-        take([cookie], from: try WebSocket.parse(url))
+        take([cookie], from: try WebSocketURL.parse(url))
     }
 
     /// Empties it.

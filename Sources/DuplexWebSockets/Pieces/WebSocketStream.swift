@@ -108,7 +108,7 @@ extension WebSocket {
         return try await readPiece(streams)
     }
 
-    private func readPiece(_ streams: WebSocketStreams) async throws -> [UInt8]? {
+    private func readPiece(_ streams: PieceTraffic) async throws -> [UInt8]? {
         while true {
             if streams.inbox.isReading, let piece = try await nextPiece(of: streams.messageNumber) { return piece }
             guard let message = try await nextFragmentedMessage(limit: .unlimited) else {
