@@ -109,6 +109,15 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether only this machine reaches it, by TCP.
+    package var isLoopback: Bool {
+        switch kind {
+        case .tcp(.loopback, _): true
+        case .tcp(.address(let literal), let port): (try? SocketAddress(literal, port: port))?.isLoopback == true
+        default: false
+        }
+    }
+
     /// Whether the system is to choose the port.
     var choosesPort: Bool {
         if case .tcp(_, port: 0) = kind { true } else { false }

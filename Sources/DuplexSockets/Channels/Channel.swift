@@ -53,7 +53,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Output that waited has fallen to this many bytes: whoever writes may go on.
     var lowWaterMark = 16 * 1_024
     /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
-    var handlerSends = false { didSet { updateInterest() } }
+    package var handlerSends = false { didSet { updateInterest() } }
 
     /// From how many bytes on what was received is handed on at once; see ``LoopCore/hasLargeInput``.
     private static let largeInput = 16 * 1_024

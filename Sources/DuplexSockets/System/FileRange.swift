@@ -12,9 +12,9 @@ import Darwin
 ///
 /// Has a descriptor of its own, and reads from places of its own: whoever has the file open as well may go on with it. The
 /// descriptor is closed with the last reference; close(2) can be called on any thread.
-final class FileRange {
+package final class FileRange {
     /// What moving a piece gave.
-    enum Step: Equatable {
+    package enum Step: Equatable {
         /// That many bytes are with the system.
         case sent(Int)
         /// The socket takes nothing now.
@@ -28,7 +28,7 @@ final class FileRange {
     private let descriptor: Int32
     private var offset: UInt64
     /// How many bytes are still to move.
-    private(set) var remaining: UInt64
+    package private(set) var remaining: UInt64
 
     /// Opens a file.
     ///
@@ -37,7 +37,7 @@ final class FileRange {
     ///   - offset: where the range begins.
     ///   - count: its length; up to the end of the file if it is `nil`.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``, also when the file is shorter.
-    convenience init(path: String, offset: UInt64, count: UInt64?) throws(SocketError) {
+    package convenience init(path: String, offset: UInt64, count: UInt64?) throws(SocketError) {
         // Without waiting for a writer, if it is a pipe, which is refused below.
         let descriptor = SystemCall.openFile.make { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { throw Self.unreadable("“\(path)” can't be opened.", errno) }
@@ -55,6 +55,13 @@ final class FileRange {
         let copy = SystemCall.duplicate.make(on: descriptor) { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
         guard copy >= 0 else { throw Self.unreadable("Descriptor \(descriptor) can't be duplicated.", errno) }
         try self.init(owned: copy, "Descriptor \(descriptor)", offset, count)
+    }
+
+    /// What is left of the range, with a place of its own.
+    ///
+    /// - Throws: as ``init(path:offset:count:)``.
+    package func copy() throws(SocketError) -> FileRange {
+        try FileRange(descriptor: descriptor, offset: offset, count: remaining)
     }
 
     private init(owned: Int32, _ name: String, _ offset: UInt64, _ count: UInt64?) throws(SocketError) {

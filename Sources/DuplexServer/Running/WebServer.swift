@@ -4,7 +4,6 @@
 public import DuplexSockets
 public import DuplexWebSockets
 public import DuplexWire
-public import HTTPTypes
 public import Logging
 public import Tracing
 
@@ -15,11 +14,11 @@ public import Tracing
 public struct WebServer: Sendable {
     /// Where to listen: a TCP port, a Unix socket, or a descriptor of somebody else's.
     public var address: ListenAddress
-    /// What secures the connections; they are in the clear unless told otherwise.
+    /// What secures the connections; default: they are in the clear.
     ///
     /// What clients offer by ALPN is answered with `http/1.1`, unless the options have protocols of their own.
     public var tls: TLSServerOptions?
-    /// Whether connections come through a proxy that says for whom; they don't unless told otherwise.
+    /// Whether connections come through a proxy that says for whom; default: they don't.
     public var proxyProtocol = ProxyProtocol.off
     /// What a client may make the server hold or wait for.
     public var limits = Limits.internet
@@ -31,6 +30,15 @@ public struct WebServer: Sendable {
     public var drain = Drain()
     /// How long a connection may stay without a request; 60 seconds.
     public var idleTimeout = Duration.seconds(60)
+    /// The hosts that requests may be for, without ports; 421 answers others (RFC 9110 section 15.5.20).
+    ///
+    /// Default: all, but for a server on loopback, which answers for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`
+    /// only: any page could otherwise reach it by a name of its own that leads to this machine (DNS rebinding). The names
+    /// here are allowed beside those; `"*"` allows all, for a server behind a proxy that passes the host on.
+    public var allowedHosts: [String]?
+    /// Whether ``run()`` returns although handlers still run that have been cancelled for ``closeTimeout``; they go on by
+    /// themselves then. Default: false. They are named in the log either way.
+    public var leavesHandlersBehind = false
     /// The subprotocols that WebSocket routes speak, the preferred one first.
     public var subprotocols: [String] = []
     /// Which pages may open WebSockets; those of the same host unless told otherwise.
@@ -77,101 +85,6 @@ public struct WebServer: Sendable {
         self.address = address
     }
 
-    // MARK: Routes
-
-    /// Answers GET, and HEAD without the body.
-    ///
-    /// - Parameters:
-    ///   - path: exact segments, parameters (`/hello/:name`), or `*` at the end for all that is left.
-    ///   - handler: runs on the connection's loop and must not block it; what it throws is logged and answered with 500.
-    public mutating func get(
-        _ path: String,
-        _ handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
-    ) {
-        on(.get, path, handler)
-    }
-
-    /// Answers one method; see ``get(_:_:)``.
-    public mutating func on(
-        _ method: HTTPRequest.Method,
-        _ path: String,
-        _ handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
-    ) {
-        routes.add(method, path) { request in try await handler(request).response }
-    }
-
-    /// Opens WebSockets, each handled by a task on its connection's loop.
-    ///
-    /// Returning closes with 1000; throwing closes with 1011 and logs why; being cancelled closes with 1001.
-    ///
-    /// - Parameters:
-    ///   - path: as in ``get(_:_:)``; `*` takes every path that no other WebSocket has.
-    ///   - handler: isolated to its socket, so that it runs without a hop next to its state.
-    public mutating func webSocket(
-        _ path: String,
-        _ handler: @escaping @Sendable (isolated WebSocket) async throws -> Void
-    ) {
-        routes.addWebSocket(path, .task(handler))
-    }
-
-    /// Opens WebSockets whose handler is told the request: the parameters of the path, the query, the fields.
-    ///
-    /// - Parameters:
-    ///   - path: as in ``get(_:_:)``, so that `/rooms/:id` makes `request.parameters["id"]`.
-    ///   - handler: isolated to its socket, and gets the request that opened the connection, whose
-    ///     memory is held as long as the handler runs.
-    public mutating func webSocket(
-        _ path: String,
-        _ handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
-    ) {
-        routes.addWebSocket(path, .taskWithRequest(handler))
-    }
-
-    /// Opens WebSockets where the app agrees, once it has looked at the request: who asks, with which fields.
-    ///
-    /// ```swift
-    /// server.webSocket("/rooms/:id") { request in
-    ///     await accounts.know(request.fields[.cookie]) ? .accepted : .refused(.unauthorized, "Please log in.")
-    /// } handler: { socket, request in
-    ///     for try await message in socket.messages { try await socket.send(message) }
-    /// }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - path: as in ``get(_:_:)``.
-    ///   - admit: decides on each request that is a WebSocket's by the rules and from an origin that may connect.
-    ///   - handler: as in ``webSocket(_:_:)-(_,(WebSocket,Request)->Void)``.
-    public mutating func webSocket(
-        _ path: String,
-        admit: @escaping Admission.Decision,
-        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
-    ) {
-        routes.addWebSocket(path, .taskWithRequest(handler), admit: admit)
-    }
-
-    /// Opens WebSockets where the app agrees, handled synchronously on their loops.
-    ///
-    /// - Parameters:
-    ///   - path: as in ``get(_:_:)``.
-    ///   - admit: decides on each request, as in ``webSocket(_:admit:handler:)-(_,_,(WebSocket,Request)->Void)``.
-    ///   - handler: serves all connections of the path.
-    public mutating func webSocket(
-        _ path: String,
-        admit: @escaping Admission.Decision,
-        handler: some WebSocketHandler
-    ) {
-        routes.addWebSocket(path, .handler(HandlerBox.make(handler)), admit: admit)
-    }
-
-    /// Opens WebSockets, handled synchronously on their loops, without a task and without copies.
-    ///
-    /// - Parameters:
-    ///   - path: as in ``get(_:_:)``; `*` takes every path that no other WebSocket has.
-    ///   - handler: serves all connections of the path.
-    public mutating func webSocket(_ path: String, handler: some WebSocketHandler) {
-        routes.addWebSocket(path, .handler(HandlerBox.make(handler)))
-    }
-
     // MARK: Running
 
     /// Serves until the task is cancelled, and then ends in order.
@@ -179,7 +92,7 @@ public struct WebServer: Sendable {
     /// On cancellation no further connection is accepted, WebSockets are closed as ``drain`` says, requests that were begun
     /// are answered, and ``closeTimeout`` after the last WebSocket was told at most everything is closed.
     ///
-    /// - Throws: `SocketError` when the port can't be had. Being cancelled is the normal end and throws nothing.
+    /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when the port can't be had. Being cancelled is the normal end and throws nothing.
     public func run() async throws {
         try await run { _ in }
     }
@@ -189,7 +102,8 @@ public struct WebServer: Sendable {
     /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
     /// - Throws: `SocketError` when the port can't be had; what `onListening` throws.
     public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
-        if routes.haveWebSockets { SHA1.load() }
+        let table = try RouteTable(routes, settings: settings)
+        if table.hasWebSockets { SHA1.load() }
         let group = group ?? .shared
         let listener = try SocketListener.bind(
             address,
@@ -207,7 +121,7 @@ public struct WebServer: Sendable {
             try await onListening(listener.localAddress)
             let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.loop), $0) })
             try await listener.start { loop, channel, address in
-                byLoop[ObjectIdentifier(loop)]?.accept(channel, address)
+                byLoop[ObjectIdentifier(loop)]?.accept(channel, address, table)
             }
             try await Self.untilCancelled()
         } catch is CancellationError {
@@ -216,7 +130,8 @@ public struct WebServer: Sendable {
         }
         await listener.close()
         for loop in loops { loop.beginToEnd() }
-        for task in running { await task.value }
+        for loop in loops where leavesHandlersBehind { await loop.untilCut() }
+        for task in running where !leavesHandlersBehind { await task.value }
         if let failure { throw failure }
     }
 
@@ -262,5 +177,31 @@ public struct WebServer: Sendable {
         defer { continuation.finish() }
         for await _ in never {}
         throw CancellationError()
+    }
+
+    // MARK: Settings
+
+    /// What routes begin with.
+    private var settings: RouteSettings {
+        RouteSettings(
+            limits: limits,
+            keepalive: keepalive,
+            closeTimeout: closeTimeout,
+            subprotocols: subprotocols,
+            origins: origins,
+            compression: compression,
+            compressionQuirks: compressionQuirks
+        )
+    }
+
+    /// What connections are served with.
+    var serving: ServingSettings {
+        ServingSettings(
+            session: HTTPServerSession.Settings(limits: limits, idleTime: idleTimeout),
+            closeTimeout: closeTimeout,
+            hosts: AllowedHosts(allowedHosts, isLocal: address.isLoopback),
+            logger: logger,
+            tracer: tracer
+        )
     }
 }

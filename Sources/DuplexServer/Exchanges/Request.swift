@@ -5,16 +5,16 @@ public import DuplexSockets
 public import DuplexWire
 public import HTTPTypes
 
-/// A request, with its whole body.
+/// A request: its head, whole, and its body, which comes while the handler runs.
 public struct Request: Sendable {
     /// The request line and the fields.
     public let head: RequestHead
     /// What the parameters of the route's path stood for, percent-decoded: `name` for `/hello/:name`.
     public internal(set) var parameters: [String: String]
-    /// The body; at most `Limits.bodySize`.
-    public let body: [UInt8]
-    /// The address of the peer.
-    public let remoteAddress: SocketAddress?
+    /// The body, in pieces as they come, or whole by ``RequestBody/collect(upTo:)``; a handler may leave it.
+    public let body: RequestBody
+    /// Who sent it.
+    public let client: Client
 
     /// The method, such as GET.
     public var method: HTTPRequest.Method { head.method }
@@ -24,4 +24,8 @@ public struct Request: Sendable {
     public var query: String? { head.query }
     /// The fields.
     public var fields: HTTPFields { head.fields }
+    /// The address of the peer.
+    public var remoteAddress: SocketAddress? { client.remoteAddress }
+    /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
+    public var tls: TLSConnection? { client.tls }
 }
