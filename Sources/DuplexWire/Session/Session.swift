@@ -63,7 +63,7 @@ public final class Session {
     // it. What every message asks for lies in plain fields of this module's own, which the compiler can see to be read and
     // written in single steps: they need no run-time check for overlapping accesses.
 
-    let role: Role
+    package let role: Role
     /// How far the connection is.
     public internal(set) var state = State.open
     /// Whether part of a header has been taken: whether ``headers`` holds something; with a tap always, since then no
