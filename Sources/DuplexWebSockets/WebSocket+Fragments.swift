@@ -66,7 +66,6 @@ extension WebSocket {
             delivered = message
         }
         self.receiver = nil
-        isAnswering = true
         receiver.resume(returning: ())
     }
 
@@ -96,7 +95,6 @@ extension WebSocket {
         while true {
             if let message = gather(streams) {
                 streams.isGathering = false
-                isAnswering = true
                 refillPieces(streams)
                 return message
             }
@@ -136,7 +134,6 @@ extension WebSocket {
         while true {
             streams.inbox.skip()
             if let kind = streams.inbox.beginMessage() {
-                isAnswering = true
                 return FragmentedMessage(kind: kind, socket: self, number: streams.messageNumber)
             }
             refillPieces(streams)
@@ -157,7 +154,6 @@ extension WebSocket {
             }
             guard streams.inbox.isReading else { return nil }
             if let item = streams.inbox.takeItem() {
-                isAnswering = true
                 refillPieces(streams)
                 if !item.bytes.isEmpty { return item.bytes }
             } else if try await !waitForPiece(streams) {
@@ -194,8 +190,7 @@ extension WebSocket {
             throw Self.alreadyReceiving
         }
         if !streams.inbox.isEmpty { return false }
-        isAnswering = false
-        if ending != nil { conclude() }
+        if ending != nil { settle() }
         if stage != .open {
             try endOfMessages()
             return false

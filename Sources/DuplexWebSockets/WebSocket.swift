@@ -57,8 +57,6 @@ public actor WebSocket {
     private(set) var isTaking = true
     /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
     var hasStreamEnded = false
-    /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
-    var isAnswering = false
 
     /// What messages in pieces need; there is none where all are whole.
     var streams: WebSocketStreams?
@@ -112,8 +110,6 @@ public actor WebSocket {
     static let queuedReceiveLimit = 128 * 1_024
     /// Payloads from this size on are sent without being copied, where they aren't masked.
     static let directSendSize = 16 * 1_024
-    /// How long an app that isn't receiving may take to answer the last message before the connection ends.
-    static let answerGrace = Duration.seconds(3)
 
     /// Takes over a channel after the opening handshake; called on its loop, and followed by ``start(leftover:)``.
     package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {

@@ -142,7 +142,6 @@ extension WebSocket {
     private func deliver(_ message: Message) {
         if let receiver {
             self.receiver = nil
-            isAnswering = true
             delivered = message
             receiver.resume(returning: ())
         } else if session.state == .open || hasRoom {
@@ -205,8 +204,7 @@ extension WebSocket {
         delivered = takeMessage()
         if delivered == nil && streams != nil { delivered = takeGathered() }
         if delivered != nil { return false }
-        isAnswering = false
-        if ending != nil { conclude() }
+        if ending != nil { settle() }
         if stage != .open {
             try endOfMessages()
             return false
@@ -228,7 +226,6 @@ extension WebSocket {
         guard inboxCount > 0, let message = inbox.popFirst() else { return nil }
         inboxCount -= 1
         inboxBytes -= message.byteCount
-        isAnswering = true
         if !channel.isReading { refill() }
         return message
     }

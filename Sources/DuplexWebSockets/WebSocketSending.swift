@@ -35,7 +35,10 @@ extension WebSocket {
     @inline(__always)
     func write(_ message: Message, compress choice: Bool?) throws -> Bool {
         guard stage == .open, session.canSend else { throw notOpen() }
-        if let streams, streams.writer != nil { return hold(message, choice, streams) }
+        if let streams, streams.writer != nil {
+            if ending != nil { throw notOpen() }
+            return hold(message, choice, streams)
+        }
         let channel = channel
         switch message {
         case .text(let text): write(text, choice)
