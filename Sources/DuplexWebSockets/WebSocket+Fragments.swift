@@ -80,6 +80,7 @@ extension WebSocket {
     /// Goes on receiving once there is room again.
     private func refillPieces(_ streams: WebSocketStreams) {
         guard !channel.isReading || session.hasMoreToGive else { return }
+        if isHeldBack { return }
         takeCarry()
         if carry.isEmpty && !session.hasMoreToGive && hasRoom(streams) && isTaking { resumeReading() }
     }

@@ -32,13 +32,10 @@ extension WebSocket {
         let position: Int
         if let handler {
             position = parse(&bytes, for: handler)
-            // It answers from within: a peer that doesn't take the answers isn't listened to. A task is held back in
-            // `send` instead, and goes on receiving, or two peers that both write would wait for each other.
-            let channel = channel
-            if channel.isAboveHighWaterMark { channel.isReading = false }
         } else {
             position = parse(&bytes)
         }
+        if isHeldBack { channel.isReading = false }
         if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position, streams) }
         if position < bytes.byteCount && isTaking {
@@ -243,8 +240,18 @@ extension WebSocket {
         receiver.resume(with: .failure(CancellationError()))
     }
 
+    /// Whether nothing is read because the peer doesn't take what waits for it.
+    ///
+    /// A synchronous handler answers from within, so it would make more of it. A task is held back in `send`, and only a
+    /// server's isn't listened to meanwhile: what a client may have waiting in both directions would add up. A client goes on
+    /// receiving, or two peers that both write would wait for each other.
+    var isHeldBack: Bool {
+        (!session.masksFrames || handler != nil) && channel.isAboveHighWaterMark
+    }
+
     /// Goes on receiving once the inbox has room again.
     func refill(afterPause: Bool = false) {
+        if isHeldBack { return }
         takeCarry()
         if carry.isEmpty && isInboxOpen && isTaking { resumeReading(afterPause: afterPause) }
     }

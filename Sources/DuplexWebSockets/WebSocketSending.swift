@@ -154,9 +154,8 @@ extension WebSocket {
     func resumeSenders() {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
-        guard let handler else { return }
-        if isTaking { resumeReading() }
-        handler.drained(self)
+        handler?.drained(self)
+        if isTaking && !channel.isReading { refill() }
     }
 
     // MARK: Pings

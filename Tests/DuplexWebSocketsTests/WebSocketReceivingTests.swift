@@ -165,6 +165,51 @@ import Testing
         }
     }
 
+    /// Echoes within the loop's turn, whatever waits.
+    private struct Echo: WebSocketHandler {
+        let sockets: AsyncStream<WebSocket>.Continuation
+
+        func opened(_ socket: isolated WebSocket) { sockets.yield(socket) }
+
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
+        }
+    }
+
+    @Test(
+        "What waits for a client that doesn't read counts against what it may send",
+        arguments: [1_000, 60_000],
+        [false, true]
+    )
+    func neverReading(size: Int, isSynchronous: Bool) async throws {
+        let (sockets, opened) = AsyncStream<WebSocket>.makeStream()
+        try await withServer { server in
+            if isSynchronous {
+                server.webSocket("/", handler: Echo(sockets: opened))
+            } else {
+                server.webSocket("/") { socket in
+                    opened.yield(socket)
+                    for try await message in socket.messages { try await socket.send(message) }
+                }
+            }
+        } _: { address in
+            let peer = try await RawPeer.openWebSocket(to: address)
+            _ = try await flood(peer, size: size)
+            for await socket in sockets {
+                let (snapshot, carried) = await Self.held(by: socket)
+                // A whole receive may be answered above the mark.
+                let most = 64 * 1_024 + WebSocket.queuedReceiveLimit + (isSynchronous ? ReceiveBuffer.size : size)
+                #expect(snapshot.queuedBytes + snapshot.inboxBytes + carried < most)
+                break
+            }
+            await peer.reset()
+        }
+    }
+
+    private static func held(by socket: isolated WebSocket) -> (WebSocketSnapshot, Int) {
+        (socket.snapshot, socket.carry.count)
+    }
+
     @Test("The keepalive doesn't end a connection whose app doesn't receive")
     func keepaliveWithoutReading() async throws {
         var options = WebSocketOptions()
