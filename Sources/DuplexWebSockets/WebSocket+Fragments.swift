@@ -33,6 +33,7 @@ extension WebSocket {
         let now = Instant(channel.core.now)
         // The session counts them all: none goes the short way.
         parsedMessages = 0
+        session.allowFrames(frameAllowance)
         var position = start
         while isTaking, session.state != .open || hasRoom(streams) {
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
@@ -44,6 +45,7 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
+        frameAllowance = session.allowedFrames
         if session.state == .open && !hasRoom(streams) { channel.isReading = false }
         return position
     }

@@ -78,7 +78,7 @@ extension WebSocket {
         }
     }
 
-    /// Does what the ending asks for, behind a message that is being sent in pieces: within it nobody could tell a whole
+    /// Does what the ending asks for once the turn is over, behind a message that is being sent in pieces: within it nobody could tell a whole
     /// message from a part.
     ///
     /// That message has as long as a closing handshake.
@@ -136,7 +136,8 @@ extension WebSocket {
         }
         if !channel.isReading {
             takeCarry()
-            channel.isReading = true
+            // What came before is parsed before what comes now.
+            if carry.isEmpty { channel.isReading = true }
         }
         armSessionTimer()
     }
@@ -224,15 +225,20 @@ extension WebSocket {
 }
 
 extension WebSocket: Flushable {
-    /// The end of the turn in which something ended the connection.
+    /// The end of a turn that has left something to do.
     package nonisolated func flush() {
         onLoop(loop) { socket, _ in
-            let channel = socket.channel
-            // What was written before goes out before a transport is closed.
-            channel.flush()
-            socket.settle()
-            channel.flush()
+            socket.takeRest()
+            socket.settleAtEndOfTurn()
         }
+    }
+
+    private func settleAtEndOfTurn() {
+        guard ending != nil, stage == .open else { return }
+        // What was written before goes out before a transport is closed.
+        channel.flush()
+        settle()
+        channel.flush()
     }
 }
 

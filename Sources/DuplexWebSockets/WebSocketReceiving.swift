@@ -29,6 +29,7 @@ extension WebSocket {
     /// Parses what has arrived; keeps what the inbox has no room for.
     private func take(_ bytes: inout MutableRawSpan) {
         guard isTaking else { return }
+        frameAllowance = Self.framesPerTurn
         let position: Int
         if let handler {
             position = parse(&bytes, for: handler)
@@ -36,17 +37,37 @@ extension WebSocket {
             position = parse(&bytes)
         }
         if isHeldBack { channel.isReading = false }
+        if bytes.byteCount >= Self.crowdedReceiveLimit {
+            channel.limitReceive(to: frameAllowance > 0 ? receiveLimit : Self.crowdedReceiveLimit)
+        }
         if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position, streams) }
         if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
             channel.isReading = false
+            if frameAllowance <= 0 { planRest() }
         }
+    }
+
+    /// Has what was kept parsed in the next turn, behind what others have sent.
+    private func planRest() {
+        guard !isRestPlanned else { return }
+        isRestPlanned = true
+        channel.core.flushAtEndOfTurn(self)
+    }
+
+    /// Parses more of what this turn's allowance of frames has left.
+    func takeRest() {
+        guard isRestPlanned else { return }
+        isRestPlanned = false
+        frameAllowance = Self.framesPerTurn
+        refill()
     }
 
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
         guard isTaking, !carry.isEmpty || session.hasMoreToGive, streams?.isPaused != true else { return }
+        guard frameAllowance > 0 else { return planRest() }
         // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
         var bytes = carry
         carry = []
@@ -61,6 +82,7 @@ extension WebSocket {
         if position < bytes.count {
             carry = bytes
             carryStart = Int32(position)
+            if frameAllowance <= 0 { planRest() }
         } else if hasStreamEnded && !session.hasMoreToGive {
             end(.streamEnded)
         }
@@ -71,9 +93,11 @@ extension WebSocket {
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
         let now = Instant(channel.core.now)
+        let allowance = frameAllowance
         var position = start
         var count: Int32 = 0
-        while isTaking {
+        session.allowFrames(allowance)
+        while isTaking, count < allowance {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
@@ -90,6 +114,7 @@ extension WebSocket {
             }
         }
         parsedMessages = count
+        frameAllowance = min(allowance - count, session.allowedFrames)
         return position
     }
 
@@ -99,9 +124,11 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
         if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
         let now = Instant(channel.core.now)
+        let allowance = frameAllowance
         var position = start
         var count: Int32 = 0
-        while isTaking, isInboxOpen {
+        session.allowFrames(allowance)
+        while isTaking, isInboxOpen, count < allowance {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
@@ -115,6 +142,7 @@ extension WebSocket {
             }
         }
         parsedMessages = count
+        frameAllowance = min(allowance - count, session.allowedFrames)
         if !isInboxOpen { channel.isReading = false }
         return position
     }
