@@ -34,6 +34,8 @@ public final class DelegatedWebSocket: Sendable {
     private let queue: DispatchQueue
     private let group: EventLoopGroup
     private let shared: Mutex<Shared>
+    /// The most messages and pings that wait to be sent.
+    public let queueCount: Int
     private let outbox: AsyncStream<Command>
     private let commands: AsyncStream<Command>.Continuation
 
@@ -54,6 +56,7 @@ public final class DelegatedWebSocket: Sendable {
         weak var delegate: (any WebSocketDelegate)?
         var state = State.idle
         var queuedBytes = 0
+        var queuedCommands = 0
         var closing: (code: CloseCode, reason: String) = (.normalClosure, "")
         var socket: WebSocket?
         var facts: Facts?
@@ -74,7 +77,8 @@ public final class DelegatedWebSocket: Sendable {
     ///   - delegate: is told what happens; kept weakly.
     ///   - queue: where it is told, in order, one call at a time; the main queue unless told otherwise. A concurrent one is
     ///     as good.
-    ///   - queueLimit: the most bytes of messages that wait to be sent; 16 MiB unless told otherwise.
+    ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
+    ///   - queueCount: the most messages and pings that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the connection's.
     public init(
         url: String,
@@ -82,6 +86,7 @@ public final class DelegatedWebSocket: Sendable {
         delegate: any WebSocketDelegate,
         queue: DispatchQueue = .main,
         queueLimit: ByteCount = .mebibytes(16),
+        queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
         self.url = url
@@ -89,6 +94,7 @@ public final class DelegatedWebSocket: Sendable {
         // Of its own, so that calls come one at a time also where the other isn't serial.
         self.queue = DispatchQueue(label: "duplex.delegate", target: queue)
         self.queueLimit = queueLimit
+        self.queueCount = queueCount
         self.group = group
         shared = Mutex(Shared(delegate: delegate))
         (outbox, commands) = AsyncStream.makeStream()
@@ -131,17 +137,22 @@ public final class DelegatedWebSocket: Sendable {
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` unless the connection is open, and with
     ///   ``WebSocketError/Code/queueFull``; the message isn't sent then.
     public func send(_ message: Message) throws {
+        try queue(.message(message), bytes: message.byteCount)
+    }
+
+    private func queue(_ command: Command, bytes: Int) throws {
         try shared.withLock { shared in
             guard shared.state == .open else {
                 throw WebSocketError(.closed, message: "The connection isn't open: it is \(shared.state).")
             }
-            guard shared.queuedBytes + message.byteCount <= queueLimit.bytes else {
-                let message = "\(shared.queuedBytes) bytes wait to be sent, and \(message.byteCount) more are too many."
-                throw WebSocketError(.queueFull, message: message)
+            guard bytes <= queueLimit.bytes - shared.queuedBytes else {
+                throw WebSocketError.queueFull(shared.queuedBytes, bytes, queueLimit)
             }
-            shared.queuedBytes += message.byteCount
+            guard shared.queuedCommands < queueCount else { throw WebSocketError.queueFull(queueCount) }
+            shared.queuedBytes += bytes
+            shared.queuedCommands += 1
             // With the lock held, so that messages go in the order in which they were counted.
-            commands.yield(.message(message))
+            commands.yield(command)
         }
     }
 
@@ -155,14 +166,12 @@ public final class DelegatedWebSocket: Sendable {
         try send(.binary(bytes))
     }
 
-    /// Queues a ping, behind the messages of earlier calls, whose pong the delegate is told of; does nothing unless the
-    /// connection is open.
+    /// Queues a ping, behind the messages of earlier calls, whose pong the delegate is told of.
     ///
-    /// - Parameter payload: what it carries, and its pong; cut at 125 bytes, nothing unless told otherwise.
-    public func ping(_ payload: [UInt8] = []) {
-        shared.withLock { shared in
-            if shared.state == .open { commands.yield(.ping(payload)) }
-        }
+    /// - Parameter payload: what it carries, and its pong; cut at 125 bytes. Default: nothing.
+    /// - Throws: as ``send(_:)-(Message)``.
+    public func ping(_ payload: [UInt8] = []) throws {
+        try queue(.ping(Array(payload.prefix(FrameHeader.maximumControlPayload))), bytes: 0)
     }
 
     /// Closes the connection in order, behind the messages that were queued; gives up if it isn't open yet.
@@ -288,6 +297,7 @@ public final class DelegatedWebSocket: Sendable {
                 shared.withLock { $0.queuedBytes -= message.byteCount }
             case .ping(let payload): await socket.askForPong(payload)
             }
+            shared.withLock { $0.queuedCommands -= 1 }
         }
         let (closing, isReset) = shared.withLock { ($0.closing, $0.isReset) }
         if isReset { return await socket.reset() }

@@ -98,7 +98,7 @@ import Testing
             }
             let bytes = await events.next()
             #expect(bytes == .message(.binary([1, 2, 3])))
-            socket.ping()
+            try socket.ping()
             let pong = await events.next()
             #expect(pong == .pong)
             // What was queued before goes out before.
@@ -201,6 +201,33 @@ import Testing
             #expect(code { try socket.send("too late") } == .closed)
             let closed = await events.next()
             #expect(closed == .closed(.normalClosure))
+        }
+    }
+
+    @Test("Empty messages and pings are bounded by their number", .timeLimit(.minutes(1)))
+    func refusingNumber() async throws {
+        try await withListener { url, accept in
+            let recorder = Recorder()
+            let socket = DelegatedWebSocket(
+                url: url,
+                delegate: recorder,
+                queue: recorder.queue,
+                queueLimit: .mebibytes(64),
+                queueCount: 10
+            )
+            await expect(.closed) { try socket.ping() }
+            socket.open()
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            var events = recorder.events.makeAsyncIterator()
+            _ = await events.next()
+            // Nothing is read: behind these bytes everything waits.
+            try socket.send([UInt8](repeating: 7, count: 32 << 20))
+            await expect(.queueFull) { for _ in 0..<11 { try socket.send("") } }
+            await expect(.queueFull) { try socket.ping() }
+            socket.reset()
+            while await events.next() != nil {}
+            await peer.reset()
         }
     }
 

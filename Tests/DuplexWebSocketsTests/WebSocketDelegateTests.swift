@@ -176,8 +176,8 @@ import Testing
                 #expect(keepalive.opcode == 0x9)
                 try await peer.send(.pong(keepalive.payload))
             }
-            socket.ping(Array("who?".utf8))
-            socket.ping()
+            try socket.ping(Array("who?".utf8))
+            try socket.ping()
             let asked = try await peer.readFrame { $0.payload == Array("who?".utf8) }
             let empty = try await peer.readFrame { $0.payload.isEmpty }
             #expect(asked.opcode == 0x9 && empty.opcode == 0x9)

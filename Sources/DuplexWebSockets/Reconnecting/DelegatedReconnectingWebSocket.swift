@@ -29,6 +29,8 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     public let client: ReconnectingWebSocket
     /// The most bytes of messages that wait to be sent; one that doesn't fit is refused by ``send(_:)-(Message)``.
     public let queueLimit: ByteCount
+    /// The most messages that wait to be sent.
+    public let queueCount: Int
     private let queue: DispatchQueue
     private let outbox: AsyncStream<Message>
     private let messages: AsyncStream<Message>.Continuation
@@ -40,6 +42,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         var wasOpened = false
         var hasEnded = false
         var queuedBytes = 0
+        var queuedMessages = 0
         var connection: WebSocket?
     }
 
@@ -51,7 +54,8 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - options: how to connect.
     ///   - delegate: is told what happens; kept weakly.
     ///   - queue: where it is told, in order, one call at a time; the main queue unless told otherwise.
-    ///   - queueLimit: the most bytes of messages that wait to be sent; 16 MiB unless told otherwise.
+    ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
+    ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
     public init(
         urls: [String],
@@ -60,12 +64,14 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         delegate: any ReconnectingDelegate,
         queue: DispatchQueue = .main,
         queueLimit: ByteCount = .mebibytes(16),
+        queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
         client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
         // Of its own, so that calls come one at a time also where the other isn't serial.
         self.queue = DispatchQueue(label: "duplex.reconnecting", target: queue)
         self.queueLimit = queueLimit
+        self.queueCount = queueCount
         (outbox, messages) = AsyncStream.makeStream()
         shared = Mutex(Shared(delegate: delegate))
     }
@@ -102,11 +108,12 @@ public final class DelegatedReconnectingWebSocket: Sendable {
             guard shared.wasOpened, !shared.hasEnded else {
                 throw WebSocketError(.closed, message: "The client isn't open.")
             }
-            guard shared.queuedBytes + message.byteCount <= queueLimit.bytes else {
-                let message = "\(shared.queuedBytes) bytes wait to be sent, and \(message.byteCount) more are too many."
-                throw WebSocketError(.queueFull, message: message)
+            guard message.byteCount <= queueLimit.bytes - shared.queuedBytes else {
+                throw WebSocketError.queueFull(shared.queuedBytes, message.byteCount, queueLimit)
             }
+            guard shared.queuedMessages < queueCount else { throw WebSocketError.queueFull(queueCount) }
             shared.queuedBytes += message.byteCount
+            shared.queuedMessages += 1
             // With the lock held, so that messages go in the order in which they were counted.
             messages.yield(message)
         }
@@ -189,7 +196,10 @@ public final class DelegatedReconnectingWebSocket: Sendable {
                 // The client has ended, which is told as such.
                 return
             }
-            shared.withLock { $0.queuedBytes -= message.byteCount }
+            shared.withLock { shared in
+                shared.queuedBytes -= message.byteCount
+                shared.queuedMessages -= 1
+            }
         }
     }
 
