@@ -3,7 +3,7 @@ import Dispatch
 import DuplexWebSockets
 import DuplexWire
 
-final class Printer: WebSocketDelegate {
+final class Printer: WebSocketDelegate, Sendable {
     let hasEnded = DispatchSemaphore(value: 0)
 
     func webSocketDidOpen(_ socket: DelegatedWebSocket) { try? socket.send("hello") }

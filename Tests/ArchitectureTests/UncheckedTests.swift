@@ -14,6 +14,7 @@ struct UncheckedTests {
         "Sources/DuplexSockets/TLS/TLSMemory.swift",
         "Sources/DuplexSockets/TLS/TLSSessions.swift",
         "Sources/DuplexSockets/TLS/X509Reference.swift",
+        "Sources/DuplexWebSockets/DelegateQueue.swift",
         "Sources/DuplexWebSockets/WebSocket.swift",
         "Sources/DuplexWebSockets/WebSocketHandler.swift",
     ]

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Tells what it is told, and sees that it is on its queue and alone there.
-    private final class Recorder: WebSocketDelegate {
+    private final class Recorder: WebSocketDelegate, Sendable {
         static let key = DispatchSpecificKey<Bool>()
         let queue: DispatchQueue
         let events: AsyncStream<Event>
@@ -297,7 +297,7 @@ import Testing
     }
 
     /// Resets the connection with the first message.
-    private final class Resetter: WebSocketDelegate {
+    private final class Resetter: WebSocketDelegate, Sendable {
         let words: AsyncStream<String>
         private let word: AsyncStream<String>.Continuation
 

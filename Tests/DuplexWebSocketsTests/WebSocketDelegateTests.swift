@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WebSocketDelegateTests {
     /// Implements one method only, the last that is called.
-    private final class Ender: WebSocketDelegate {
+    private final class Ender: WebSocketDelegate, Sendable {
         let ended: AsyncStream<CloseReport>
         private let end: AsyncStream<CloseReport>.Continuation
 
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Writes down what it is told, in words.
-    private final class Writer: WebSocketDelegate {
+    private final class Writer: WebSocketDelegate, Sendable {
         let queue = DispatchQueue(label: "duplex.tests")
         private let words: AsyncStream<String>
         private let word: AsyncStream<String>.Continuation
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// Takes messages as they are, and writes down what is told beside.
-    private final class WholeWriter: WebSocketDelegate {
+    private final class WholeWriter: WebSocketDelegate, Sendable {
         private let writer: Writer
 
         init(_ writer: Writer) { self.writer = writer }
@@ -110,7 +110,7 @@ import Testing
     /// A socket with that delegate, whose server is played by a peer that has accepted it.
     private func withOpened(
         _ writer: Writer = Writer(),
-        delegate: (any WebSocketDelegate)? = nil,
+        delegate: (any WebSocketDelegate & Sendable)? = nil,
         options: WebSocketOptions = WebSocketOptions(),
         followedBy frames: [RawFrame] = [],
         _ body: (DelegatedWebSocket, RawPeer, Writer) async throws -> Void

@@ -13,7 +13,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DelegatedReconnectingWebSocketTests {
     /// Tells what it is told, in order, and sees that it is on its queue.
-    private final class Recorder: ReconnectingDelegate {
+    private final class Recorder: ReconnectingDelegate, Sendable {
         static let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "duplex.tests")
         let events: AsyncStream<String>
@@ -226,7 +226,7 @@ import Testing
     }
 
     /// Takes note of the connection whenever it is told a state.
-    private final class Observer: ReconnectingDelegate {
+    private final class Observer: ReconnectingDelegate, Sendable {
         let connections: AsyncStream<WebSocket?>
         private let connection: AsyncStream<WebSocket?>.Continuation
 
