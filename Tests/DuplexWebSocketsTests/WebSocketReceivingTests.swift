@@ -213,7 +213,7 @@ import Testing
     @Test("A flood of frames is parsed over many turns of the loop, in its order", arguments: [false, true])
     func crowdedTurn(isSynchronous: Bool) async throws {
         let group = try EventLoopGroup(loops: 1)
-        let (sockets, opened) = AsyncStream<WebSocket>.makeStream()
+        let (_, opened) = AsyncStream<WebSocket>.makeStream()
         try await withClient(on: group, handler: isSynchronous ? Echo(sockets: opened) : nil) { socket, peer in
             let (counts, counted) = AsyncStream<Int>.makeStream()
             count(on: socket, counted)
