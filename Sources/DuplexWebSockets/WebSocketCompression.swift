@@ -52,7 +52,8 @@ public struct WebSocketCompression: Sendable, Hashable {
     /// What the handshake is made with.
     package var negotiation: DeflateNegotiation? {
         var negotiation = parameters?.negotiation
-        negotiation?.namesSettings = namesParameters
+        // Parameters may be changed in place as well.
+        negotiation?.namesSettings = namesParameters || negotiation != DeflateNegotiation()
         return negotiation
     }
 }
