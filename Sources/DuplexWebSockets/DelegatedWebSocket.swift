@@ -313,7 +313,7 @@ public final class DelegatedWebSocket: Sendable {
         do {
             while let event = try await socket.nextTold() {
                 await tell { self.tell(event, to: $0) }
-                // Before anything more is taken, or the peer's close could be answered meanwhile.
+                // Before anything more is taken.
                 if shared.withLock({ $0.isReset }) { await socket.reset() }
             }
         } catch {

@@ -282,17 +282,21 @@ import Testing
         }
     }
 
-    @Test("What came and wasn't told isn't told behind a reset")
-    func resettingFromWithin() async throws {
+    @Test(
+        "What came and wasn't told isn't told behind a reset; a peer that had closed before was answered by then",
+        arguments: [false, true]
+    )
+    func resettingFromWithin(hasClosed: Bool) async throws {
         try await withListener { url, accept in
             let resetter = Resetter()
             let socket = DelegatedWebSocket(url: url, delegate: resetter, queue: .global())
             socket.open()
             let peer = try await accept()
-            try await peer.acceptWebSocket(followedBy: [.text("a"), .ping(), .text("b"), .close(1_000)])
+            let close = hasClosed ? [RawFrame.close(1_000)] : []
+            try await peer.acceptWebSocket(followedBy: [.text("a"), .ping(), .text("b")] + close)
             var words: [String] = []
             for await word in resetter.words { words.append(word) }
-            #expect(words == ["a", "closed, reset"])
+            #expect(words == ["a", hasClosed ? "closed" : "closed, reset"])
         }
     }
 
@@ -311,7 +315,8 @@ import Testing
         func webSocket(_ socket: DelegatedWebSocket, didReceivePing payload: [UInt8]) { word.yield("ping") }
 
         func webSocket(_ socket: DelegatedWebSocket, didCloseWith report: CloseReport) {
-            word.yield("\(report)")
+            #expect(report.isClean)
+            word.yield("closed")
             word.finish()
         }
 
