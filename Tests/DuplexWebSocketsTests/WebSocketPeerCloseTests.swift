@@ -39,7 +39,8 @@ import Testing
 
     @Test("An app that is busy with a message doesn't keep the peer's close waiting", .timeLimit(.minutes(1)))
     func busy() async throws {
-        try await withClient(options: Self.patient) { socket, peer in
+        let group = try EventLoopGroup(loops: 1)
+        try await withClient(options: Self.patient, on: group) { socket, peer in
             try await peer.send(.text("last"))
             #expect(try await socket.receive() == "last")
             // So long as the loop is held no time passes on it.
@@ -54,6 +55,7 @@ import Testing
             #expect(try await peer.readFrame().closeCode == 1_000)
             await expect(.closed) { try await socket.send("too late") }
         }
+        await group.stop()
     }
 
     @Test("A server that only sends answers its clients' close", .timeLimit(.minutes(1)))
