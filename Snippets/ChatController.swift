@@ -1,7 +1,6 @@
 // A chat controller that came over from SocketRocket: it has state, and lives on the main actor.
 import Dispatch
 import DuplexWebSockets
-import DuplexWire
 
 @MainActor
 final class ChatController: @MainActor WebSocketDelegate {
