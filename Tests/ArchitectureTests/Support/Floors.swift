@@ -29,7 +29,7 @@ struct Floors: Sendable {
     var faults: [String] {
         files.flatMap { file, floor, declared in
             let own = declared.types.union(declared.nestedTypes)
-            return file.words.compactMap { word in
+            return file.words.compactMap { word -> String? in
                 guard !word.isMember, !own.contains(word.text), let home = homes[word.text], isAbove(home, floor) else {
                     return nil
                 }
