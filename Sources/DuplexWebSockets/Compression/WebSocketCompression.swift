@@ -51,9 +51,10 @@ public struct WebSocketCompression: Sendable, Hashable {
 
     /// What the handshake is made with.
     package var negotiation: DeflateNegotiation? {
-        var negotiation = parameters?.negotiation
+        guard var negotiation = parameters?.negotiation else { return nil }
         // Parameters may be changed in place as well.
-        negotiation?.namesSettings = namesParameters || negotiation != DeflateNegotiation()
+        let areDefaults = negotiation == DeflateNegotiation()
+        negotiation.namesSettings = namesParameters || !areDefaults
         return negotiation
     }
 }
