@@ -138,6 +138,8 @@ extension WebSocket {
             } else if let streams, isHolding {
                 streams.heldSenders.append((streams.lastTicket, waiter))
             } else {
+                // In this turn, or one more receive would be held beside what waits.
+                if isHeldBack { channel.isReading = false }
                 senders.append(waiter)
             }
         } onCancel: {
