@@ -187,7 +187,7 @@ struct WebSocketCompressionTests {
                 request.contains("\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n")
             )
             let socket = try await connected
-            #expect(socket.compression?.serverMaxWindowBits == 15)
+            #expect(await socket.compression?.serverMaxWindowBits == 15)
             var payload: [UInt8] = []
             // Its second half refers to its first, further back than a smaller window goes.
             let half = (0..<30_000).map { UInt8(truncatingIfNeeded: $0 * $0 >> 5) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
 import InMemoryTracing
@@ -36,9 +37,9 @@ struct ConnectionRecordTests {
         let tracer = InMemoryTracer()
         let remains = try await Self.talk(tracer, isDropped: isDropped)
         #expect(remains.count == 2)
-        _ = await comesTrue { !remains.contains(where: \.areThere) && tracer.activeSpans.isEmpty }
-        #expect(!remains.contains(where: \.areThere))
-        #expect(tracer.activeSpans.isEmpty && tracer.finishedSpans.count == 4)
+        let areGone = await comesTrue { !remains.contains { $0.areThere } && tracer.activeSpans.isEmpty }
+        #expect(areGone)
+        #expect(tracer.finishedSpans.count == 4)
     }
 
     private static func talk(_ tracer: InMemoryTracer, isDropped: Bool) async throws -> [Remains] {
