@@ -94,7 +94,7 @@ final class ServerLoop: Sendable {
     /// Takes over an accepted connection.
     func accept(_ channel: LoopBound<Channel>, _ address: SocketAddress?) {
         let state = state.value
-        let address = address ?? SocketAddress.remote(of: channel.value.descriptor)
+        let address = address ?? channel.value.remoteAddress
         guard !state.isStopping, addresses.enter(address) else {
             channel.value.close()
             return

@@ -49,18 +49,18 @@
     }
 
     /// Sends what waits, as far as the socket takes it.
-    func send(to descriptor: Int32) -> TransferResult {
+    func send(to carrier: Carrier) -> TransferResult {
         let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
-        let result = unsafe SystemCalls.send(descriptor, waiting)
+        let result = unsafe carrier.send(waiting)
         if case .transferred(let count) = result { drop(count) }
         return result
     }
 
     /// Sends what waits and `bytes` behind it in one call, and keeps of `bytes` what the socket didn't take.
-    func send(to descriptor: Int32, then bytes: RawSpan) -> TransferResult {
+    func send(to carrier: Carrier, then bytes: RawSpan) -> TransferResult {
         let result = unsafe bytes.withUnsafeBytes { tail -> TransferResult in
-            if count == 0 { return unsafe SystemCalls.send(descriptor, tail) }
-            return unsafe SystemCalls.send(descriptor, UnsafeRawBufferPointer(rebasing: block[start..<end]), tail)
+            if count == 0 { return unsafe carrier.send(tail) }
+            return unsafe carrier.send(UnsafeRawBufferPointer(rebasing: block[start..<end]), tail)
         }
         switch result {
         case .transferred(let sent):
@@ -77,10 +77,10 @@
     /// what the socket didn't take.
     ///
     /// - Parameters:
-    ///   - descriptor: the socket.
+    ///   - carrier: what sends them.
     ///   - pieces: none of which is empty.
     /// - Returns: what the last call gave.
-    func send(to descriptor: Int32, then pieces: [[UInt8]]) -> TransferResult {
+    func send(to carrier: Carrier, then pieces: [[UInt8]]) -> TransferResult {
         var rest = pieces[...]
         var result = TransferResult.transferred(0)
         while !rest.isEmpty {
@@ -90,7 +90,7 @@
             var places: [UnsafeRawBufferPointer] = unsafe []
             unsafe places.reserveCapacity(batch.count + 1)
             if count > 0 { unsafe places.append(waiting) }
-            result = unsafe Self.send(to: descriptor, batch, behind: &places)
+            result = unsafe Self.send(to: carrier, batch, behind: &places)
             guard case .transferred(let sent) = result else { break }
             let ofBatch = max(0, sent - count)
             drop(sent - ofBatch)
@@ -106,15 +106,15 @@
 
     /// Sends what lies at these places and the pieces behind it in one call.
     private static func send(
-        to descriptor: Int32,
+        to carrier: Carrier,
         _ pieces: ArraySlice<[UInt8]>,
         behind places: inout [UnsafeRawBufferPointer]
     ) -> TransferResult {
-        guard let piece = pieces.first else { return unsafe SystemCalls.send(descriptor, places) }
+        guard let piece = pieces.first else { return unsafe carrier.send(places) }
         // Each place is known for as long as its array is borrowed: one call within the other, as deep as there are pieces.
         return unsafe piece.withUnsafeBytes { place in
             unsafe places.append(place)
-            return unsafe send(to: descriptor, pieces.dropFirst(), behind: &places)
+            return unsafe send(to: carrier, pieces.dropFirst(), behind: &places)
         }
     }
 
