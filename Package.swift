@@ -51,6 +51,9 @@ let package = Package(
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
+        // What bytes and rules both stand on.
+        .target(name: "DuplexBase", swiftSettings: strict),
+
         // BYTES: the system call and up.
         .target(name: "CDuplexSystem"),
         .systemLibrary(
@@ -60,12 +63,12 @@ let package = Package(
         ),
         .target(
             name: "DuplexSockets",
-            dependencies: ["CDuplexSystem", "CDuplexOpenSSL", logging, deque],
+            dependencies: ["DuplexBase", "CDuplexSystem", "CDuplexOpenSSL", logging, deque],
             swiftSettings: strict
         ),
 
         // RULES: sans-I/O.
-        .target(name: "DuplexWire", dependencies: [httpTypes], swiftSettings: strict),
+        .target(name: "DuplexWire", dependencies: ["DuplexBase", httpTypes], swiftSettings: strict),
 
         // What compresses the messages of the wire.
         .systemLibrary(
@@ -94,7 +97,9 @@ let package = Package(
         ),
         .target(
             name: "DuplexTesting",
-            dependencies: ["DuplexWire", "DuplexSockets", "DuplexWebSockets", "DuplexServer", httpTypes],
+            dependencies: [
+                "DuplexBase", "DuplexWire", "DuplexSockets", "DuplexWebSockets", "DuplexServer", httpTypes,
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -107,6 +112,7 @@ let package = Package(
         ),
 
         // One test target for each room; what crosses rooms has targets of its own.
+        .testTarget(name: "DuplexBaseTests", dependencies: ["DuplexBase"], swiftSettings: strict),
         .testTarget(
             name: "DuplexSocketsTests",
             dependencies: ["DuplexTestNetworks", "DuplexTestProcesses", "DuplexSockets", "CDuplexSystem", logging],

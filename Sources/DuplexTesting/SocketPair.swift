@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
-public import DuplexWire
 
 /// Two connected sockets in memory: no port, no descriptor, no system call.
 ///

@@ -54,7 +54,7 @@ public struct TestClock: Clock {
     ///   - tolerance: is of no account.
     /// - Throws: `CancellationError`.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        let sleep = Sleep(on: loop, until: MonotonicInstant(nanoseconds: 0).advanced(by: deadline.offset))
+        let sleep = Sleep(on: loop, until: DuplexBase.Instant(nanoseconds: 0).advanced(by: deadline.offset))
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { sleep.begin($0) }
         } onCancel: {
@@ -79,16 +79,16 @@ private final class Sleep: Sendable {
             self.sleep = sleep
         }
 
-        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        func timerFired(_ timer: TimerID, now: DuplexBase.Instant) {
             sleep.end(with: .success(()))
         }
     }
 
     private let loop: EventLoop
-    private let deadline: MonotonicInstant
+    private let deadline: DuplexBase.Instant
     private let state = Mutex(State())
 
-    init(on loop: EventLoop, until deadline: MonotonicInstant) {
+    init(on loop: EventLoop, until deadline: DuplexBase.Instant) {
         self.loop = loop
         self.deadline = deadline
     }

@@ -24,7 +24,7 @@ public final class TestLoop: Sendable {
     public let loop: EventLoop
     /// The loop as a group of one, for what is made on a group.
     public let group: EventLoopGroup
-    private let start: MonotonicInstant
+    private let start: Instant
 
     /// Starts a loop on a thread of its own.
     ///

@@ -3,7 +3,7 @@
 
 public import DuplexSockets
 public import DuplexWebSockets
-public import DuplexWire
+import DuplexWire
 
 /// Two connected WebSockets in memory, a client and a server, as they are behind an opening handshake.
 ///

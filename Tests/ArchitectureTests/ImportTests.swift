@@ -12,10 +12,12 @@ struct ImportTests {
         "CDuplexSystem": [],
         "CDuplexOpenSSL": [],
         "CDuplexZlib": [],
+        "DuplexBase": [],
         "DuplexSockets": [
-            "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Synchronization", "Logging", "DequeModule",
+            "DuplexBase", "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Synchronization", "Logging",
+            "DequeModule",
         ],
-        "DuplexWire": ["HTTPTypes"],
+        "DuplexWire": ["DuplexBase", "HTTPTypes"],
         "DuplexDeflate": ["DuplexWire", "CDuplexZlib"],
         "DuplexWebSockets": [
             "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
@@ -27,7 +29,8 @@ struct ImportTests {
             "Logging", "DequeModule", "ServiceLifecycle", "Tracing",
         ],
         "DuplexTesting": [
-            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization", "HTTPTypes",
+            "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",
+            "HTTPTypes",
         ],
         "DuplexCommand": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Glibc", "Darwin", "Dispatch",

@@ -11,11 +11,11 @@ struct UncheckedTests {
         "Sources/DuplexSockets/EventLoop/LoopBound.swift",
         "Sources/DuplexSockets/TLS/PEMReader.swift",
         "Sources/DuplexSockets/TLS/TLSContext.swift",
-        "Sources/DuplexSockets/TLS/TLSMemory.swift",
+        "Sources/DuplexSockets/Buffers/TLSMemory.swift",
         "Sources/DuplexSockets/TLS/TLSSessions.swift",
         "Sources/DuplexSockets/TLS/X509Reference.swift",
-        "Sources/DuplexWebSockets/WebSocket.swift",
-        "Sources/DuplexWebSockets/WebSocketHandler.swift",
+        "Sources/DuplexWebSockets/Connection/WebSocket.swift",
+        "Sources/DuplexWebSockets/Connection/WebSocketHandler.swift",
     ]
     private static let constructs = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
 

@@ -101,7 +101,7 @@ struct Bench: AsyncParsableCommand {
         )
         let group = if let loops { try EventLoopGroup(loops: loops) } else { EventLoopGroup.shared }
         let run = BenchRun(plan: plan, group: group) { messages, elapsed in
-            let seconds = Double(elapsed.nanoseconds) / 1e9
+            let seconds = Double(elapsed.wholeNanoseconds) / 1e9
             let rate = (Double(messages) / max(seconds, 0.001)).fixed(0)
             Console.shared.showProgress("\(seconds.fixed(0)) s: \(messages.grouped) echoes, \(rate) messages/s")
         }

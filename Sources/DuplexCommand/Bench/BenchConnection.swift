@@ -158,7 +158,7 @@ final class BenchConnection: WebSocketHandler {
         state.received += 1
         if stage == .measuring {
             let latency = state.sentAt[Int(number % depth)].duration(to: .now())
-            state.recorder?.record(UInt64(max(0, latency.nanoseconds)))
+            state.recorder?.record(UInt64(max(0, latency.wholeNanoseconds)))
         }
         return stage == .draining && state.received == state.sent ? .complete : nil
     }

@@ -34,7 +34,7 @@ struct BenchPayload: Sendable {
     init(size: Int, kind: Message.Kind, seed: UInt64) {
         self.kind = kind
         numberSize = min(size, kind == .text ? 16 : 8)
-        var generator = SplitMix64(state: seed)
+        var generator = SeededGenerator(seed: seed)
         switch kind {
         case .binary: bytes = (0..<size).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         case .text: bytes = (0..<size).map { _ in UInt8.random(in: 0x61...0x7A, using: &generator) }
@@ -106,18 +106,5 @@ extension BenchPayload.Mismatch: CustomStringConvertible {
         case .order(let expected, let got): "Instead of echo \(expected) came echo \(got)."
         case .content: "An echo came back with other bytes."
         }
-    }
-}
-
-/// Numbers that look random and are the same for the same seed (Steele, Lea and Flood, 2014).
-private struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -21,7 +21,7 @@ struct BenchReport: Sendable {
     var messages: Int { Int(clamping: latencies.totalCount) }
 
     var messagesPerSecond: Double {
-        elapsed > .zero ? Double(messages) / (Double(elapsed.nanoseconds) / 1e9) : 0
+        elapsed > .zero ? Double(messages) / (Double(elapsed.wholeNanoseconds) / 1e9) : 0
     }
 
     /// Payload in one direction, in millions of bytes; as much goes the other way.
@@ -39,7 +39,7 @@ struct BenchReport: Sendable {
 
     /// The report for people, in lines.
     var text: String {
-        let seconds = (Double(elapsed.nanoseconds) / 1e9).fixed(1)
+        let seconds = (Double(elapsed.wholeNanoseconds) / 1e9).fixed(1)
         let kind = plan.kind == .text ? "text" : "binary"
         return """
             \(plan.connections.grouped) connections to \(plan.url.visible), \(ByteCount(plan.size)) \(kind), \
@@ -81,7 +81,7 @@ struct BenchReport: Sendable {
             depth = report.plan.depth
             kind = report.plan.kind == .text ? "text" : "binary"
             loops = report.loops
-            seconds = Double(report.elapsed.nanoseconds) / 1e9
+            seconds = Double(report.elapsed.wholeNanoseconds) / 1e9
             messages = report.messages
             messagesPerSecond = report.messagesPerSecond
             megabytesPerSecond = report.megabytesPerSecond

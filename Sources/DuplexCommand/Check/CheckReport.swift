@@ -4,12 +4,6 @@
 import DuplexSockets
 import DuplexWebSockets
 
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
-
 /// What `duplex check` has found out.
 struct CheckReport {
     let endpoint: Endpoint
@@ -96,9 +90,4 @@ enum CheckLines {
         lines.append("    key  \(certificate.keyType), \(certificate.keyBits) bits, \(certificate.pin)")
         return lines
     }
-}
-
-extension UnixTime {
-    /// The time of the system's clock.
-    static var now: UnixTime { UnixTime(seconds: Int64(time(nil))) }
 }

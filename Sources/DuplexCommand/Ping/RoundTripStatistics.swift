@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import Histogram
 
 /// What a series of round trips amounts to, in bounded memory.
@@ -16,7 +17,7 @@ struct RoundTripStatistics: CustomStringConvertible, Sendable {
     private(set) var lost = 0
 
     mutating func add(_ roundTrip: Duration) {
-        histogram.record(UInt64(max(0, roundTrip.nanoseconds)))
+        histogram.record(UInt64(max(0, roundTrip.wholeNanoseconds)))
         shortest = count == 0 ? roundTrip : min(shortest, roundTrip)
         longest = max(longest, roundTrip)
         if let last { sumOfDifferences += roundTrip > last ? roundTrip - last : last - roundTrip }

@@ -31,11 +31,10 @@ enum DemoServer {
         for path in [echoPath, "*"] {
             switch style {
             case .sync: server.webSocket(path, handler: EchoHandler())
-            case .async: server.webSocket(path, echo)
+            case .async: server.webSocket(path, handler: echo)
             case .broadcast: server.webSocket(path, handler: BroadcastHandler())
             }
         }
-        // Last, so that an echo at the room's path doesn't take its place.
         let room = ChatRoom()
         server.webSocket(DemoPage.chatPath) { socket in try await room.welcome(socket) }
     }

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-extension Duration {
-    /// The whole number of nanoseconds; what is too long is cut to the longest.
-    var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return overflow || carry ? (seconds < 0 ? .min : .max) : sum
-    }
+import DuplexSockets
 
+extension Duration {
     /// The milliseconds with three digits behind the point, such as `0.041`.
     var inMilliseconds: String {
-        (Double(nanoseconds) / 1e6).fixed(3)
+        (Double(wholeNanoseconds) / 1e6).fixed(3)
     }
 }
 

@@ -10,114 +10,139 @@ import Logging
 // From a request for a WebSocket to the WebSocket, or to the answer that there is none.
 
 extension HTTPConnection {
-    /// The answer to who asks for a WebSocket when the server is about to end.
-    static var endingSoon: Response {
+    /// The response to an upgrade request while the server is shutting down.
+    private static var endingSoon: Response {
         .problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets.")
     }
 
     /// Judges the request by the rules, then has the app decide, where it wants to.
     func upgrade(
         _ request: Request,
-        _ endpoint: Routes.WebSocketEndpoint,
+        _ endpoint: WebSocketEndpoint,
         _ bytes: Span<UInt8>,
         _ position: inout Int
     ) {
-        stage = .answering
-        asked = channel.core.now
-        span = server.server.tracer.map { HandshakeSpan($0, for: request.head, from: remoteAddress) }
-        let options = server.handshakeOptions(for: request)
+        let span = services.tracer.map { HandshakeSpan($0, for: request.head, from: request.remoteAddress) }
+        present = Present(webSocket: endpoint, span: span, asked: services.now)
+        if services.isStopping { return decline(Self.endingSoon) }
+        let options = endpoint.handshakeOptions(for: request)
         switch ServerHandshake.evaluate(request.head, options: options, digest: SHA1.digest) {
         case .refuse(let refusal):
             decline(.problem(refusal.status, refusal.message, fields: refusal.fields))
-        case .accept(let acceptance) where server.server.compression.isRequired && acceptance.deflate == nil:
+        case .accept(let acceptance) where endpoint.settings.compression.isRequired && acceptance.deflate == nil:
             decline(.problem(.badRequest, "This server opens WebSockets with permessage-deflate only."))
         case .accept(let acceptance):
-            if let admit = endpoint.admit {
-                ask(admit, request, endpoint.route, acceptance)
-                return
-            }
+            if let admit = endpoint.admit { return start(.admission(endpoint, request, acceptance, admit)) }
             let leftover = [UInt8](copying: bytes.raw.extracting(position..<bytes.count))
             position = bytes.count
-            open(request, endpoint.route, acceptance, leftover)
+            open(request, endpoint, endpoint.route, acceptance, leftover)
         }
     }
 
     /// Has the app decide; what the client sends meanwhile waits, as it does behind every request.
-    private func ask(
-        _ admit: @escaping Admission.Decision,
+    static func ask(
+        _ admit: AdmissionDecision,
+        _ connection: LoopBound<HTTPConnection>,
+        _ endpoint: WebSocketEndpoint,
         _ request: Request,
-        _ route: Routes.WebSocketRoute,
-        _ acceptance: ServerHandshake.Acceptance
-    ) {
-        let connection = LoopBound(self, on: server.loop.thread)
-        let logger = server.server.logger
-        let span = span
-        server.spawn {
-            let admission: Admission
-            do {
-                if let span {
-                    admission = try await span.around { try await admit(request) }
-                } else {
-                    admission = try await admit(request)
-                }
-            } catch is CancellationError {
-                admission = .refused(.serviceUnavailable, "The request was cancelled: the server ends.")
-            } catch {
-                logger.error("a WebSocket failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
-                admission = .refused(.internalServerError, "The server failed to decide on this request.")
+        _ acceptance: Acceptance
+    ) async {
+        let verdict: AdmissionVerdict
+        do {
+            if let span = connection.value.present?.span {
+                verdict = try await span.around { try await admit(request) }
+            } else {
+                verdict = try await admit(request)
             }
-            connection.value.conclude(admission, request, route, acceptance)
+        } catch {
+            verdict = .refused(connection.value.admissionFailure(error, request))
         }
+        connection.value.conclude(verdict, request, endpoint, acceptance)
+        connection.value.goOn()
+    }
+
+    private func admissionFailure(_ error: any Error, _ request: Request) -> Response {
+        if error is CancellationError {
+            return .problem(.serviceUnavailable, "The request was cancelled: the server ends.")
+        }
+        services.logger.error("a WebSocket failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
+        return .problem(.internalServerError, "The server failed to decide on this request.")
     }
 
     private func conclude(
-        _ admission: Admission,
+        _ verdict: AdmissionVerdict,
         _ request: Request,
-        _ route: Routes.WebSocketRoute,
-        _ acceptance: ServerHandshake.Acceptance
+        _ endpoint: WebSocketEndpoint,
+        _ acceptance: Acceptance
     ) {
-        guard stage == .answering else { return }
-        switch admission.outcome {
+        guard stage == .serving else { return }
+        switch verdict {
         case .refused(let response): decline(response)
-        case .accepted where server.isStopping:
-            decline(Self.endingSoon)
-        case .accepted(let fields, let subprotocol, let compression):
+        case .accepted where services.isStopping: decline(Self.endingSoon)
+        case .accepted(let route, let handshake):
             var acceptance = acceptance
-            if !compression { acceptance.declineDeflate() }
-            if let subprotocol, !acceptance.choose(subprotocol: subprotocol, askedForIn: request.head) {
-                server.server.logger.error(
-                    "a subprotocol was chosen that the client doesn't ask for",
-                    metadata: ["path": "\(request.path)", "subprotocol": "\(subprotocol)"]
-                )
-                decline(.problem(.internalServerError, "The server failed to decide on this request."))
-                return
+            guard acceptance.take(handshake, askedForIn: request.head) else {
+                return refuseUnasked(handshake, request)
             }
-            for field in fields where acceptance.responseHead.fields[field.name] == nil || field.name == .setCookie {
-                acceptance.responseHead.fields.append(field)
-            }
-            let leftover = pending
-            pending = []
-            open(request, route, acceptance, leftover)
+            open(request, endpoint, route, acceptance, takeLeftover())
         }
     }
 
+    private func refuseUnasked(_ handshake: AcceptedHandshake, _ request: Request) {
+        services.logger.error(
+            "a subprotocol was chosen that the client doesn't ask for",
+            metadata: ["path": "\(request.path)", "subprotocol": "\(handshake.subprotocol ?? "")"]
+        )
+        decline(.problem(.internalServerError, "The server failed to decide on this request."))
+    }
+
     private func decline(_ response: Response) {
-        span?.refused(response.status)
-        span = nil
+        present?.span?.refused(response.status)
+        present?.span = nil
         respond(response)
     }
 
     private func open(
         _ request: Request,
-        _ route: Routes.WebSocketRoute,
-        _ acceptance: ServerHandshake.Acceptance,
+        _ endpoint: WebSocketEndpoint,
+        _ route: WebSocketRoute,
+        _ acceptance: Acceptance,
         _ leftover: [UInt8]
     ) {
-        if hasInputEnded { return finish() }
-        var output: [UInt8] = []
-        acceptance.responseHead.write(to: &output, date: HTTPDate.now())
-        channel.write(output.span.raw)
-        stage = .over
-        server.upgrade(self, request, route, acceptance, leftover: leftover)
+        if hasInputEnded { return leave() }
+        services.trimScratch()
+        do throws(HTTPError) {
+            try session.switchProtocols(acceptance.responseHead, date: services.dateValue(), into: &services.scratch)
+        } catch {
+            return give(up: error)
+        }
+        writeScratch()
+        let upgrade = Upgrade(
+            channel: channel,
+            request: request,
+            endpoint: endpoint,
+            route: route,
+            acceptance: acceptance,
+            leftover: leftover,
+            accepted: accepted,
+            asked: present?.asked,
+            span: present?.span
+        )
+        handOver()
+        services.owner.open(upgrade, from: self)
+    }
+}
+
+extension Acceptance {
+    /// Adds what the app says with the 101.
+    ///
+    /// - Returns: false when it has chosen a subprotocol that the client doesn't ask for.
+    fileprivate mutating func take(_ handshake: AcceptedHandshake, askedForIn head: RequestHead) -> Bool {
+        if !handshake.compression { declineDeflate() }
+        if let subprotocol = handshake.subprotocol, !choose(subprotocol: subprotocol, askedForIn: head) { return false }
+        for field in handshake.fields where responseHead.fields[field.name] == nil || field.name == .setCookie {
+            responseHead.fields.append(field)
+        }
+        return true
     }
 }

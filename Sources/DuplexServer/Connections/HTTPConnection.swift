@@ -5,58 +5,56 @@ import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
-import Logging
 
-/// One connection while it speaks HTTP: parses requests, has them answered one at a time in their order, and hands
-/// itself over to a WebSocket when a request asks for one (RFC 9112).
+/// One connection while it speaks HTTP: moves bytes between its channel and its session, arms the timer that the session
+/// asks for, and has requests answered.
 ///
-/// Belongs to its loop's thread. A handler runs as a task of the loop and comes back with ``respond(_:)``.
+/// All rules are the session's. Belongs to its loop's thread. A handler that needs a task runs in the connection's
+/// runner (`HTTPConnection+Running.swift`); others run here, between two requests.
 final class HTTPConnection {
     let channel: Channel
-    let remoteAddress: SocketAddress?
-    let server: ServerLoop
+    let client: Client
+    let services: LoopServices
     let accepted: MonotonicInstant
-    /// When the request had come that asks for a WebSocket.
-    var asked: MonotonicInstant?
-    /// The span of that handshake, where there is a tracer.
-    var span: HandshakeSpan?
-    var stage = Stage.head
-    private var parser: RequestHeadParser
-    /// The request whose head has come and that isn't answered yet.
-    private var exchange: Exchange?
-    /// Bytes that came while a request was being answered: the next ones, pipelined.
+    var session: HTTPServerSession
+    var stage = Stage.serving
+    /// The exchange of the present request, where a task may read its body or write its response.
+    var exchange: Exchange?
+    /// The request that is being answered; nil before the first and between two.
+    var present: Present?
+    var runner = Runner.none
+    /// A file on its way out.
+    var file: FileTransfer?
+    /// What came behind the present request, from ``pendingStart`` on.
     var pending: [UInt8] = []
-    private var timer: TimerID?
+    private var pendingStart = 0
+    private var timer: (id: TimerID, deadline: MonotonicInstant)?
     private(set) var hasInputEnded = false
-    private var mustClose = false
-    private var isParsing = false
-
-    /// A request on its way in.
-    ///
-    /// An object of its own, because most connections wait for one most of the time.
-    private final class Exchange {
-        let head: RequestHead
-        var decoder: BodyDecoder?
-        var pace: BodyPace?
-        var body: [UInt8] = []
-
-        init(_ head: RequestHead) {
-            self.head = head
-        }
-    }
+    /// Whether the app has enough of the body for now.
+    private var isBodyHeld = false
+    /// Since when the client has taken nothing of what waits for it, and how much that was.
+    private var stall: (since: MonotonicInstant, queued: Int)?
+    private var lingerEnds: MonotonicInstant?
 
     enum Stage {
-        /// Waiting for a request, or in the middle of its head.
-        case head
-        case body
-        /// A handler is at work; nothing is read.
-        case answering
-        /// Responses wait to be sent; the next request is taken when they are.
-        case draining
+        /// Requests are taken and answered.
+        case serving
         /// The last response is on its way; what arrives is thrown away until the peer ends the stream.
         case lingering
         /// Handed over to a WebSocket, or closed.
         case over
+    }
+
+    /// What of a request is needed until its response has gone.
+    struct Present {
+        var endpoint: Endpoint?
+        var webSocket: WebSocketEndpoint?
+        var span: HandshakeSpan?
+        /// When the request had come that asks for a WebSocket.
+        var asked: MonotonicInstant?
+
+        /// The route as people call it.
+        var route: String { endpoint?.name ?? webSocket.map { "WebSocket \($0.pattern)" } ?? "" }
     }
 
     /// How long a client may go on sending after the response that ends the connection.
@@ -64,289 +62,278 @@ final class HTTPConnection {
     /// Read at once while the protocol is HTTP; what is pipelined behind a request waits here meanwhile.
     private static let receiveLimit = 64 * 1_024
 
-    init(server: ServerLoop, channel: Channel, remoteAddress: SocketAddress?) {
-        self.server = server
+    init(_ channel: Channel, client: Client, services: LoopServices) {
         self.channel = channel
-        self.remoteAddress = remoteAddress
-        accepted = channel.core.now
-        parser = RequestHeadParser(limits: server.server.limits)
+        self.client = client
+        self.services = services
+        accepted = services.now
+        session = HTTPServerSession(services.session, now: Instant(services.now))
     }
 
     func start() {
         channel.handler = self
         channel.limitReceive(to: Self.receiveLimit)
-        channel.isReading = true
-        // A client that connects and says nothing has as long as one that is slow.
-        arm(server.server.limits.headTime)
+        settle()
     }
 
     /// The server ends: a connection without a request is closed, one with a request is after its response.
     func stop() {
-        mustClose = true
-        if stage == .head && !parser.isMidHead { finish() }
+        session.shutDown()
+        if stage == .serving { settle() }
     }
 
     /// The server ends and waits no longer.
     func abort() {
         channel.reset()
-        finish()
+        end(CancellationError())
     }
 
-    // MARK: Requests
+    var now: Instant { Instant(services.now) }
 
-    private func take(_ bytes: Span<UInt8>) {
+    // MARK: Input
+
+    /// Takes what has come, as far as requests can be answered at once.
+    ///
+    /// - Returns: how much of it was taken.
+    private func take(_ bytes: Span<UInt8>) -> Int {
         var position = 0
-        isParsing = true
-        defer { isParsing = false }
-        while position < bytes.count && (stage == .head || stage == .body) {
-            do throws(HTTPError) {
-                try step(bytes, &position)
-            } catch {
-                refuse(error)
-                return
+        while stage == .serving, stall == nil, let event = session.next(bytes, from: &position, now: now) {
+            switch event {
+            case .request(let head): begin(head, bytes, &position)
+            case .body(let range): appendToBody(bytes.extracting(range))
+            case .end(let trailers): exchange?.onLoop(services.loop, trailers) { $0.finishBody($1) }
+            case .violation(let error): violated(error)
             }
         }
-        if (stage == .answering || stage == .draining) && position < bytes.count { keep(bytes, from: position) }
+        return position
     }
 
-    /// Behind what was at hand: waits for the next request, or ends where none can come whole.
-    private func settle() {
-        guard stage == .head || stage == .body else { return }
-        if hasInputEnded {
-            finish()
-            return
+    private func appendToBody(_ bytes: Span<UInt8>) {
+        guard let exchange else { return }
+        exchange.onLoop(services.loop, [UInt8](copying: bytes.raw)) { $0.append($1) }
+    }
+
+    /// The client has broken a rule: the handler learns it where it reads, and where nobody answers, this does.
+    func violated(_ error: HTTPError) {
+        if let exchange, case .busy = runner {
+            exchange.onLoop(services.loop, error) { $0.failBody($1) }
+        } else {
+            respond(.problem(error.status, error.message))
         }
-        if stage == .head && !parser.isMidHead { arm(server.server.idleTimeout) }
-        channel.isReading = true
     }
 
     private func keep(_ bytes: Span<UInt8>, from position: Int) {
-        pending.reserveCapacity(bytes.count - position)
-        for index in position..<bytes.count { pending.append(bytes[index]) }
-        channel.isReading = false
-    }
-
-    private func step(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) {
-        if stage == .head {
-            let wasIdle = !parser.isMidHead
-            guard let head = try parser.parse(bytes, from: &position) else {
-                if wasIdle && parser.isMidHead { arm(server.server.limits.headTime) }
-                return
-            }
-            try begin(head, bytes, &position)
-        } else {
-            try decodeBody(bytes, &position)
+        guard stage == .serving, position < bytes.count else { return }
+        if pendingStart > 0 {
+            pending.removeFirst(pendingStart)
+            pendingStart = 0
         }
+        pending.append(bytes.raw.extracting(droppingFirst: position))
     }
 
-    private func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) {
-        let exchange = Exchange(head)
-        self.exchange = exchange
-        if case .none = head.framing {
-            dispatch(exchange, bytes, &position)
-            return
-        }
-        exchange.decoder = try BodyDecoder(head.framing, limits: server.server.limits)
-        let pace = BodyPace(limits: server.server.limits, now: Instant(channel.core.now))
-        exchange.pace = pace
-        stage = .body
-        arm(until: MonotonicInstant(pace.deadline))
-        if head.expectsContinue && position == bytes.count { writeContinue() }
-        try decodeBody(bytes, &position)
-    }
-
-    private func decodeBody(_ bytes: Span<UInt8>, _ position: inout Int) throws(HTTPError) {
-        guard let exchange else { return }
-        let before = position
-        let isComplete = try exchange.decoder?.decode(bytes, from: &position, into: &exchange.body) ?? true
-        if isComplete {
-            dispatch(exchange, bytes, &position)
-        } else if position > before {
-            exchange.pace?.received(position - before, now: Instant(channel.core.now))
-            if let pace = exchange.pace { arm(until: MonotonicInstant(pace.deadline)) }
-        }
-    }
-
-    private func dispatch(_ exchange: Exchange, _ bytes: Span<UInt8>, _ position: inout Int) {
-        disarm()
-        let head = exchange.head
-        switch server.server.routes.decide(head, isUpgrade: ServerHandshake.isUpgrade(head)) {
-        case .refuse(let response):
-            stage = .answering
-            respond(response)
-        case .upgrade where server.isStopping:
-            stage = .answering
-            respond(Self.endingSoon)
-        case .upgrade(let endpoint, let parameters):
-            let request = Request(head: head, parameters: parameters, body: [], remoteAddress: remoteAddress)
-            upgrade(request, endpoint, bytes, &position)
-        case .respond(let handler, let parameters):
-            answer(exchange, parameters, handler)
-        }
-    }
-
-    private func answer(
-        _ exchange: Exchange,
-        _ parameters: [String: String],
-        _ handler: @escaping Routes.Handler
-    ) {
-        stage = .answering
-        let request = Request(
-            head: exchange.head,
-            parameters: parameters,
-            body: exchange.body,
-            remoteAddress: remoteAddress
-        )
-        exchange.body = []
-        let connection = LoopBound(self, on: server.loop.thread)
-        let logger = server.server.logger
-        server.spawn {
-            do {
-                let response = try await handler(request)
-                connection.value.respond(response)
-            } catch is CancellationError {
-                connection.value.respond(.problem(.serviceUnavailable, "The request was cancelled: the server ends."))
-            } catch {
-                logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
-                connection.value.respond(.problem(.internalServerError, "The server failed to answer this request."))
-            }
-        }
-    }
-
-    // MARK: Responses
-
-    /// Sends the response to the request that is being answered, and goes on to the next one.
-    func respond(_ response: Response) {
-        guard stage == .answering, let head = exchange?.head else { return }
-        let isLast = mustClose || !head.keepsAlive || server.isStopping
-        var response = response
-        // A client of HTTP/1.0 takes it that the connection ends unless it is told (RFC 9112 appendix C.2.2).
-        if !isLast && head.version < .http11 { response.fields[.connection] = "keep-alive" }
-        write(response, to: head.method, isLast: isLast)
-        exchange = nil
-        if isLast {
-            linger()
-        } else if channel.isAboveHighWaterMark {
-            // A client that sends requests and doesn't read the responses gets no more of them.
-            stage = .draining
-            arm(server.server.idleTimeout)
-        } else if isParsing {
-            // Refused as soon as it was read: the loop that reads goes on by itself.
-            stage = .head
-        } else {
-            next()
-        }
-    }
-
-    /// Goes on with what was pipelined, or waits for the next request.
-    private func next() {
-        stage = .head
+    /// Goes on with what was pipelined.
+    ///
+    /// The bytes stay where they are, however many requests they are.
+    func takePending() {
+        guard stage == .serving, pendingStart < pending.count else { return }
         let bytes = pending
+        let start = pendingStart
         pending = []
-        take(bytes.span)
-        settle()
+        pendingStart = 0
+        let taken = take(bytes.span.extracting(droppingFirst: start))
+        guard stage == .serving, start + taken < bytes.count else { return }
+        pending = bytes
+        pendingStart = start + taken
     }
 
-    private func refuse(_ error: HTTPError) {
-        write(.problem(error.status, error.message), to: exchange?.head.method ?? .get, isLast: true)
-        linger()
+    /// What came behind the request, for the protocol that takes over.
+    func takeLeftover() -> [UInt8] {
+        defer { (pending, pendingStart) = ([], 0) }
+        return pendingStart == 0 ? pending : Array(pending[pendingStart...])
     }
 
-    private func write(_ response: Response, to method: HTTPRequest.Method, isLast: Bool) {
-        var head = ResponseHead(status: response.status, fields: response.fields)
-        if isLast { head.fields[.connection] = "close" }
-        let hasBody = response.status.code >= 200 && response.status != .noContent && response.status != .notModified
-        if hasBody { head.fields[.contentLength] = String(response.body.count) }
-        var bytes: [UInt8] = []
-        head.write(to: &bytes, date: HTTPDate.now())
-        if hasBody && method != .head { bytes += response.body }
-        channel.write(bytes.span.raw)
+    private var hasPending: Bool { pendingStart < pending.count }
+
+    /// Behind everything that was done: reads on or not, waits as long as the session says, or ends.
+    func settle() {
+        guard stage == .serving else { return }
+        if hasInputEnded && !hasPending { noteEnd() }
+        guard stage == .serving else { return }
+        if session.isOver && !session.isAnswering { return leave() }
+        channel.isReading = !hasPending && !isBodyHeld && stall == nil
+        armTimer()
     }
 
-    private func writeContinue() {
-        var bytes: [UInt8] = []
-        ResponseHead(status: .continue).write(to: &bytes)
-        channel.write(bytes.span.raw)
+    /// The client has ended its side, and everything that it had sent before was dealt with.
+    private func noteEnd() {
+        if let event = session.inputEnded(), case .violation(let error) = event { violated(error) }
+        // It may only have ended its side: the handler is told, and what it still answers is sent.
+        if session.isAnswering { cancelHandler() }
     }
 
-    // MARK: Time and the end
+    // MARK: Time
 
-    private func arm(_ duration: Duration) {
-        arm(until: channel.core.now.advanced(by: duration))
+    private var deadline: MonotonicInstant? {
+        if let lingerEnds { return lingerEnds }
+        if let stall { return stall.since.advanced(by: services.session.idleTime) }
+        return session.deadline.map { MonotonicInstant($0) }
     }
 
-    private func arm(until deadline: MonotonicInstant) {
-        disarm()
-        timer = channel.core.schedule(self, at: deadline)
+    /// Has the timer fire no later than what is waited for must come; one that fires early looks again.
+    private func armTimer() {
+        guard let deadline else { return }
+        if let timer {
+            if timer.deadline <= deadline { return }
+            services.core.cancel(timer.id)
+        }
+        timer = (services.core.schedule(self, at: deadline), deadline)
     }
 
-    private func disarm() {
-        if let timer { channel.core.cancel(timer) }
+    private func disarmTimer() {
+        if let timer { services.core.cancel(timer.id) }
         timer = nil
     }
 
-    /// Ends the outgoing stream behind the last response, and gives the client a moment to read it: closing with bytes
-    /// unread would reset the connection and might take the response with it.
-    private func linger() {
-        stage = .lingering
-        pending = []
-        channel.finishWriting()
-        if hasInputEnded {
-            finish()
-            return
-        }
-        channel.isReading = true
-        arm(Self.lingerTime)
+    // MARK: Output that waits
+
+    /// Whether so much waits for the client that nothing more is made for it.
+    func holdBackIfBehind() {
+        guard stall == nil, channel.isAboveHighWaterMark else { return }
+        stall = (services.now, channel.queuedBytes)
+        session.pauseBody(now: now)
     }
 
-    func finish() {
+    private func stallEnded() {
+        stall = nil
+        if !isBodyHeld { session.resumeBody(now: now) }
+    }
+
+    /// Ends a client that has taken nothing for as long as a connection may be idle.
+    private func judgeStall() {
+        guard let stall else { return }
+        if channel.queuedBytes < stall.queued {
+            self.stall = (services.now, channel.queuedBytes)
+            armTimer()
+        } else {
+            abort()
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends the outgoing stream behind the last response, and gives the client a moment to read it: closing with bytes
+    /// unread would reset the connection and might take the response with it.
+    func linger() {
+        guard stage == .serving else { return }
+        stage = .lingering
+        pending = []
+        pendingStart = 0
+        channel.finishWriting()
+        guard !hasInputEnded else { return leave() }
+        channel.isReading = true
+        lingerEnds = services.now.advanced(by: Self.lingerTime)
+        armTimer()
+    }
+
+    /// Closes behind what still waits to be sent.
+    func leave() {
+        guard stage != .over else { return }
+        channel.closeWhenSent(within: services.closeTimeout)
+        end(CancellationError())
+    }
+
+    /// The connection is closed, or another's: whoever still works for it is told.
+    func end(_ error: any Error) {
         guard stage != .over else { return }
         stage = .over
-        disarm()
-        channel.closeWhenSent(within: server.server.closeTimeout)
-        server.remove(self)
+        disarmTimer()
+        pending = []
+        endFile(error)
+        exchange?.onLoop(services.loop, error) { $0.end($1) }
+        exchange = nil
+        cancelHandler()
+        stopRunner()
+        services.owner.remove(self)
+    }
+
+    /// Gives the channel to a WebSocket.
+    func handOver() {
+        stage = .over
+        disarmTimer()
+        stopRunner()
     }
 }
 
 extension HTTPConnection: ChannelHandler {
     func received(_ bytes: inout MutableRawSpan) {
-        guard stage != .lingering else { return }
-        bytes.bytes.withOctets { take($0) }
+        guard stage == .serving else { return }
+        bytes.bytes.withOctets { bytes in
+            if hasPending { return keep(bytes, from: 0) }
+            keep(bytes, from: take(bytes))
+        }
         settle()
     }
 
     func inputEnded() {
         hasInputEnded = true
-        // A request that is being answered is answered: the client may have ended its side only.
-        if stage != .answering && stage != .draining { finish() }
+        switch stage {
+        case .serving: settle()
+        case .lingering: leave()
+        case .over: break
+        }
     }
 
     func outputDrained() {
-        guard stage == .draining else { return }
-        disarm()
-        next()
+        guard stage == .serving else { return }
+        exchange?.onLoop(services.loop) { exchange, _ in exchange.drained() }
+        guard stall != nil else { return }
+        stallEnded()
+        takePending()
+        settle()
     }
 
+    func sendMore() -> TransferResult { sendFile() }
+
     func failed(_ error: SocketError) {
-        guard stage != .over else { return }
-        stage = .over
-        disarm()
-        server.remove(self)
+        end(error)
     }
 }
 
 extension HTTPConnection: TimerTarget {
     func timerFired(_ timer: TimerID, now: MonotonicInstant) {
-        guard timer == self.timer else { return }
+        guard timer == self.timer?.id else { return }
         self.timer = nil
-        switch stage {
-        case .head where parser.isMidHead, .body:
-            refuse(HTTPError(.timeout, "The request did not arrive in time."))
-        case .draining:
-            channel.reset()
-            finish()
-        case .head, .lingering: finish()
-        case .answering, .over: break
+        guard let deadline, deadline <= now else { return armTimer() }
+        if lingerEnds != nil { return leave() }
+        if stall != nil { return judgeStall() }
+        if let event = session.timeOut(now: Instant(now)), case .violation(let error) = event { violated(error) }
+        settle()
+    }
+}
+
+extension HTTPConnection: ExchangeCarrier {
+    func wantBody() {
+        services.trimScratch()
+        session.wantBody(into: &services.scratch)
+        writeScratch()
+    }
+
+    func setReadingBody(_ isReading: Bool) {
+        guard stage == .serving, isBodyHeld == isReading else { return }
+        isBodyHeld = !isReading
+        if isReading {
+            if stall == nil { session.resumeBody(now: now) }
+            takePending()
+        } else {
+            session.pauseBody(now: now)
         }
+        settle()
+    }
+
+    var isBehind: Bool {
+        guard stage == .serving else { return false }
+        holdBackIfBehind()
+        if stall != nil { armTimer() }
+        return stall != nil
     }
 }

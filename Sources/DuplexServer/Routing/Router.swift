@@ -31,22 +31,40 @@ struct Router<Value: Sendable>: Sendable {
     /// Makes `path` lead to what `change` makes of the value that it leads to now.
     ///
     /// - Parameters:
-    ///   - path: begins with a slash, or is `*`.
+    ///   - path: one that ``parameters(of:_:)`` has taken.
     ///   - change: gets the value that is there, if there is one, and may replace it.
     mutating func update(_ path: String, _ change: (inout Value?) -> Void) {
         let segments = Self.segments(of: path)
-        Self.update(&root, segments[...], path: path, change)
+        Self.update(&root, segments[...], change)
     }
 
     /// The names of a path's parameters, in their order.
-    static func parameters(of path: String) -> [String] {
-        segments(of: path).filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) }
+    ///
+    /// - Parameters:
+    ///   - path: of a route.
+    ///   - route: what the error calls it.
+    /// - Returns: the names.
+    /// - Throws: ``RouteError`` when the path is none.
+    static func parameters(of path: String, _ route: String) throws(RouteError) -> [String] {
+        guard path.hasPrefix("/") || path == "*" else {
+            throw RouteError(code: .badPath, route: route, message: "A path begins with a slash.")
+        }
+        let segments = segments(of: path)
+        guard !segments.dropLast().contains("*") else {
+            throw RouteError(code: .badPath, route: route, message: "A * stands at the end of a path.")
+        }
+        return segments.filter { $0.hasPrefix(":") }.map { String($0.dropFirst()) }
+    }
+
+    /// Whether a route's path leads nowhere else than to itself, as it stands.
+    static func isPlain(_ path: String) -> Bool {
+        !path.utf8.contains(UInt8(ascii: "%"))
+            && !segments(of: path).contains { $0 == "*" || $0.hasPrefix(":") }
     }
 
     private static func update(
         _ node: inout Node,
         _ segments: ArraySlice<Substring>,
-        path: String,
         _ change: (inout Value?) -> Void
     ) {
         guard let segment = segments.first else {
@@ -55,13 +73,12 @@ struct Router<Value: Sendable>: Sendable {
         }
         let next = segments.dropFirst()
         if segment == "*" {
-            precondition(next.isEmpty, "A * stands at the end of a path: \(path)")
             change(&node.rest)
         } else if segment.hasPrefix(":") {
             if node.parameter.isEmpty { node.parameter = [Node()] }
-            update(&node.parameter[0], next, path: path, change)
+            update(&node.parameter[0], next, change)
         } else {
-            update(&node.texts[String(segment), default: Node()], next, path: path, change)
+            update(&node.texts[String(segment), default: Node()], next, change)
         }
     }
 
@@ -98,7 +115,6 @@ struct Router<Value: Sendable>: Sendable {
     }
 
     private static func segments(of path: String) -> [Substring] {
-        precondition(path.hasPrefix("/") || path == "*", "A path begins with a slash: \(path)")
         if path == "*" { return ["*"] }
         return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     }

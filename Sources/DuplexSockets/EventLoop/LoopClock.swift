@@ -10,7 +10,7 @@ package enum LoopClock: Sendable {
     /// A time that is moved by hand.
     case manual(ManualTime)
 
-    package func now() -> MonotonicInstant {
+    package func now() -> Instant {
         switch self {
         case .system: .now()
         case .manual(let time): time.now
@@ -30,16 +30,16 @@ package final class ManualTime: Sendable {
     /// Makes one.
     ///
     /// - Parameter start: what it begins with; not 0, as an instant of 0 stands for none in places.
-    package init(start: MonotonicInstant = MonotonicInstant(nanoseconds: 1_000_000_000)) {
+    package init(start: Instant = Instant(nanoseconds: 1_000_000_000)) {
         nanoseconds = Atomic(start.nanoseconds)
     }
 
-    package var now: MonotonicInstant {
-        MonotonicInstant(nanoseconds: nanoseconds.load(ordering: .acquiring))
+    package var now: Instant {
+        Instant(nanoseconds: nanoseconds.load(ordering: .acquiring))
     }
 
     /// Moves it; never back.
-    package func set(_ instant: MonotonicInstant) {
+    package func set(_ instant: Instant) {
         nanoseconds.max(instant.nanoseconds, ordering: .acquiringAndReleasing)
     }
 }

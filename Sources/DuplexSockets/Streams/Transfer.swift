@@ -10,15 +10,15 @@ public typealias WriteProgress = @Sendable (_ written: UInt64) -> Void
 /// behind a file.
 ///
 /// Belongs to its socket's loop.
-final class Transfer {
+package final class Transfer {
     /// What is sent.
-    enum Content {
+    package enum Content {
         case bytes([[UInt8]])
         case file(FileRange)
     }
 
     /// What sending a piece gave.
-    enum Step: Equatable {
+    package enum Step: Equatable {
         /// The system has that many bytes.
         case sent
         /// That many bytes wait in the channel.
@@ -48,7 +48,7 @@ final class Transfer {
     private var place = (piece: 0, position: 0)
     private var isDirect = true
 
-    init(
+    package init(
         _ content: Content,
         id: UInt64,
         waiter: Waiter<UInt64>? = nil,
@@ -75,7 +75,7 @@ final class Transfer {
     }
 
     /// Whether all has gone to the channel or past it.
-    var isTaken: Bool { taken == total }
+    package var isTaken: Bool { taken == total }
 
     /// Moves a piece.
     ///
@@ -84,7 +84,7 @@ final class Transfer {
     ///   - mayBeDirect: whether the bytes of a file may go past the channel.
     /// - Returns: what came of it.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
-    func move(to channel: Channel, mayBeDirect: Bool) throws(SocketError) -> Step {
+    package func move(to channel: Channel, mayBeDirect: Bool) throws(SocketError) -> Step {
         guard case .file(let file) = content else {
             queue(to: channel, limit: Self.queuedSize)
             return .queued

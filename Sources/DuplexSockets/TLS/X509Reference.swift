@@ -78,7 +78,7 @@ import Darwin
         var fields = unsafe tm()
         guard unsafe ASN1_TIME_to_tm(time, &fields) == 1 else { return UnixTime(seconds: 0) }
         let (year, month, day) = unsafe (fields.tm_year, fields.tm_mon, fields.tm_mday)
-        let days = UnixTime.day(year: Int64(year) + 1_900, month: Int64(month) + 1, day: Int64(day))
+        let days = CivilDate(year: Int64(year) + 1_900, month: Int64(month) + 1, day: Int64(day)).daysSince1970
         let (hour, minute, second) = unsafe (fields.tm_hour, fields.tm_min, fields.tm_sec)
         return UnixTime(seconds: days * 86_400 + Int64(hour) * 3_600 + Int64(minute) * 60 + Int64(second))
     }

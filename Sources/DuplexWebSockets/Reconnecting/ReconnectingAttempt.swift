@@ -47,7 +47,7 @@ struct ReconnectingAttempt: Sendable {
                 connection.options.connectTimeout = min(connection.options.connectTimeout, timeout)
             }
             let attempts = HandshakeAttempts(loop: loop, options: connection.options, handler: nil)
-            return try await attempts.run(HandshakePlan(try WebSocket.parse(connection.url), connection.options))
+            return try await attempts.run(HandshakePlan(try WebSocketURL.parse(connection.url), connection.options))
         } catch {
             throw Failure(failure: ReconnectFailure(error), error: error)
         }

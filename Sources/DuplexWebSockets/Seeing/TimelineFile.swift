@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
-public import DuplexWire
+import DuplexWire
 
 /// A file of connections, one line of JSON for each that has ended and for each attempt that failed.
 ///

@@ -42,17 +42,6 @@ extension RawSpan {
     }
 }
 
-extension Span where Element == UInt8 {
-    /// The same bytes as a raw span.
-    var raw: RawSpan {
-        @_lifetime(copy self)
-        get {
-            // Bytes have no padding, so none of them is uninitialised, which is what makes `bytes` unsafe in general.
-            unsafe bytes
-        }
-    }
-}
-
 extension Array where Element == UInt8 {
     /// The bytes that `body` writes, up to `capacity` of them.
     init(room capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
@@ -64,26 +53,9 @@ extension Array where Element == UInt8 {
             count = unsafe output.finalize(for: raw)
         }
     }
-
-    /// Appends a copy of the bytes.
-    mutating func append(_ bytes: RawSpan) {
-        // The pointer is used within the closure and only as far as the span goes.
-        unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
-    }
 }
 
 extension OutputRawSpan {
-    /// Appends a copy of the bytes; traps when there is no room for them.
-    mutating func append(_ bytes: RawSpan) {
-        precondition(bytes.byteCount <= freeCapacity, "An output span is too small for what is written to it.")
-        unsafe withUnsafeMutableBytes { target, count in
-            unsafe bytes.withUnsafeBytes { source in
-                unsafe UnsafeMutableRawBufferPointer(rebasing: target[count...]).copyMemory(from: source)
-            }
-            count += bytes.byteCount
-        }
-    }
-
     /// Masks the last `count` bytes that were written (RFC 6455 section 5.3); traps when there are fewer.
     mutating func maskLast(_ count: Int, with key: UInt32) {
         precondition(count >= 0 && count <= byteCount, "There are fewer bytes than are to be masked.")

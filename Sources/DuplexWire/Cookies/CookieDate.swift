@@ -23,13 +23,11 @@ enum CookieDate {
         }
         if (70...99).contains(year) { year += 1_900 }
         if (0...69).contains(year) { year += 2_000 }
-        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        guard (1...lengths[month - 1]).contains(day), year >= 1_601, clock.hour <= 23, clock.minute <= 59,
-            clock.second <= 59
+        let date = CivilDate(year: Int64(year), month: Int64(month), day: Int64(day))
+        guard (1...CivilDate.days(inMonth: date.month, of: date.year)).contains(date.day), year >= 1_601,
+            clock.hour <= 23, clock.minute <= 59, clock.second <= 59
         else { return nil }
-        let days = dayNumber(year: year, month: month, day: day)
-        return Int64(days) * 86_400 + Int64(clock.hour * 3_600 + clock.minute * 60 + clock.second)
+        return date.daysSince1970 * 86_400 + Int64(clock.hour * 3_600 + clock.minute * 60 + clock.second)
     }
 
     private static func isDelimiter(_ byte: UInt8) -> Bool {
@@ -70,15 +68,5 @@ enum CookieDate {
             let second = number(fields[2], digits: 1...2)
         else { return nil }
         return (hour, minute, second)
-    }
-
-    /// Days since the beginning of 1970, in the Gregorian calendar, whose leap days are counted by the years before.
-    private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
-        let starts = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
-        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-        let before = year - 1
-        let leapDays = before / 4 - before / 100 + before / 400
-        let sinceYearOne = before * 365 + leapDays + starts[month - 1] + (isLeap && month > 2 ? 1 : 0) + day - 1
-        return sinceYearOne - 719_162
     }
 }

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import HTTPTypes
+
 /// Takes a message's body out of input that arrives in pieces of any size (RFC 9112 sections 6 and 7).
+///
+/// A body that is streamed is taken piece by piece with ``next(_:from:)``, which copies nothing; a short one is put
+/// together with ``decode(_:from:into:)``.
 public struct BodyDecoder: Sendable {
     private enum State {
         case counting(rest: Int)
         case chunked(ChunkedDecoder)
         case untilClose(room: Int)
+        /// The end has been reached and not been returned.
+        case ending(trailers: HTTPFields)
         case complete
         case failed(HTTPError)
     }
@@ -24,7 +31,7 @@ public struct BodyDecoder: Sendable {
     public init(_ framing: BodyFraming, limits: Limits = .internet) throws(HTTPError) {
         bound = limits.bodySize.bytes
         switch framing {
-        case .none, .length(0): state = .complete
+        case .none, .length(0): state = .ending(trailers: [:])
         case .length(let length) where length > bound: throw .bodyTooLarge(bound)
         case .length(let length): state = .counting(rest: max(0, length))
         case .chunked: state = .chunked(ChunkedDecoder(limits: limits))
@@ -34,7 +41,40 @@ public struct BodyDecoder: Sendable {
 
     /// Whether the body's end has been reached.
     public var isComplete: Bool {
-        if case .complete = state { true } else { false }
+        switch state {
+        case .ending, .complete: true
+        case .counting, .chunked, .untilClose, .failed: false
+        }
+    }
+
+    /// How many bytes are still to come, where that was said before; nil where it is known at the end.
+    public var announcedRest: Int? {
+        switch state {
+        case .counting(let rest): rest
+        case .ending, .complete: 0
+        case .chunked, .untilClose, .failed: nil
+        }
+    }
+
+    /// Takes input up to the end of the body's next piece, and returns the piece.
+    ///
+    /// Call it until it returns nil, then again with the next input. What follows the body stays untouched. An error
+    /// comes again at each further call.
+    ///
+    /// - Parameters:
+    ///   - input: The piece of the stream at hand; may be empty.
+    ///   - position: Where to begin; left after the last byte taken.
+    /// - Returns: Bytes of the body by their place in the input, or its end, or nil: when the input has no more of the
+    ///   body, and when the end has been returned. All bytes together are never more than the limit.
+    /// - Throws: ``HTTPError`` if the chunks are malformed (400), or the body (413) or its trailers (431) are longer
+    ///   than the limit.
+    public mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> BodyPiece? {
+        do throws(HTTPError) {
+            return try advance(input, from: &position)
+        } catch {
+            state = .failed(error)
+            throw error
+        }
     }
 
     /// Takes input up to the end of the body, and says whether it has been reached.
@@ -52,11 +92,8 @@ public struct BodyDecoder: Sendable {
         from position: inout Int,
         into body: inout [UInt8]
     ) throws(HTTPError) -> Bool {
-        do throws(HTTPError) {
-            try advance(input, from: &position, into: &body)
-        } catch {
-            state = .failed(error)
-            throw error
+        while let piece = try next(input, from: &position) {
+            if case .data(let range) = piece { Grammar.append(input.extracting(range), to: &body) }
         }
         return isComplete
     }
@@ -66,8 +103,8 @@ public struct BodyDecoder: Sendable {
     /// - Throws: ``HTTPError`` unless the body is complete or lasts until the connection closes.
     public mutating func finish() throws(HTTPError) {
         switch state {
-        case .complete: break
-        case .untilClose: state = .complete
+        case .ending, .complete: break
+        case .untilClose: state = .ending(trailers: [:])
         case .failed(let error): throw error
         case .counting(let rest):
             throw HTTPError(.truncated, "the stream ended \(rest) bytes before the body did")
@@ -75,27 +112,45 @@ public struct BodyDecoder: Sendable {
         }
     }
 
-    private mutating func advance(
-        _ input: Span<UInt8>,
-        from position: inout Int,
-        into body: inout [UInt8]
-    ) throws(HTTPError) {
+    private mutating func advance(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> BodyPiece? {
         switch state {
-        case .complete: break
-        case .failed(let error): throw error
+        case .complete:
+            return nil
+        case .failed(let error):
+            throw error
+        case .ending(let trailers):
+            state = .complete
+            return .end(trailers: trailers)
         case .counting(let rest):
-            let count = input.copy(upTo: rest, from: &position, to: &body)
-            state = count == rest ? .complete : .counting(rest: rest - count)
+            return count(input, from: &position, rest: rest)
         case .untilClose(let room):
-            let count = input.copy(upTo: room, from: &position, to: &body)
-            state = .untilClose(room: room - count)
-            if position < input.count { throw .bodyTooLarge(bound) }
+            return try fill(input, from: &position, room: room)
         case .chunked(var chunks):
             // The chunk decoder is then the only owner of its unfinished line, and appends to it in place.
             state = .complete
-            let isComplete = try chunks.decode(input, from: &position, into: &body)
-            state = isComplete ? .complete : .chunked(chunks)
+            let piece = try chunks.next(input, from: &position)
+            if case .end = piece { return piece }
+            state = .chunked(chunks)
+            return piece
         }
+    }
+
+    private mutating func count(_ input: Span<UInt8>, from position: inout Int, rest: Int) -> BodyPiece? {
+        let range = input.range(upTo: rest, from: &position)
+        state = range.count == rest ? .ending(trailers: [:]) : .counting(rest: rest - range.count)
+        return range.isEmpty ? nil : .data(range)
+    }
+
+    private mutating func fill(
+        _ input: Span<UInt8>,
+        from position: inout Int,
+        room: Int
+    ) throws(HTTPError) -> BodyPiece? {
+        if position == input.count { return nil }
+        if room == 0 { throw .bodyTooLarge(bound) }
+        let range = input.range(upTo: room, from: &position)
+        state = .untilClose(room: room - range.count)
+        return .data(range)
     }
 }
 
@@ -107,12 +162,18 @@ extension HTTPError {
 }
 
 extension Span<UInt8> {
+    /// The place of at most that many of the bytes from the position on, which is moved behind them.
+    func range(upTo bound: Int, from position: inout Int) -> Range<Int> {
+        let start = position
+        position += Swift.min(bound, count - position)
+        return start..<position
+    }
+
     /// Appends at most that many of the bytes from the position on, moves the position, and returns how many there
     /// were.
     func copy(upTo bound: Int, from position: inout Int, to copy: inout [UInt8]) -> Int {
-        let taken = Swift.min(bound, count - position)
-        Grammar.append(extracting(position..<(position + taken)), to: &copy)
-        position += taken
-        return taken
+        let range = range(upTo: bound, from: &position)
+        Grammar.append(extracting(range), to: &copy)
+        return range.count
     }
 }

@@ -56,7 +56,7 @@ extension BodyFraming {
         if fields.contains(.contentLength) {
             throw HTTPError(.conflictingContentLength, "both Content-Length and Transfer-Encoding are given")
         }
-        let value = fields[values: .transferEncoding].joined(separator: ",")
+        let values = fields[values: .transferEncoding]
         if version < .http11 {
             throw HTTPError(
                 .unsupportedTransferCoding,
@@ -64,15 +64,23 @@ extension BodyFraming {
                 status: .badRequest
             )
         }
+        // Not even another spelling of the same list is taken: where a recipient in front of this one reads an empty
+        // member or a second field otherwise, the two see different requests (RFC 9112 section 11.2).
+        if values.count == 1, Grammar.matches(values[0], "chunked") { return }
+        throw unsupported(values.joined(separator: ","))
+    }
+
+    private static func unsupported(_ value: String) -> HTTPError {
         let codings = Grammar.list(value)
-        if codings.count == 1, Grammar.matches(codings[0], "chunked") { return }
-        // RFC 9112 section 6.3: a request in which chunked isn't last, or comes twice, has no length that can be relied
-        // on.
-        let misplaced = codings.isEmpty || codings.dropLast().contains { Grammar.matches($0, "chunked") }
-        throw HTTPError(
+        // RFC 9112 section 6.3: a request in which chunked isn't last, comes twice, or is spelled as no sender would,
+        // has no length that can be relied on. A coding that isn't known is another matter (section 6.1).
+        let chunks = codings.count { Grammar.matches($0, "chunked") }
+        let isLast = codings.last.map { Grammar.matches($0, "chunked") } ?? false
+        let isUnknown = !codings.isEmpty && (chunks == 0 || (chunks == 1 && isLast && codings.count > 1))
+        return HTTPError(
             .unsupportedTransferCoding,
-            "Transfer-Encoding is \(Quotation.of(value)); only chunked is understood",
-            status: misplaced ? .badRequest : .notImplemented
+            "Transfer-Encoding is \(Quotation.of(value)); only a single chunked is understood",
+            status: isUnknown ? .notImplemented : .badRequest
         )
     }
 

@@ -6,7 +6,7 @@ import HTTPTypes
 /// Takes the chunked coding off a body (RFC 9112 section 7.1).
 ///
 /// Sizes are hexadecimal digits and nothing else, and every line ends in CR LF: lenience here is how one recipient's
-/// body becomes another's request. Extensions and trailers are read past, within bounds, and dropped.
+/// body becomes another's request. Extensions are read past, within bounds, and dropped.
 struct ChunkedDecoder: Sendable {
     private enum State {
         case size
@@ -21,38 +21,37 @@ struct ChunkedDecoder: Sendable {
     private var state = State.size
     private var lines = LineReader()
     private var received = 0
-    private var trailerCount = 0
+    private var trailers: TrailerSection
     /// What is left of the bytes for extensions and trailers: without a bound on their sum, tiny chunks with long
     /// extensions would have the peer's bytes read forever for a body that hardly grows.
     private var overhead: Int
     private let bodyBound: Int
-    private let trailerBound: Int
 
     init(limits: Limits) {
         overhead = limits.headSize.bytes
         bodyBound = limits.bodySize.bytes
-        trailerBound = limits.headFields
+        trailers = TrailerSection(limits: limits)
     }
 
-    /// Takes input up to the end of the body, and says whether it has been reached.
-    mutating func decode(
-        _ input: Span<UInt8>,
-        from position: inout Int,
-        into body: inout [UInt8]
-    ) throws(HTTPError) -> Bool {
+    /// Takes input up to the end of the next piece, and returns the piece, or nil if the input has no more of the body.
+    mutating func next(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> BodyPiece? {
         while position < input.count {
-            if case .data(let rest) = state {
-                let count = input.copy(upTo: rest, from: &position, to: &body)
-                state = count == rest ? .dataEnd : .data(rest: rest - count)
-                continue
-            }
-            guard let line = try nextLine(input, from: &position) else { return false }
-            switch line {
-            case .inInput(let range): if try take(input.extracting(range)) { return true }
-            case .assembled(let bytes): if try take(bytes.span) { return true }
-            }
+            if case .data(let rest) = state { return takeData(input, from: &position, rest: rest) }
+            guard let line = try nextLine(input, from: &position) else { return nil }
+            let isLast =
+                switch line {
+                case .inInput(let range): try take(input.extracting(range))
+                case .assembled(let bytes): try take(bytes.span)
+                }
+            if isLast { return .end(trailers: trailers.fields) }
         }
-        return false
+        return nil
+    }
+
+    private mutating func takeData(_ input: Span<UInt8>, from position: inout Int, rest: Int) -> BodyPiece {
+        let range = input.range(upTo: rest, from: &position)
+        state = range.count == rest ? .dataEnd : .data(rest: rest - range.count)
+        return .data(range)
     }
 
     private var lineBound: Int {
@@ -98,45 +97,43 @@ struct ChunkedDecoder: Sendable {
             state = .size
         case .trailers:
             if line.isEmpty { return true }
-            try takeTrailer(line)
+            try trailers.append(line)
+            try spend(line.count + 2)
         }
         return false
     }
 
     private mutating func takeSize(_ line: Span<UInt8>) throws(HTTPError) {
-        let size = try Self.size(line)
-        let extensionSize = line.count - (line.firstIndex(of: UInt8(ascii: ";")) ?? line.count)
-        try spend(extensionSize)
+        let (size, digits) = try Self.size(line)
+        try spend(line.count - digits)
         guard size <= bodyBound - received else { throw .bodyTooLarge(bodyBound) }
         received += size
         state = size == 0 ? .trailers : .data(rest: size)
     }
 
-    /// The size that the line gives in hexadecimal digits, up to its end or to the semicolon before extensions.
-    private static func size(_ line: Span<UInt8>) throws(HTTPError) -> Int {
+    /// The size that the line gives in hexadecimal digits, and how many digits they are.
+    private static func size(_ line: Span<UInt8>) throws(HTTPError) -> (size: Int, digits: Int) {
         var size = 0
         var digits = 0
-        for index in line.indices {
-            if line[index] == UInt8(ascii: ";"), digits > 0 { break }
-            // Fifteen digits, leading zeroes counted, can't overflow 63 bits (RFC 9112 section 7.1 warns of just that).
-            guard let digit = Grammar.hexadecimalValue(line[index]), digits < 15 else {
-                digits = 0
-                break
-            }
+        // Fifteen digits, leading zeroes counted, can't overflow 63 bits (RFC 9112 section 7.1 warns of just that).
+        while digits < min(line.count, 15), let digit = Grammar.hexadecimalValue(line[digits]) {
             size = size << 4 | Int(digit)
             digits += 1
         }
-        guard digits > 0 else {
+        guard digits > 0, isExtension(line.extracting(digits...)) else {
             throw HTTPError(.malformedChunk, "a chunk's size is \(Quotation.of(line)), not a hexadecimal number")
         }
-        return size
+        return (size, digits)
     }
 
-    private mutating func takeTrailer(_ line: Span<UInt8>) throws(HTTPError) {
-        trailerCount += 1
-        if trailerCount > trailerBound { throw HTTPError(.tooManyFields, "more than \(trailerBound) trailers follow") }
-        _ = try FieldLine.field(line)
-        try spend(line.count + 2)
+    /// Whether that is nothing, or extensions.
+    ///
+    /// White space before the semicolon is to be taken though nobody should send it (RFC 9112 section 7.1.1); white
+    /// space with nothing behind it isn't in the grammar.
+    private static func isExtension(_ rest: Span<UInt8>) -> Bool {
+        var index = 0
+        while index < rest.count, Grammar.isBlank(rest[index]) { index += 1 }
+        return rest.isEmpty || (index < rest.count && rest[index] == UInt8(ascii: ";"))
     }
 
     private mutating func spend(_ count: Int) throws(HTTPError) {

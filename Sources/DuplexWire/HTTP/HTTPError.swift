@@ -88,6 +88,10 @@ extension HTTPError.Code {
     public static let truncated = Self(rawValue: "truncated")
     /// The head or the body took longer than the limit (RFC 9110 section 15.5.9).
     public static let timeout = Self(rawValue: "timeout")
+    /// An app has said something out of turn: a head behind the head, a piece of a body behind the end.
+    public static let wrongOrder = Self(rawValue: "wrongOrder")
+    /// An app has written more or less of a body than its Content-Length says (RFC 9110 section 8.6).
+    public static let wrongLength = Self(rawValue: "wrongLength")
 
     /// The status that a server answers a fault of this kind with; 400 for all that have no status of their own.
     var status: HTTPResponse.Status {
@@ -99,6 +103,7 @@ extension HTTPError.Code {
         case .bodyTooLarge: .contentTooLarge
         case .timeout: .requestTimeout
         case .malformedStatusLine: .badGateway
+        case .wrongOrder, .wrongLength: .internalServerError
         default: .badRequest
         }
     }

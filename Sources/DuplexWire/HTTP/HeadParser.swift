@@ -31,16 +31,15 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
     private var lines = LineReader()
     private var fields = HTTPFields()
     private var finishedLines = 0
-    private let headBound: Int
-    private let startLineBound: Int
-    private let fieldBound: Int
+    let bounds: HeadBounds
 
     init(limits: Limits) {
-        headBound = limits.headSize.bytes
-        // 8,000 bytes are what RFC 9112 section 3 recommends to support at least.
-        startLineBound = min(8_192, limits.headSize.bytes)
-        // The collection of fields itself has room for fewer than 65,535.
-        fieldBound = min(limits.headFields, 65_000)
+        bounds = HeadBounds(limits)
+    }
+
+    /// Whether nothing has been taken of the head that comes next.
+    var isFresh: Bool {
+        if case .atStart(hasSkipped: false) = state { lines.length == 0 } else { false }
     }
 
     /// Whether a head has begun and isn't complete.
@@ -81,9 +80,9 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
         _ input: Span<UInt8>,
         from position: inout Int
     ) throws(HTTPError) -> LineReader.Line? {
-        let rest = headBound - finishedLines
+        let rest = bounds.head - finishedLines
         do throws(LineReader.Fault) {
-            let line = try lines.read(input, from: &position, atMost: isAtStart ? min(startLineBound, rest) : rest)
+            let line = try lines.read(input, from: &position, atMost: isAtStart ? min(bounds.startLine, rest) : rest)
             guard let line else { return nil }
             finishedLines += line.count + 2
             return line
@@ -106,9 +105,9 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
                 "the \(isAtStart ? "first line" : "fields") of the head has the control \(Quotation.of(byte))"
             )
         case .tooLong where isAtStart:
-            HTTPError(.uriTooLong, "the first line is longer than \(startLineBound) bytes")
+            HTTPError(.uriTooLong, "the first line is longer than \(bounds.startLine) bytes")
         case .tooLong:
-            HTTPError(.headTooLarge, "the head is longer than \(headBound) bytes")
+            HTTPError(.headTooLarge, "the head is longer than \(bounds.head) bytes")
         }
     }
 
@@ -135,8 +134,8 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
     }
 
     private mutating func append(_ line: Span<UInt8>) throws(HTTPError) {
-        if fields.count >= fieldBound {
-            throw HTTPError(.tooManyFields, "the head has more than \(fieldBound) fields")
+        if fields.count >= bounds.fields {
+            throw HTTPError(.tooManyFields, "the head has more than \(bounds.fields) fields")
         }
         fields.append(try FieldLine.field(line))
     }
@@ -149,5 +148,23 @@ extension LineReader.Line {
         case .inInput(let range): range.count
         case .assembled(let bytes): bytes.count
         }
+    }
+}
+
+/// How long a head may be.
+struct HeadBounds: Sendable {
+    /// All of it, with its line ends.
+    let head: Int
+    /// The first line, with its line end.
+    let startLine: Int
+    /// The number of fields.
+    let fields: Int
+
+    init(_ limits: Limits) {
+        head = limits.headSize.bytes
+        // 8,000 bytes are what RFC 9112 section 3 recommends to support at least.
+        startLine = min(8_192, limits.headSize.bytes)
+        // The collection of fields itself has room for fewer than 65,535.
+        fields = min(limits.headFields, 65_000)
     }
 }

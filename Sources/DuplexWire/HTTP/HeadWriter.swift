@@ -32,12 +32,29 @@ extension ResponseHead {
     ///   - bytes: What the head is appended to.
     ///   - date: The value of Date, unless the fields have one; nil for none. Nothing here reads a clock.
     public func write(to bytes: inout [UInt8], date: String? = nil) {
-        HeadWriter.append(version.description, to: &bytes)
-        bytes.append(Grammar.space)
-        HeadWriter.append(status, to: &bytes)
-        HeadWriter.appendLineEnd(to: &bytes)
+        if version == .http11 {
+            Self.appendStatusLine(status, to: &bytes)
+        } else {
+            HeadWriter.append(version.description, to: &bytes)
+            bytes.append(Grammar.space)
+            HeadWriter.append(status, to: &bytes)
+            HeadWriter.appendLineEnd(to: &bytes)
+        }
         if let date, !fields.contains(.date) { HeadWriter.append("Date", date, to: &bytes) }
         HeadWriter.append(fields, to: &bytes)
+        HeadWriter.appendLineEnd(to: &bytes)
+    }
+}
+
+extension ResponseHead {
+    /// Appends the first line of a response in HTTP/1.1.
+    static func appendStatusLine(_ status: HTTPResponse.Status, to bytes: inout [UInt8]) {
+        if status.code == 200 && status.reasonPhrase == "OK" {
+            bytes.append(contentsOf: "HTTP/1.1 200 OK\r\n".utf8)
+            return
+        }
+        bytes.append(contentsOf: "HTTP/1.1 ".utf8)
+        HeadWriter.append(status, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
     }
 }
@@ -50,16 +67,47 @@ enum HeadWriter {
     }
 
     /// Appends text that can't leave its line: controls other than the tab become spaces.
-    static func append(_ text: some StringProtocol, to bytes: inout [UInt8]) {
-        for byte in text.utf8 { bytes.append(Grammar.isControl(byte) ? Grammar.space : byte) }
+    static func append(_ text: String, to bytes: inout [UInt8]) {
+        var index = bytes.count
+        bytes.append(contentsOf: text.utf8)
+        while true {
+            index = bytes.span.raw.endOfText(from: index)
+            if index == bytes.count { return }
+            bytes[index] = Grammar.space
+        }
     }
 
-    static func append(_ name: String, _ value: some StringProtocol, to bytes: inout [UInt8]) {
+    static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
         append(name, to: &bytes)
         bytes.append(UInt8(ascii: ":"))
         bytes.append(Grammar.space)
         append(value, to: &bytes)
         appendLineEnd(to: &bytes)
+    }
+
+    static func append(_ field: HTTPField, to bytes: inout [UInt8]) {
+        append(field.name.rawName, field.value, to: &bytes)
+    }
+
+    /// Appends a line that ends in a number.
+    static func append(_ start: String, number: Int, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: start.utf8)
+        append(number, base: 10, to: &bytes)
+        appendLineEnd(to: &bytes)
+    }
+
+    static func append(hexadecimal number: Int, to bytes: inout [UInt8]) {
+        append(number, base: 16, to: &bytes)
+    }
+
+    private static func append(_ number: Int, base: Int, to bytes: inout [UInt8]) {
+        var divisor = 1
+        while number / divisor >= base { divisor *= base }
+        while divisor > 0 {
+            let digit = UInt8(number / divisor % base)
+            bytes.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+            divisor /= base
+        }
     }
 
     static func append(_ fields: HTTPFields, to bytes: inout [UInt8]) {

@@ -4,28 +4,44 @@
 public import HTTPTypes
 
 /// The head of a request: its first line and its fields (RFC 9112 section 3).
-public struct RequestHead: Sendable, Hashable {
+///
+/// A head that was received keeps its bytes, and makes strings and fields of them when they are asked for.
+public struct RequestHead: Sendable {
     /// The method; any token is accepted, so a server that doesn't know it answers 501.
     public let method: HTTPRequest.Method
+    /// The version that the client speaks; its major number is 1.
+    public let version: HTTPVersion
+    /// How the end of the body is found.
+    public let framing: BodyFraming
+    /// Whether the connection may serve another request after this one (RFC 9112 section 9.3).
+    public let keepsAlive: Bool
+    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
+    public let expectsContinue: Bool
+    /// Whether there is an Upgrade field, whatever it names.
+    package let hasUpgrade: Bool
+    let content: RequestHeadContent
+}
+
+extension RequestHead {
     /// The request target as it was sent.
-    public let target: String
+    public var target: String { content.target }
+
     /// The target's path as it was sent, up to the question mark and not percent-decoded.
     ///
     /// `*` for the server as a whole, and empty for CONNECT.
-    public let path: String
+    public var path: String { content.path }
+
     /// What follows the target's first question mark, not percent-decoded; nil without one.
-    public let query: String?
-    /// The version that the client speaks; its major number is 1.
-    public let version: HTTPVersion
+    public var query: String? { content.query }
+
     /// The fields in the order in which they were sent.
-    public let fields: HTTPFields
-    /// How the end of the body is found.
-    public let framing: BodyFraming
+    public var fields: HTTPFields { content.fields }
+
     /// The host and port that the request is for, in lower case, such as `example.com:8080`.
     ///
     /// Taken from the target if that names one, and from Host otherwise (RFC 9112 section 3.3). Empty if an HTTP/1.0
     /// client names none.
-    public let host: String
+    public var host: String { content.host }
 }
 
 extension RequestHead {
@@ -44,23 +60,15 @@ extension RequestHead {
         fields: HTTPFields
     ) throws(HTTPError) {
         let parsed = try RequestTarget(target, method: method)
-        self.host = try Self.host(fields, target: parsed, version: version)
+        let host = try Self.host(fields, target: parsed, version: version)
         self.framing = try BodyFraming(requestFields: fields, version: version)
         self.method = method
-        self.target = target
-        self.path = parsed.path
-        self.query = parsed.query
         self.version = version
-        self.fields = fields
-    }
-
-    /// Whether the connection may serve another request after this one (RFC 9112 section 9.3).
-    public var keepsAlive: Bool { fields.keepsAlive(version: version) }
-
-    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
-    public var expectsContinue: Bool {
+        self.keepsAlive = fields.keepsAlive(version: version)
         // An HTTP/1.0 client can't understand the answer, so its expectation is ignored.
-        version >= .http11 && fields.hasToken("100-continue", in: .expect)
+        self.expectsContinue = version >= .http11 && fields.hasToken("100-continue", in: .expect)
+        self.hasUpgrade = fields.contains(.upgrade)
+        self.content = RequestHeadContent(target: target, path: parsed.path, query: parsed.query, host: host, fields: fields)
     }
 
     private static func host(
@@ -79,6 +87,22 @@ extension RequestHead {
             throw HTTPError(.badHost, "Host is \(Quotation.of(value)), not host or host:port")
         }
         return target.authority?.text ?? host.text
+    }
+}
+
+extension RequestHead: Hashable {
+    /// Whether the two have the same parts; what follows from these isn't compared.
+    public static func == (left: RequestHead, right: RequestHead) -> Bool {
+        left.method == right.method && left.version == right.version && left.target == right.target
+            && left.host == right.host && left.framing == right.framing && left.fields == right.fields
+    }
+
+    /// Feeds the parts to the hasher.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(method)
+        hasher.combine(target)
+        hasher.combine(version)
+        hasher.combine(fields)
     }
 }
 

@@ -32,7 +32,8 @@ public struct RequestHeadParser: Sendable {
     /// - Returns: The head, or nil when more input is needed.
     /// - Throws: ``HTTPError`` with the status to answer.
     public mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> RequestHead? {
-        try parser.parse(input, from: &position)
+        if parser.isFresh, let head = WholeHead.read(input.raw, from: &position, bounds: parser.bounds) { return head }
+        return try parser.parse(input, from: &position)
     }
 }
 

@@ -30,16 +30,6 @@ public struct DeflateAgreement: Sendable, Hashable {
         if case .value(let bits) = fields.serverMaxWindowBits { serverMaxWindowBits = bits }
         if case .value(let bits) = fields.clientMaxWindowBits { clientMaxWindowBits = bits }
     }
-
-    /// Whether messages of that side may refer to those before them.
-    public func takesOver(_ sender: Session.Role) -> Bool {
-        !(sender == .server ? serverNoContextTakeover : clientNoContextTakeover)
-    }
-
-    /// The largest window that that side deflates with, as an exponent.
-    public func windowBits(_ sender: Session.Role) -> Int {
-        sender == .server ? serverMaxWindowBits : clientMaxWindowBits
-    }
 }
 
 extension DeflateAgreement: CustomStringConvertible {

@@ -61,7 +61,9 @@ public enum ServerHandshake {
     ///
     /// - Parameter head: The head of the request.
     /// - Returns: Whether Upgrade names `websocket`.
-    public static func isUpgrade(_ head: RequestHead) -> Bool { head.fields.hasToken("websocket", in: .upgrade) }
+    public static func isUpgrade(_ head: RequestHead) -> Bool {
+        head.hasUpgrade && head.fields.hasToken("websocket", in: .upgrade)
+    }
 
     /// Judges a request by every rule of RFC 6455 section 4.2.1, and answers it by section 4.2.2.
     ///

@@ -28,17 +28,6 @@ struct NumbersTests {
         #expect(number.fixed(digits) == text)
     }
 
-    @Test(
-        "A duration is counted in whole nanoseconds, and cut to what can be counted",
-        arguments: [
-            (Duration.zero, 0), (.nanoseconds(1), 1), (.seconds(2) + .nanoseconds(3), 2_000_000_003),
-            (.seconds(Int64.max), Int64.max), (.seconds(Int64.min), Int64.min),
-        ] as [(Duration, Int64)]
-    )
-    func nanoseconds(duration: Duration, count: Int64) {
-        #expect(duration.nanoseconds == count)
-    }
-
     @Test("Milliseconds have three digits behind the point")
     func milliseconds() {
         #expect(Duration.microseconds(41).inMilliseconds == "0.041")

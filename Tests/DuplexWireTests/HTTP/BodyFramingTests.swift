@@ -16,7 +16,7 @@ struct BodyFramingTests {
             (.http11, [(.contentLength, "0")], .none),
             (.http11, [(.contentLength, "0005")], .length(5)), (.http11, [(.transferEncoding, "chunked")], .chunked),
             (.http11, [(.transferEncoding, "CHUNKED")], .chunked),
-            (.http11, [(.transferEncoding, " , chunked")], .chunked),
+            (.http11, [(.transferEncoding, "Chunked")], .chunked),
             (.http10, [(.contentLength, "5")], .length(5)),
         ] as [Row]
     )
@@ -38,6 +38,13 @@ struct BodyFramingTests {
             ([(.transferEncoding, "chunked"), (.transferEncoding, "chunked")], 400),
             ([(.transferEncoding, "gzip")], 501), ([(.transferEncoding, "gzip, chunked")], 501),
             ([(.transferEncoding, "xchunked")], 501), ([(.transferEncoding, "chunked;a=b")], 501),
+            ([(.transferEncoding, " , chunked")], 400), ([(.transferEncoding, "chunked,")], 400),
+            ([(.transferEncoding, ",chunked")], 400), ([(.transferEncoding, ""), (.transferEncoding, "chunked")], 400),
+            ([(.transferEncoding, "chunked"), (.transferEncoding, "")], 400),
+            ([(.transferEncoding, "chunked"), (.transferEncoding, "gzip")], 400),
+            ([(.transferEncoding, "gzip"), (.transferEncoding, "chunked")], 501),
+            ([(.transferEncoding, "chunked ;a=b")], 501), ([(.transferEncoding, "chunked x")], 501),
+            ([(.transferEncoding, "\u{B}chunked")], 501),
             ([(.transferEncoding, "\"chunked\"")], 501), ([(.transferEncoding, "identity")], 501),
         ] as [([(HTTPField.Name, String)], Int)]
     )

@@ -14,7 +14,8 @@ struct ChunkedDecoderTests {
             ("a\n0123456789\n0\n\n", "0123456789"),
             ("A\n0123456789\n0\n\n", "0123456789"), ("3;x=y;z=\"1\"\nabc\n0;last\n\n", "abc"),
             ("3\nabc\n0\nTrailer: x\nOther: y\n\n", "abc"), ("4\n\n\n\n0\n\n", "\r\n\r\n"),
-            ("000000000000003\nabc\n0\n\n", "abc"),
+            ("000000000000003\nabc\n0\n\n", "abc"), ("3 ;x=y\nabc\n0\n\n", "abc"),
+            ("3 \t ; x = y\nabc\n0\t;last\n\n", "abc"),
         ]
     )
     func joining(text: String, body: String) {
@@ -29,7 +30,8 @@ struct ChunkedDecoderTests {
     @Test(
         "What another recipient might read as another body is refused",
         arguments: [
-            "\n", "x\n", " 5\nhello\n", "5 \nhello\n", "5 ;x\nhello\n", "+5\nhello\n", "-5\n", "0x5\nhello\n",
+            "\n", "x\n", " 5\nhello\n", "5 \nhello\n", "5\t\nhello\n",
+            "5 x;\nhello\n", " ;x\n", "5 5;x\n", "+5\nhello\n", "-5\n", "0x5\nhello\n",
             "5h\nhello\n",
             ";x\n", "5\nhello0\n\n", "5\nhello!\n", "5\nhell\n0\n\n", "5\nhelloX\n0\n\n", "ffffffffffffffff\n",
             "8000000000000000\n", "0000000000000005\nhello\n", "5\u{0}\n", "5;\u{1}\n", "5_0\n",
@@ -83,6 +85,14 @@ struct ChunkedDecoderTests {
     @Test("Extensions are bounded in their sum, so that tiny chunks can't carry them forever")
     func extensions() {
         let chunk = "1;" + String(repeating: "x", count: 999) + "\na\n"
+        let decoded = DecodedBody([wire(String(repeating: chunk, count: 17))], .chunked)
+        #expect(decoded.error?.code == .headTooLarge)
+        #expect(decoded.body.count == 16)
+    }
+
+    @Test("White space before an extension counts like the extension")
+    func whiteSpace() {
+        let chunk = "1" + String(repeating: " ", count: 999) + ";\na\n"
         let decoded = DecodedBody([wire(String(repeating: chunk, count: 17))], .chunked)
         #expect(decoded.error?.code == .headTooLarge)
         #expect(decoded.body.count == 16)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// The hosts that a server answers for.
+///
+/// A page of anybody's can have its name lead to 127.0.0.1 (DNS rebinding), and would then be of the same origin as a server
+/// that is meant for this machine. So a server that only this machine reaches answers for this machine's names, and for
+/// others when it is told to (RFC 9110 section 7.4, 421).
+struct AllowedHosts: Sendable {
+    private let names: Set<String>
+    private let isRestricted: Bool
+
+    /// Makes a value.
+    ///
+    /// - Parameters:
+    ///   - names: the hosts that the app names, without ports; `nil` for the default.
+    ///   - isLocal: whether the server can only be reached from this machine, by TCP.
+    init(_ names: [String]?, isLocal: Bool) {
+        self.names = Set((names ?? []).map { $0.lowercased() })
+        isRestricted = names.map { !$0.contains("*") } ?? isLocal
+    }
+
+    /// Whether a request for that host is answered.
+    ///
+    /// - Parameter host: as of `RequestHead.host`, in lower case, perhaps with a port; empty where an HTTP/1.0 client
+    ///   names none, as no browser does.
+    /// - Returns: whether it is.
+    func contain(_ host: String) -> Bool {
+        guard isRestricted, !host.isEmpty else { return true }
+        let name = Self.name(of: host)
+        return Self.isLocal(name) || names.contains(String(name))
+    }
+
+    /// The host without its port.
+    private static func name(of host: String) -> Substring {
+        if host.hasPrefix("[") { return host.prefix { $0 != "]" } + "]" }
+        return host.prefix { $0 != ":" }
+    }
+
+    /// RFC 6761 section 6.3; RFC 1122 section 3.2.1.3.
+    private static func isLocal(_ name: Substring) -> Bool {
+        if name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]" { return true }
+        let numbers = name.split(separator: ".", omittingEmptySubsequences: false)
+        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+/// A part of a file on its way to the client, and the runner that waits for its end.
+final class FileTransfer {
+    let transfer: Transfer
+    let waiter: Waiter<Void>
+
+    init(_ range: FileRange, waiter: Waiter<Void>, began: MonotonicInstant) {
+        transfer = Transfer(.file(range), id: 0, began: began)
+        self.waiter = waiter
+    }
+}
+
+extension HTTPConnection {
+    /// Sends a part of a file; returns when the system has taken it.
+    static func transmit(_ range: sending FileRange, _ connection: LoopBound<HTTPConnection>) async throws {
+        let range = LoopBound(range, on: connection.value.services.loop.thread)
+        try await waitOnLoop { (waiter: Waiter<Void>) in
+            connection.value.begin(range.value, waiter)
+        } onCancel: {
+            // The client has gone, which ends the wait as well.
+        }
+    }
+
+    private func begin(_ range: FileRange, _ waiter: Waiter<Void>) {
+        guard stage == .serving, range.remaining > 0, session.sendsBody else { return waiter.resume(returning: ()) }
+        do throws(HTTPError) {
+            _ = try session.beginPiece(Int(clamping: range.remaining), into: &services.scratch)
+        } catch {
+            return waiter.resume(throwing: error)
+        }
+        file = FileTransfer(range, waiter: waiter, began: services.now)
+        channel.handlerSends = true
+    }
+
+    /// Sends as much of the file as goes now; the channel is empty.
+    func sendFile() -> TransferResult {
+        guard let file else { return .wouldBlock }
+        do throws(SocketError) {
+            let step = try file.transfer.move(to: channel, mayBeDirect: !channel.isSecured)
+            if case .disconnected(let code) = step { return .failed(code) }
+            if file.transfer.isTaken { endFile(nil) }
+        } catch {
+            endFile(error)
+        }
+        return .wouldBlock
+    }
+
+    func endFile(_ error: (any Error)?) {
+        guard let file else { return }
+        self.file = nil
+        channel.handlerSends = false
+        if let error { file.waiter.resume(throwing: error) } else { file.waiter.resume(returning: ()) }
+    }
+}

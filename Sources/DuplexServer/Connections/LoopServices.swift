@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import Logging
+import Tracing
+
+/// Who keeps the connections of a loop and the tasks of their handlers.
+protocol ConnectionOwner: AnyObject, Sendable {
+    /// Runs a task on the loop, a child of the server's.
+    func spawn(_ body: @escaping @concurrent @Sendable () async -> Void)
+    /// Forgets a connection that has ended.
+    func remove(_ connection: HTTPConnection)
+    /// Makes a WebSocket of a connection whose handshake has been answered.
+    func open(_ upgrade: Upgrade, from connection: HTTPConnection)
+}
+
+/// What all connections of a server have in common on one loop.
+///
+/// Belongs to the loop's thread.
+final class LoopServices {
+    let loop: EventLoop
+    let core: LoopCore
+    let session: HTTPServerSession.Settings
+    let closeTimeout: Duration
+    let hosts: AllowedHosts
+    let logger: Logger
+    let tracer: (any Tracer)?
+    var table: RouteTable
+    /// Whether the server has begun to end.
+    var isStopping = false
+    unowned let owner: any ConnectionOwner
+    /// What is being written of a response, on its way to the channel.
+    var scratch: [UInt8] = []
+
+    /// Connections with a task, which may last longer than they do.
+    private var runners: [ObjectIdentifier: HTTPConnection] = [:]
+    private var date = ""
+    private var dateEnds: MonotonicInstant?
+
+    init(loop: EventLoop, owner: any ConnectionOwner, settings: ServingSettings, table: RouteTable) {
+        self.loop = loop
+        self.owner = owner
+        self.table = table
+        core = loop.core
+        session = settings.session
+        closeTimeout = settings.closeTimeout
+        hosts = settings.hosts
+        logger = settings.logger
+        tracer = settings.tracer
+    }
+
+    var now: MonotonicInstant { core.now }
+
+    /// The value of Date (RFC 9110 section 6.6.1); made once in a second.
+    func dateValue() -> String {
+        if let dateEnds, now < dateEnds { return date }
+        date = HTTPDate.now()
+        dateEnds = now.advanced(by: .seconds(1))
+        return date
+    }
+
+    func noteRunner(_ connection: HTTPConnection) {
+        runners[ObjectIdentifier(connection)] = connection
+    }
+
+    func forgetRunner(_ connection: HTTPConnection) {
+        runners[ObjectIdentifier(connection)] = nil
+    }
+
+    /// The routes whose handlers are at work in tasks.
+    var runningRoutes: [String] { runners.values.compactMap { $0.present?.route } }
+
+    /// Hands what was written to a channel.
+    func writeScratch(to channel: Channel) {
+        guard !scratch.isEmpty else { return }
+        var bytes: [UInt8] = []
+        swap(&bytes, &scratch)
+        channel.write(bytes.span.raw)
+        swap(&bytes, &scratch)
+        trimScratch()
+    }
+
+    /// Gives back what a large head took.
+    func trimScratch() {
+        if scratch.capacity > 64 * 1_024 { scratch = [] } else { scratch.removeAll(keepingCapacity: true) }
+    }
+}
+
+/// What of a server's settings its connections ask for.
+struct ServingSettings: Sendable {
+    var session: HTTPServerSession.Settings
+    var closeTimeout: Duration
+    var hosts: AllowedHosts
+    var logger: Logger
+    var tracer: (any Tracer)?
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// A task of a group, to be cancelled by itself, which the group has no way to do.
+///
+/// Belongs to its loop's thread.
+@safe struct RunningTask {
+    // Valid for as long as the task runs: it takes its entry back before it ends, on the thread that cancels.
+    private let task: UnsafeCurrentTask
+
+    /// The task that the caller runs in; nil outside of tasks.
+    static var current: RunningTask? {
+        unsafe withUnsafeCurrentTask { task in
+            if let task = unsafe task { unsafe RunningTask(task: task) } else { nil }
+        }
+    }
+
+    func cancel() {
+        unsafe task.cancel()
+    }
+}

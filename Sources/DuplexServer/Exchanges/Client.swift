@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+
+/// Who sent a request: what is the same for all requests of a connection.
+public final class Client: Sendable {
+    /// The address of the peer, or of the one that a proxy speaks for by the PROXY protocol.
+    public let remoteAddress: SocketAddress?
+    /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
+    public let tls: TLSConnection?
+
+    init(remoteAddress: SocketAddress?, tls: TLSConnection?) {
+        self.remoteAddress = remoteAddress
+        self.tls = tls
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+/// What an exchange asks of the connection that it came by; all on the loop.
+///
+/// An exchange knows no version of HTTP: this is the seam below it.
+protocol ExchangeCarrier: AnyObject {
+    /// The app asks for the body: a client that waits for word may send it.
+    func wantBody()
+    /// The app has taken what there was of the body, or has enough for now.
+    func setReadingBody(_ isReading: Bool)
+    /// Sends a piece of the response's body.
+    func writePiece(_ piece: [UInt8]) throws(HTTPError)
+    /// Whether so much waits for the client that the writer should, too.
+    var isBehind: Bool { get }
+}
+
+/// One request and its response while a task handles them: the body on its way in, the pieces of the response on theirs out.
+///
+/// An actor on its connection's loop, so that tasks anywhere may read and write, and those on the loop do so without a hop.
+actor Exchange {
+    nonisolated let loop: EventLoop
+    private let carrier: LoopBound<any ExchangeCarrier>
+
+    private var pieces: Deque<[UInt8]> = []
+    private var pieceBytes = 0
+    private var isReading = true
+    private var bodyEnd: BodyEnd?
+    private var reader: Waiter<[UInt8]?>?
+    private(set) var requestTrailers: HTTPFields = [:]
+
+    private var writers: Deque<Waiter<Void>> = []
+    private(set) var trailers: HTTPFields = [:]
+    /// Why the app can't go on; nil while it can.
+    private var failure: (any Error)?
+    private var nextID: UInt64 = 0
+
+    private enum BodyEnd {
+        case complete
+        case failed(HTTPError)
+    }
+
+    /// How much of a body waits for the app before reading from the client stops.
+    private static let bodyBound = 64 * 1_024
+
+    init(loop: EventLoop, carrier: LoopBound<any ExchangeCarrier>) {
+        self.loop = loop
+        self.carrier = carrier
+    }
+
+    /// The loop, which runs what is isolated to this actor.
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    // MARK: The request's body, as the connection sees it
+
+    /// Takes a piece in; the caller bounds what comes while nobody reads by ``isFull``.
+    func append(_ piece: [UInt8]) {
+        if let reader {
+            self.reader = nil
+            reader.resume(returning: piece)
+        } else {
+            pieces.append(piece)
+            pieceBytes += piece.count
+            pauseIfFull()
+        }
+    }
+
+    /// The body has ended.
+    func finishBody(_ trailers: HTTPFields) {
+        requestTrailers = trailers
+        endBody(.complete)
+    }
+
+    /// The body doesn't come whole.
+    func failBody(_ error: HTTPError) {
+        endBody(.failed(error))
+    }
+
+    private func endBody(_ end: BodyEnd) {
+        guard bodyEnd == nil else { return }
+        bodyEnd = end
+        guard let reader else { return }
+        self.reader = nil
+        switch end {
+        case .complete: reader.resume(returning: nil)
+        case .failed(let error): reader.resume(throwing: error)
+        }
+    }
+
+    private func pauseIfFull() {
+        guard isReading, pieceBytes >= Self.bodyBound else { return }
+        isReading = false
+        carrier.value.setReadingBody(false)
+    }
+
+    // MARK: The request's body, as the app sees it
+
+    /// The next piece, or nil at the end.
+    func nextPiece() async throws -> [UInt8]? {
+        if let piece = pieces.popFirst() { return taken(piece) }
+        switch bodyEnd {
+        case .complete: return nil
+        case .failed(let error): throw error
+        case nil: break
+        }
+        let id = nextWaiterID()
+        let exchange = self
+        return try await waitOnLoop(id: id) { (waiter: Waiter<[UInt8]?>) in
+            wait(waiter)
+        } onCancel: {
+            exchange.loop.execute { _ in exchange.assumeIsolated { $0.cancelReader(id) } }
+        }
+    }
+
+    private func wait(_ waiter: Waiter<[UInt8]?>) {
+        if let failure {
+            waiter.resume(throwing: failure)
+        } else if Task.isCancelled {
+            waiter.resume(throwing: CancellationError())
+        } else if reader != nil {
+            waiter.resume(throwing: HTTPError(.wrongOrder, "the body of a request is read by one task at a time"))
+        } else {
+            reader = waiter
+            carrier.value.wantBody()
+        }
+    }
+
+    private func cancelReader(_ id: UInt64) {
+        guard reader?.id == id, let reader else { return }
+        self.reader = nil
+        reader.resume(throwing: CancellationError())
+    }
+
+    private func taken(_ piece: [UInt8]) -> [UInt8] {
+        pieceBytes -= piece.count
+        if !isReading && pieceBytes < Self.bodyBound / 2 && bodyEnd == nil {
+            isReading = true
+            carrier.value.setReadingBody(true)
+        }
+        return piece
+    }
+
+    private func nextWaiterID() -> UInt64 {
+        nextID += 1
+        return nextID
+    }
+
+    // MARK: The response
+
+    func setTrailers(_ fields: HTTPFields) {
+        trailers = fields
+    }
+
+    /// Sends a piece of the response, and waits while the client is behind.
+    func write(_ piece: [UInt8]) async throws {
+        if let failure { throw failure }
+        try carrier.value.writePiece(piece)
+        if let failure { throw failure }
+        guard carrier.value.isBehind else { return }
+        try await waitForClient()
+    }
+
+    /// Waits until what is on its way to the client has become little.
+    func waitForClient() async throws {
+        let id = nextWaiterID()
+        let exchange = self
+        try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
+            if let failure {
+                waiter.resume(throwing: failure)
+            } else if Task.isCancelled {
+                waiter.resume(throwing: CancellationError())
+            } else {
+                writers.append(waiter)
+            }
+        } onCancel: {
+            exchange.loop.execute { _ in exchange.assumeIsolated { $0.cancelWriter(id) } }
+        }
+    }
+
+    private func cancelWriter(_ id: UInt64) {
+        guard let index = writers.firstIndex(where: { $0.id == id }) else { return }
+        writers.remove(at: index).resume(throwing: CancellationError())
+    }
+
+    /// The client has caught up.
+    func drained() {
+        while let writer = writers.popFirst() { writer.resume(returning: ()) }
+    }
+
+    /// The client has gone, or the response has ended: whoever still reads or writes can't go on.
+    func end(_ error: any Error) {
+        guard failure == nil else { return }
+        failure = error
+        if let reader {
+            self.reader = nil
+            reader.resume(throwing: error)
+        }
+        while let writer = writers.popFirst() { writer.resume(throwing: error) }
+    }
+}

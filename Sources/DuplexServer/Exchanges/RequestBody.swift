@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWire
+public import HTTPTypes
+
+/// The body of a request, in pieces as they come.
+///
+/// Read once, by one task. As long as the handler doesn't ask for more, nothing more than 64 KiB is received, and TCP
+/// holds the client back. A client that waits for `100 Continue` gets it when the first piece is asked for (RFC 9110
+/// section 10.1.1). What the handler leaves is read past, up to 64 KiB, or the connection ends behind the response.
+///
+/// The whole is bounded by `Limits.bodySize` of the route; 413 answers a request that says it is longer.
+public struct RequestBody: AsyncSequence, Sendable {
+    /// Some bytes, at least one.
+    public typealias Element = [UInt8]
+
+    let exchange: Exchange?
+    /// The length that was announced; `nil` where it is known at the end only, and 0 where there is no body.
+    public let length: Int?
+
+    static let none = RequestBody(exchange: nil, length: 0)
+
+    /// Reads the pieces.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let exchange: Exchange?
+
+        /// The next piece, or `nil` at the end.
+        ///
+        /// - Throws: `HTTPError` when the body is malformed, too slow, too long or cut short; thrown on by a handler, it is
+        ///   answered with its status. `CancellationError` when the task is cancelled or the client has gone.
+        public mutating func next() async throws -> [UInt8]? {
+            try await exchange?.nextPiece()
+        }
+
+        /// The next piece, or `nil` at the end; see ``next()``.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
+            try await exchange?.nextPiece()
+        }
+    }
+
+    /// Reads the pieces; a second iterator goes on where the first one stopped.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(exchange: exchange)
+    }
+
+    /// The whole body.
+    ///
+    /// - Parameter limit: the most bytes that are taken. Default: what the route allows.
+    /// - Returns: the bytes; none where there is no body.
+    /// - Throws: `HTTPError` with `bodyTooLarge` when there are more, else as ``AsyncIterator/next()``.
+    public func collect(upTo limit: ByteCount = .unlimited) async throws -> [UInt8] {
+        guard let exchange else { return [] }
+        if let length, length > limit.bytes { throw Self.tooLarge(limit) }
+        var bytes: [UInt8] = []
+        while let piece = try await exchange.nextPiece() {
+            guard piece.count <= limit.bytes - bytes.count else { throw Self.tooLarge(limit) }
+            // A body that comes in one piece isn't copied.
+            if bytes.isEmpty { bytes = piece } else { bytes += piece }
+        }
+        return bytes
+    }
+
+    private static func tooLarge(_ limit: ByteCount) -> HTTPError {
+        HTTPError(.bodyTooLarge, "the body is longer than \(limit)")
+    }
+
+    /// The fields behind a body in chunks (RFC 9112 section 7.1.2); empty before its end.
+    public var trailers: HTTPFields {
+        get async { await exchange?.requestTrailers ?? [:] }
+    }
+}

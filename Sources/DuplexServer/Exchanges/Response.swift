@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// An answer to a request.
+///
+/// Its length, the date and what concerns the connection are added when it is sent; such fields of the app's are left out.
+public struct Response: Sendable {
+    /// The status. Default: 200.
+    public var status: HTTPResponse.Status
+    /// The body; not sent in answer to HEAD.
+    public var body: ResponseBody
+    /// Fields that are sent behind the body, where it goes in chunks (RFC 9110 section 6.5).
+    ///
+    /// For those that are known only at the end see ``ResponseWriter/setTrailers(_:)``.
+    public var trailers: HTTPFields = [:]
+    /// The media type, apart from the other fields: most responses have no other.
+    var mediaType: String?
+    var otherFields: HTTPFields
+
+    /// The fields.
+    public var fields: HTTPFields {
+        get {
+            guard let mediaType else { return otherFields }
+            var fields = otherFields
+            fields[.contentType] = mediaType
+            return fields
+        }
+        set {
+            otherFields = newValue
+            mediaType = nil
+        }
+    }
+
+    /// Makes a response.
+    ///
+    /// - Parameters:
+    ///   - status: the status.
+    ///   - type: the media type of the body; left out when `nil`.
+    ///   - fields: further fields.
+    ///   - body: the body, such as `[1, 2, 3]`, `"text"`, or one of ``ResponseBody``'s.
+    public init(
+        status: HTTPResponse.Status = .ok,
+        type: String? = nil,
+        fields: HTTPFields = [:],
+        body: ResponseBody = .none
+    ) {
+        self.status = status
+        self.body = body
+        mediaType = type
+        otherFields = fields
+        if type != nil { otherFields[.contentType] = nil }
+    }
+
+    /// Makes a response of bytes.
+    public init(
+        status: HTTPResponse.Status = .ok,
+        type: String? = nil,
+        fields: HTTPFields = [:],
+        body: [UInt8]
+    ) {
+        self.init(status: status, type: type, fields: fields, body: .bytes(body))
+    }
+
+    /// Makes a response whose body is written while it is made; see ``ResponseBody/writer(length:_:)``.
+    ///
+    /// - Parameters:
+    ///   - status: the status.
+    ///   - type: the media type of the body.
+    ///   - fields: further fields.
+    ///   - write: writes the body; it has ended when this returns.
+    public init(
+        status: HTTPResponse.Status = .ok,
+        type: String? = nil,
+        fields: HTTPFields = [:],
+        write: @escaping @Sendable (ResponseWriter) async throws -> Void
+    ) {
+        self.init(status: status, type: type, fields: fields, body: .writer(write))
+    }
+
+    /// A response of plain text.
+    public static func text(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
+        Response(status: status, type: "text/plain; charset=utf-8", body: .text(text))
+    }
+
+    /// A response that tells a person what was wrong: the status and a sentence.
+    static func problem(_ status: HTTPResponse.Status, _ sentence: String, fields: HTTPFields = [:]) -> Response {
+        var response = Response.text("\(status.code) \(status.reasonPhrase)\n\(sentence)\n", status: status)
+        for field in fields { response.otherFields.append(field) }
+        // The sentence may quote the request: no browser is to take it for a page.
+        response.otherFields[.xContentTypeOptions] = "nosniff"
+        return response
+    }
+}
+
+/// What a route may return: a ``Response``, or something that makes one.
+public protocol ResponseConvertible: Sendable {
+    /// The response that is sent.
+    var response: Response { get }
+}
+
+extension Response: ResponseConvertible {
+    /// The response itself.
+    public var response: Response { self }
+}
+
+extension String: ResponseConvertible {
+    /// The text as `text/plain` in UTF-8.
+    public var response: Response { .text(self) }
+}
+
+extension HTTPResponse.Status: ResponseConvertible {
+    /// A response of that status without a body.
+    public var response: Response { Response(status: self) }
+}

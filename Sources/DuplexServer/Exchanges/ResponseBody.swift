@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// The body of a response: bytes, a part of a file, or what a task makes of it while the client reads.
+public struct ResponseBody: Sendable {
+    enum Content: Sendable {
+        case bytes([UInt8])
+        case text(String)
+        case file(ResponseFile)
+        case writer(length: Int?, @Sendable (ResponseWriter) async throws -> Void)
+    }
+
+    let content: Content
+
+    /// No body.
+    public static let none = ResponseBody(content: .bytes([]))
+
+    /// These bytes.
+    public static func bytes(_ bytes: [UInt8]) -> ResponseBody {
+        ResponseBody(content: .bytes(bytes))
+    }
+
+    /// A text in UTF-8.
+    public static func text(_ text: String) -> ResponseBody {
+        ResponseBody(content: .text(text))
+    }
+
+    /// A part of a file, which the system moves to the connection by itself where it can (sendfile(2)).
+    ///
+    /// A file that is cut short while it is sent cuts the connection: nobody takes what came for the whole.
+    ///
+    /// - Parameters:
+    ///   - path: of a regular file.
+    ///   - offset: where the part begins. Default: the beginning of the file.
+    ///   - count: its length. Default: up to the end that the file has now.
+    /// - Returns: the body.
+    /// - Throws: `SocketError` with `unreadableFile` when it can't be opened, isn't a regular file, or is shorter.
+    public static func file(_ path: String, offset: UInt64 = 0, count: UInt64? = nil) throws -> ResponseBody {
+        ResponseBody(content: .file(try ResponseFile(path: path, offset: offset, count: count)))
+    }
+
+    /// What a closure writes, as fast as the client takes it.
+    ///
+    /// - Parameters:
+    ///   - length: how long the body will be, where that is known: it is held to it. Sent in chunks otherwise, or up to the
+    ///     end of the connection to a client of HTTP/1.0.
+    ///   - write: writes the body, which has ended when this returns. What it throws cuts the connection, so that the
+    ///     client doesn't take a part for the whole. It is cancelled when the client has gone.
+    /// - Returns: the body.
+    public static func writer(
+        length: Int? = nil,
+        _ write: @escaping @Sendable (ResponseWriter) async throws -> Void
+    ) -> ResponseBody {
+        ResponseBody(content: .writer(length: length, write))
+    }
+
+    /// The pieces of a sequence, each sent when the client has taken those before it.
+    ///
+    /// - Parameters:
+    ///   - pieces: the pieces; an error of theirs cuts the connection.
+    ///   - length: as of ``writer(length:_:)``.
+    /// - Returns: the body.
+    public static func sequence<Pieces: AsyncSequence & Sendable>(
+        _ pieces: Pieces,
+        length: Int? = nil
+    ) -> ResponseBody where Pieces.Element == [UInt8] {
+        writer(length: length) { writer in
+            for try await piece in pieces { try await writer.write(piece) }
+        }
+    }
+
+    /// The bytes, where they are at hand; `nil` for a file and what a task makes.
+    public var bytes: [UInt8]? {
+        switch content {
+        case .bytes(let bytes): bytes
+        case .text(let text): Array(text.utf8)
+        case .file, .writer: nil
+        }
+    }
+
+    /// How long the body is; `nil` where that is known only at its end.
+    public var count: Int? {
+        switch content {
+        case .bytes(let bytes): bytes.count
+        case .text(let text): text.utf8.count
+        case .file(let file): file.count
+        case .writer(let length, _): length
+        }
+    }
+}
+
+extension ResponseBody: ExpressibleByStringLiteral {
+    /// A text in UTF-8.
+    public init(stringLiteral text: String) {
+        self.init(content: .text(text))
+    }
+}

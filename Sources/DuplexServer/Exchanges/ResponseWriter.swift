@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// Writes the body of a response while it is made.
+///
+/// Any task may write, on any executor; pieces go out in the order of the calls.
+public struct ResponseWriter: Sendable {
+    let exchange: Exchange
+
+    /// Writes a piece.
+    ///
+    /// Returns once the connection has taken it, and waits while more than 64 KiB are on their way to a client that is slow.
+    ///
+    /// - Parameter bytes: the piece; an empty one does nothing.
+    /// - Throws: `CancellationError` when the client has gone or the task is cancelled; `HTTPError` with `wrongLength` when
+    ///   the body is longer than was said.
+    public func write(_ bytes: [UInt8]) async throws {
+        try await exchange.write(bytes)
+    }
+
+    /// Writes a piece of text in UTF-8; see ``write(_:)-([UInt8])``.
+    public func write(_ text: String) async throws {
+        try await exchange.write(Array(text.utf8))
+    }
+
+    /// Has these fields sent behind the body, if it goes in chunks (RFC 9110 section 6.5).
+    public func setTrailers(_ fields: HTTPFields) async {
+        await exchange.setTrailers(fields)
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What is wrong with the routes of a server; thrown when it is to run.
+public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of fault; an open set.
+    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+        /// The code's name.
+        public let rawValue: String
+
+        /// Makes a code of that name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The code's name.
+        public var description: String { rawValue }
+
+        /// The same method of the same path, or two WebSockets of the same path: one of them would never be reached.
+        public static let definedTwice = Self(rawValue: "definedTwice")
+        /// The path doesn't begin with a slash, or has something behind its `*`.
+        public static let badPath = Self(rawValue: "badPath")
+    }
+
+    /// The kind of fault.
+    public let code: Code
+    /// The route, such as `GET /users/:id`.
+    public let route: String
+    /// What is wrong, in plain words.
+    public let message: String
+
+    /// The route and what is wrong with it.
+    public var description: String { "\(route): \(message)" }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWebSockets
+public import DuplexWire
+
+/// Something that a route or a group of routes has otherwise than the server.
+///
+/// ```swift
+/// server.webSocket("/log", .subprotocols("log.v1"), .limits(.local)) { socket in … }
+/// ```
+public struct RouteOption: Sendable {
+    let apply: @Sendable (inout RouteSettings) -> Void
+
+    /// What clients may make the server hold or wait for.
+    ///
+    /// Of requests `bodySize` and `bodyRate`: the limits of a head are the server's, since they hold before it is known which
+    /// route it leads to.
+    public static func limits(_ limits: Limits) -> RouteOption {
+        RouteOption { $0.limits = limits }
+    }
+
+    /// The longest body of a request; 413 answers a longer one.
+    public static func bodySize(_ size: ByteCount) -> RouteOption {
+        RouteOption { $0.limits.bodySize = size }
+    }
+
+    /// The subprotocols that WebSockets speak, the preferred one first (RFC 6455 section 1.9).
+    ///
+    /// - Parameters:
+    ///   - names: the names.
+    ///   - isRequired: whether a client that asks for none of them is refused with 400. Default: false.
+    /// - Returns: the option.
+    public static func subprotocols(_ names: String..., isRequired: Bool = false) -> RouteOption {
+        RouteOption {
+            $0.subprotocols = names
+            $0.requiresSubprotocol = isRequired
+        }
+    }
+
+    /// Which pages may open WebSockets (RFC 6455 section 10.2).
+    public static func origins(_ policy: OriginPolicy) -> RouteOption {
+        RouteOption { $0.origins = policy }
+    }
+
+    /// Whether WebSockets accept compression of messages, and how (RFC 7692).
+    public static func compression(_ compression: WebSocketCompression) -> RouteOption {
+        RouteOption { $0.compression = compression }
+    }
+
+    /// Which clients' offers of compression are declined because theirs doesn't work.
+    public static func compressionQuirks(_ quirks: CompressionQuirks) -> RouteOption {
+        RouteOption { $0.compressionQuirks = quirks }
+    }
+
+    /// When to ping WebSocket clients, and how long to wait for the pong.
+    public static func keepalive(_ keepalive: Keepalive) -> RouteOption {
+        RouteOption { $0.keepalive = keepalive }
+    }
+
+    /// How long the closing handshake of a WebSocket may take.
+    public static func closeTimeout(_ timeout: Duration) -> RouteOption {
+        RouteOption { $0.closeTimeout = timeout }
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+
+/// A handler of requests with all that belongs to its route.
+final class Endpoint: Sendable {
+    /// The path as the app has written it.
+    let pattern: String
+    let method: HTTPRequest.Method
+    let handler: RouteHandler
+    /// What it calls the parameters of its path: another method of the same path may name them otherwise.
+    let parameters: [String]
+    let settings: RouteSettings
+
+    init(
+        pattern: String,
+        method: HTTPRequest.Method,
+        handler: RouteHandler,
+        parameters: [String],
+        settings: RouteSettings
+    ) {
+        self.pattern = pattern
+        self.method = method
+        self.handler = handler
+        self.parameters = parameters
+        self.settings = settings
+    }
+
+    /// The route as people call it, such as `GET /users/:id`.
+    var name: String { "\(method.rawValue) \(pattern)" }
+}
+
+/// What a running server does with a request: a handler for each method of a path, and one for WebSockets.
+final class RouteTable: Sendable {
+    /// All that one path leads to.
+    struct Resource: Sendable {
+        var endpoints: [Endpoint] = []
+
+        func endpoint(for method: HTTPRequest.Method) -> Endpoint? {
+            endpoints.first { $0.method == method }
+        }
+
+        /// The methods that the path answers, in the order of their names, for `Allow` (RFC 9110 section 10.2.1).
+        var allowed: String {
+            var names = Set(endpoints.map(\.method.rawValue))
+            if names.contains("GET") { names.insert("HEAD") }
+            return names.sorted().joined(separator: ", ")
+        }
+    }
+
+    /// What a request leads to.
+    enum Decision {
+        case respond(Endpoint, parameters: [String: String])
+        case upgrade(WebSocketEndpoint, parameters: [String: String])
+        case refuse(Response)
+    }
+
+    /// The methods that the server knows; others are answered with 501 (RFC 9110 section 9.1), and so is CONNECT, which
+    /// is for proxies.
+    private static let knownMethods: Set<HTTPRequest.Method> = [
+        .get, .head, .post, .put, .delete, .options, .trace, .patch,
+    ]
+
+    private let router: Router<Resource>
+    private let webSockets: Router<WebSocketEndpoint>
+    /// Paths without parameters, which are found without being taken apart.
+    private let plain: [String: Resource]
+
+    /// Whether any path opens WebSockets.
+    var hasWebSockets: Bool { !webSockets.isEmpty }
+
+    /// Makes a table.
+    ///
+    /// - Throws: ``RouteError`` when a route is defined twice or has a path that is none.
+    init(_ routes: Routes, settings: RouteSettings) throws(RouteError) {
+        var router = Router<Resource>()
+        var webSockets = Router<WebSocketEndpoint>()
+        var plain: [String: Resource] = [:]
+        for definition in routes.definitions {
+            let settings = settings.with(definition.options)
+            switch definition.action {
+            case .request(let method, let handler):
+                let resource = try Self.add(method, handler, definition.path, settings, to: &router)
+                if Router<Resource>.isPlain(definition.path) { plain[definition.path] = resource }
+            case .webSocket(let route, let admit):
+                try Self.add(route, admit, definition.path, settings, to: &webSockets)
+            }
+        }
+        self.router = router
+        self.webSockets = webSockets
+        self.plain = plain
+    }
+
+    private static func add(
+        _ method: HTTPRequest.Method,
+        _ handler: RouteHandler,
+        _ path: String,
+        _ settings: RouteSettings,
+        to router: inout Router<Resource>
+    ) throws(RouteError) -> Resource {
+        let name = "\(method.rawValue) \(path)"
+        let endpoint = Endpoint(
+            pattern: path,
+            method: method,
+            handler: handler,
+            parameters: try Router<Resource>.parameters(of: path, name),
+            settings: settings
+        )
+        var resource = Resource()
+        var isTaken = false
+        router.update(path) { present in
+            resource = present ?? Resource()
+            isTaken = resource.endpoint(for: method) != nil
+            resource.endpoints.append(endpoint)
+            present = resource
+        }
+        if isTaken { throw definedTwice(name) }
+        return resource
+    }
+
+    private static func add(
+        _ route: WebSocketRoute,
+        _ admit: AdmissionDecision?,
+        _ path: String,
+        _ settings: RouteSettings,
+        to router: inout Router<WebSocketEndpoint>
+    ) throws(RouteError) {
+        let name = "WebSocket \(path)"
+        let endpoint = WebSocketEndpoint(
+            pattern: path,
+            route: route,
+            admit: admit,
+            parameters: try Router<WebSocketEndpoint>.parameters(of: path, name),
+            settings: settings
+        )
+        var isTaken = false
+        router.update(path) { present in
+            isTaken = present != nil
+            present = endpoint
+        }
+        if isTaken { throw definedTwice(name) }
+    }
+
+    private static func definedTwice(_ name: String) -> RouteError {
+        RouteError(code: .definedTwice, route: name, message: "The route is defined twice.")
+    }
+
+    // MARK: Requests
+
+    func decide(_ head: RequestHead) -> Decision {
+        if !head.hasUpgrade, let resource = plain[head.path], let endpoint = resource.endpoint(for: head.method) {
+            return .respond(endpoint, parameters: [:])
+        }
+        return find(head)
+    }
+
+    private func find(_ head: RequestHead) -> Decision {
+        guard Self.knownMethods.contains(head.method) else {
+            return .refuse(.problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
+        }
+        if ServerHandshake.isUpgrade(head), let match = webSockets.match(head.path) {
+            return .upgrade(match.value, parameters: Self.named(match.value.parameters, match.arguments))
+        }
+        if head.path == "*" { return .refuse(wholeServer) }
+        if let match = router.match(head.path) { return decide(head, match) }
+        if webSockets.match(head.path) != nil { return .refuse(Self.upgradeRequired) }
+        return .refuse(.problem(.notFound, "There is nothing at this path."))
+    }
+
+    private func decide(_ head: RequestHead, _ match: Router<Resource>.Match) -> Decision {
+        let resource = match.value
+        let found = resource.endpoint(for: head.method) ?? (head.method == .head ? resource.endpoint(for: .get) : nil)
+        if let found { return .respond(found, parameters: Self.named(found.parameters, match.arguments)) }
+        let sentence = "This path answers \(resource.allowed), not \(head.method.rawValue)."
+        return .refuse(.problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed]))
+    }
+
+    private static func named(_ names: [String], _ arguments: [String]) -> [String: String] {
+        if names.isEmpty { return [:] }
+        return Dictionary(zip(names, arguments)) { first, _ in first }
+    }
+
+    /// `OPTIONS *` asks for the server as a whole (RFC 9110 section 9.3.7).
+    private var wholeServer: Response {
+        var names = Set(Self.knownMethods.map(\.rawValue))
+        names.remove("TRACE")
+        return Response(status: .noContent, fields: [.allow: names.sorted().joined(separator: ", ")])
+    }
+
+    /// The path is a WebSocket's and the request isn't an upgrade (RFC 9110 section 15.5.22).
+    private static var upgradeRequired: Response {
+        .problem(
+            .upgradeRequired,
+            "This path is a WebSocket: connect to it with a WebSocket client.",
+            fields: [.upgrade: "websocket"]
+        )
+    }
+}

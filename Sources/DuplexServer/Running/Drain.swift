@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWire
+
+/// How WebSockets are closed when the server shuts down.
+///
+/// Clients that are closed all at once come back all at once. Closed in batches, they come back to the servers that are
+/// left, or to the next one, at a rate that these can bear. Handlers go on until their connection's turn comes.
+public struct Drain: Sendable, Hashable {
+    /// The close code. Default: 1001; 1012 where another server takes over at once (RFC 6455
+    /// section 7.4.1, and IANA's registry).
+    public var code: CloseCode
+    /// The reason for people; cut at 123 bytes.
+    public var reason: String
+    /// Over how long they are closed. Default: all at once.
+    public var spread: Duration
+
+    /// Makes a value.
+    ///
+    /// - Parameters:
+    ///   - code: the close code; one that may go on the wire (`CloseCode.isSendable`), else 1000 is sent.
+    ///   - reason: the reason for people.
+    ///   - spread: over how long, in 20 batches at most. `WebServer.closeTimeout` counts from the last of them.
+    public init(code: CloseCode = .goingAway, reason: String = "", over spread: Duration = .zero) {
+        self.code = code
+        self.reason = reason
+        self.spread = spread
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Where one loop of a server stands between its start and its end.
+enum LoopPhase: Equatable {
+    /// Connections are accepted and served.
+    case serving
+    /// Nothing more is accepted; WebSockets are closed batch by batch.
+    case draining(DrainPlan)
+    /// All WebSockets have been closed from this side; connections and handlers have until the deadline to end.
+    case closing
+    /// The deadline has passed: what was left has been cut.
+    case cut
+
+    /// What the shell is to do.
+    enum Action: Equatable {
+        case none
+        /// Close so many WebSockets, and come back after the time.
+        case close(Int, thenWait: Duration)
+        /// Close so many, the last ones, cancel all handlers, and come back after the time.
+        case closeLast(Int, thenWait: Duration)
+        /// Cut all connections that are left, and name the handlers that still run.
+        case cutAll
+    }
+
+    var isStopping: Bool { self != .serving }
+
+    /// The server shuts down.
+    mutating func stop(_ plan: DrainPlan) -> Action {
+        guard case .serving = self else { return .none }
+        self = .draining(plan)
+        return timePassed()
+    }
+
+    /// The time of the last action has passed.
+    mutating func timePassed() -> Action {
+        switch self {
+        case .draining(var plan):
+            switch plan.next() {
+            case .close(let count, let wait):
+                self = .draining(plan)
+                return .close(count, thenWait: wait)
+            case .closeLast(let count, let wait):
+                self = .closing
+                return .closeLast(count, thenWait: wait)
+            }
+        case .closing:
+            self = .cut
+            return .cutAll
+        case .serving, .cut: return .none
+        }
+    }
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import Logging
+
+/// One loop's part of a running server: its connections and the tasks of their handlers.
+final class ServerLoop: ConnectionOwner {
+    let loop: EventLoop
+    private let server: WebServer
+    private let addresses: AddressCounter
+    private let state: LoopBound<State>
+
+    /// A handler at work, run on the loop.
+    ///
+    /// A task holds the frames of all functions that it waits in, so what runs a WebSocket isn't a closure: one that is
+    /// kept in a generic collection is wrapped, twice for each conversion of its type.
+    private enum Job {
+        case webSocket(WebSocket, WebSocketTask)
+        case connection(@concurrent @Sendable () async -> Void)
+    }
+
+    /// A WebSocket, its handler, or both.
+    private struct Served {
+        var socket: WebSocket?
+        let endpoint: WebSocketEndpoint
+        var isHandlerRunning: Bool
+    }
+
+    /// What belongs to the loop's thread.
+    private final class State: TimerTarget {
+        var services: LoopServices?
+        var phase = LoopPhase.serving
+        var connections: [ObjectIdentifier: HTTPConnection] = [:]
+        var webSockets: [ObjectIdentifier: Served] = [:]
+        var openWebSockets = 0
+        /// The WebSockets that are still to be closed.
+        var leaving: [WebSocket] = []
+        /// Handlers that are to be started.
+        var jobs: Deque<Job> = []
+        /// The task that starts them, while it has nothing to do.
+        var starter: Waiter<Void>?
+        /// Whether the handlers that run are to be cancelled.
+        var mustCancel = false
+        var timer: TimerID?
+        /// Whether all connections are closed and all handlers have returned.
+        var hasEnded = false
+        /// Waits for that, or for the time to be over.
+        var leaver: CheckedContinuation<Void, Never>?
+        /// Kept from the beginning of the end on, for the timer; until the loop's part has ended.
+        var owner: ServerLoop?
+
+        var isEmpty: Bool { connections.isEmpty && openWebSockets == 0 }
+
+        /// Whether the task that starts handlers has something to do: a handler, to cancel them, or to end behind the last
+        /// connection.
+        var hasWork: Bool { !jobs.isEmpty || mustCancel || (phase.isStopping && isEmpty) }
+
+        func wakeStarter() {
+            starter?.resume(returning: ())
+            starter = nil
+        }
+
+        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+            self.timer = nil
+            owner?.perform(phase.timePassed())
+        }
+    }
+
+    init(server: WebServer, loop: EventLoop, addresses: AddressCounter) {
+        self.server = server
+        self.loop = loop
+        self.addresses = addresses
+        state = LoopBound(State(), on: loop.thread)
+    }
+
+    // MARK: Connections
+
+    /// Takes over an accepted connection.
+    func accept(_ channel: LoopBound<Channel>, _ address: SocketAddress?, _ table: RouteTable) {
+        let state = state.value
+        let channel = channel.value
+        let address = address ?? channel.remoteAddress
+        guard !state.phase.isStopping, addresses.enter(address) else { return channel.close() }
+        let client = Client(remoteAddress: address, tls: channel.tlsConnection)
+        let connection = HTTPConnection(channel, client: client, services: services(table))
+        state.connections[ObjectIdentifier(connection)] = connection
+        connection.start()
+    }
+
+    private func services(_ table: RouteTable) -> LoopServices {
+        if let services = state.value.services { return services }
+        let services = LoopServices(loop: loop, owner: self, settings: server.serving, table: table)
+        state.value.services = services
+        return services
+    }
+
+    /// Forgets a connection that has ended.
+    func remove(_ connection: HTTPConnection) {
+        addresses.leave(connection.client.remoteAddress)
+        forget(connection)
+    }
+
+    private func forget(_ connection: HTTPConnection) {
+        state.value.connections[ObjectIdentifier(connection)] = nil
+        connectionEnded()
+    }
+
+    private func connectionEnded() {
+        if state.value.hasWork { state.value.wakeStarter() }
+    }
+
+    // MARK: WebSockets
+
+    /// Makes a WebSocket of a connection whose handshake has been answered.
+    func open(_ upgrade: Upgrade, from connection: HTTPConnection) {
+        var route = upgrade.route
+        if case .handlerForRequest(let make) = route { route = .handler(make(upgrade.request)) }
+        let setup = setup(upgrade, route)
+        if let context = setup.observation?.span?.context { route = route.traced(context) }
+        let socket = WebSocket(loop: loop, channel: LoopBound(upgrade.channel, on: loop.thread), setup: setup)
+        keep(socket, upgrade.endpoint, route)
+        forget(connection)
+        let leftover = upgrade.leftover
+        socket.assumeIsolated { socket in
+            // Strong, as it is dropped when the connection ends; a weak one would be a box for each connection.
+            socket.onEnd(remove)
+            socket.logOpening(to: server.logger)
+            socket.start(leftover: leftover)
+        }
+        start(route, of: socket, upgrade.request)
+    }
+
+    private func keep(_ socket: WebSocket, _ endpoint: WebSocketEndpoint, _ route: WebSocketRoute) {
+        let hasTask = if case .handler = route { false } else { true }
+        let served = Served(socket: socket, endpoint: endpoint, isHandlerRunning: hasTask)
+        state.value.webSockets[ObjectIdentifier(socket)] = served
+        state.value.openWebSockets += 1
+    }
+
+    private func start(_ route: WebSocketRoute, of socket: WebSocket, _ request: Request) {
+        switch route {
+        case .task(let handler): spawn(.webSocket(socket, handler))
+        case .taskWithRequest(let handler): spawn(.webSocket(socket) { try await handler($0, request) })
+        case .handler, .handlerForRequest: break
+        }
+    }
+
+    /// What is to be seen of each WebSocket; `nil` for nothing.
+    private var observation: Observation? {
+        var observation = Observation()
+        observation.metrics = server.metrics
+        observation.tap = server.tap
+        observation.timelines = server.timelines
+        return observation.isEmpty ? nil : observation
+    }
+
+    private func setup(_ upgrade: Upgrade, _ route: WebSocketRoute) -> WebSocketSetup {
+        let address = upgrade.request.remoteAddress
+        let settings = upgrade.endpoint.settings
+        var setup = WebSocketSetup(
+            role: .server,
+            limits: settings.limits,
+            settings: upgrade.endpoint.sessionSettings,
+            subprotocol: upgrade.acceptance.subprotocol,
+            remoteAddress: address,
+            compression: AgreedCompression(upgrade.acceptance.deflate, settings.compression)
+        )
+        if case .handler(let handler) = route { setup.handler = handler }
+        setup.accepted = upgrade.accepted
+        setup.asked = upgrade.asked
+        setup.observation = observation
+        if let span = upgrade.span {
+            var observation = setup.observation ?? Observation()
+            observation.span = span.opened(nil, address, upgrade.acceptance.subprotocol)
+            setup.observation = observation
+        }
+        return setup
+    }
+
+    private func remove(_ socket: isolated WebSocket) {
+        socket.logEnd(to: server.logger)
+        addresses.leave(socket.remoteAddress)
+        let id = ObjectIdentifier(socket)
+        state.value.openWebSockets -= 1
+        if state.value.webSockets[id]?.isHandlerRunning == true {
+            state.value.webSockets[id]?.socket = nil
+        } else {
+            state.value.webSockets[id] = nil
+        }
+        connectionEnded()
+    }
+
+    private func handlerEnded(_ id: ObjectIdentifier) {
+        if state.value.webSockets[id]?.socket == nil {
+            state.value.webSockets[id] = nil
+        } else {
+            state.value.webSockets[id]?.isHandlerRunning = false
+        }
+    }
+
+    // MARK: Tasks
+
+    /// Starts the task of a connection in the loop's task group.
+    func spawn(_ body: @escaping @concurrent @Sendable () async -> Void) {
+        spawn(.connection(body))
+    }
+
+    private func spawn(_ job: Job) {
+        state.value.jobs.append(job)
+        state.value.wakeStarter()
+    }
+
+    /// Runs the handlers of this loop's connections; returns when all connections are closed behind ``beginToEnd()`` and
+    /// all handlers have returned.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            while !(state.value.phase.isStopping && state.value.isEmpty) {
+                // Also behind the end: requests that had been begun may come whole only then.
+                startJobs(in: &group)
+                if state.value.mustCancel {
+                    state.value.mustCancel = false
+                    group.cancelAll()
+                }
+                await waitForWork()
+            }
+            startJobs(in: &group)
+        }
+        if let timer = state.value.timer { loop.core.cancel(timer) }
+        state.value.hasEnded = true
+        letGo()
+        state.value.owner = nil
+        state.value.services = nil
+    }
+
+    private func startJobs(in group: inout DiscardingTaskGroup) {
+        while let job = state.value.jobs.popFirst() {
+            switch job {
+            case .webSocket(let socket, let handler):
+                group.addTask(executorPreference: loop) {
+                    await socket.run(handler, logger: self.server.logger)
+                    self.handlerEnded(ObjectIdentifier(socket))
+                }
+            case .connection(let run):
+                group.addTask(executorPreference: loop) { await run() }
+            }
+        }
+    }
+
+    /// Not cancellable: what ends the wait is the end of the last connection.
+    private func waitForWork() async {
+        let state = state
+        try? await waitOnLoop { (waiter: Waiter<Void>) in
+            if state.value.hasWork { waiter.resume(returning: ()) } else { state.value.starter = waiter }
+        } onCancel: {
+        }
+    }
+
+    // MARK: The end
+
+    /// Begins to end everything: idle connections at once, requests once they are answered, WebSockets by a closing
+    /// handshake, in the batches of ``WebServer/drain``.
+    func beginToEnd() {
+        loop.execute { [self] _ in
+            let state = state.value
+            state.services?.isStopping = true
+            state.owner = self
+            let sockets = state.webSockets.values.compactMap(\.socket)
+            state.leaving = sockets
+            let plan = DrainPlan(count: sockets.count, over: server.drain.spread, cutAfter: server.closeTimeout)
+            let action = state.phase.stop(plan)
+            for connection in state.connections.values { connection.stop() }
+            perform(action)
+        }
+    }
+
+    private func perform(_ action: LoopPhase.Action) {
+        let state = state.value
+        switch action {
+        case .none: break
+        case .close(let count, let wait):
+            close(count)
+            comeBack(after: wait)
+        case .closeLast(let count, let wait):
+            close(count)
+            state.mustCancel = true
+            comeBack(after: wait)
+            state.wakeStarter()
+        case .cutAll:
+            // WebSockets have a deadline of their own for their closing handshakes.
+            for connection in state.connections.values { connection.abort() }
+            nameHandlers()
+            letGo()
+        }
+    }
+
+    private func letGo() {
+        let leaver = state.value.leaver
+        state.value.leaver = nil
+        leaver?.resume()
+    }
+
+    /// Waits until all has ended, or until what is left has been cut.
+    func untilCut() async {
+        let state = state
+        let loop = loop
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            loop.execute { _ in
+                let state = state.value
+                if state.hasEnded || state.phase == .cut { continuation.resume() } else { state.leaver = continuation }
+            }
+        }
+    }
+
+    private func comeBack(after wait: Duration) {
+        state.value.timer = loop.core.schedule(state.value, at: loop.core.now.advanced(by: wait))
+    }
+
+    private func close(_ count: Int) {
+        let drain = server.drain
+        for _ in 0..<count {
+            guard let socket = state.value.leaving.popLast() else { break }
+            socket.assumeIsolated { socket in
+                socket.cancelHandler()
+                socket.beginClose(drain.code, reason: drain.reason)
+            }
+        }
+    }
+
+    /// Names the handlers that still run although they were cancelled: the server waits for them, or leaves them behind.
+    private func nameHandlers() {
+        var names = state.value.webSockets.values.filter(\.isHandlerRunning).map { "WebSocket \($0.endpoint.pattern)" }
+        names += state.value.services?.runningRoutes ?? []
+        for (name, count) in Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).sorted(by: { $0.key < $1.key }) {
+            server.logger.warning(
+                "a handler outlives the server",
+                metadata: ["route": "\(name)", "count": "\(count)", "waits": "\(!server.leavesHandlersBehind)"]
+            )
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+public import DuplexWebSockets
+public import DuplexWire
+public import Logging
+public import Tracing
+
+/// An HTTP/1.1 server with WebSockets on the same port, for embedding in an app.
+///
+/// A value: set it up, then call ``run()``. HTTP requests are answered in order, several on one connection; a WebSocket may
+/// begin on any of them.
+public struct WebServer: Sendable {
+    /// Where to listen: a TCP port, a Unix socket, or a descriptor of somebody else's.
+    public var address: ListenAddress
+    /// What secures the connections; default: they are in the clear.
+    ///
+    /// What clients offer by ALPN is answered with `http/1.1`, unless the options have protocols of their own.
+    public var tls: TLSServerOptions?
+    /// Whether connections come through a proxy that says for whom; default: they don't.
+    public var proxyProtocol = ProxyProtocol.off
+    /// What a client may make the server hold or wait for.
+    public var limits = Limits.internet
+    /// When to ping WebSocket clients, and how long to wait for the pong; every 20 seconds for 20 seconds.
+    public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
+    /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections; 10 seconds.
+    public var closeTimeout = Duration.seconds(10)
+    /// How the end of ``run()`` takes leave of WebSockets; all at once, with 1001, unless told otherwise.
+    public var drain = Drain()
+    /// How long a connection may stay without a request; 60 seconds.
+    public var idleTimeout = Duration.seconds(60)
+    /// The hosts that requests may be for, without ports; 421 answers others (RFC 9110 section 15.5.20).
+    ///
+    /// Default: all, but for a server on loopback, which answers for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`
+    /// only: any page could otherwise reach it by a name of its own that leads to this machine (DNS rebinding). The names
+    /// here are allowed beside those; `"*"` allows all, for a server behind a proxy that passes the host on.
+    public var allowedHosts: [String]?
+    /// Whether ``run()`` returns although handlers still run that have been cancelled for ``closeTimeout``; they go on by
+    /// themselves then. Default: false. They are named in the log either way.
+    public var leavesHandlersBehind = false
+    /// The subprotocols that WebSocket routes speak, the preferred one first.
+    public var subprotocols: [String] = []
+    /// Which pages may open WebSockets; those of the same host unless told otherwise.
+    public var origins = OriginPolicy.sameHost
+    /// Whether WebSockets accept compression of messages when clients offer it (RFC 7692), and how; they don't unless told
+    /// otherwise.
+    ///
+    /// It costs a server time and memory for each client; see `CompressionParameters`.
+    public var compression = WebSocketCompression.disabled
+    /// Which clients' offers of compression are declined because theirs doesn't work; those that are known unless told
+    /// otherwise.
+    public var compressionQuirks = CompressionQuirks.known
+    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors; at `notice` also WebSockets
+    /// that went wrong, and at `debug` each one's opening and end, with its `WebSocket.id` as metadata.
+    public var logger = Logger(label: "duplex.server")
+    /// Where the numbers of WebSockets go; nowhere unless told otherwise.
+    public var metrics: WebSocketMetrics?
+    /// Sees every frame of WebSockets in either direction; nobody does unless told otherwise.
+    public var tap: FrameTap?
+    /// Get the story of each WebSocket at its end; nobody does unless told otherwise.
+    public var timelines: [TimelineSink] = []
+    /// Makes a span of each handshake and one of each WebSocket, below the client's where its request tells of one; none
+    /// unless told otherwise.
+    ///
+    /// Handlers run in the context of their connection's span. Give `InstrumentationSystem.tracer` for the one that the app
+    /// was bootstrapped with.
+    public var tracer: (any Tracer)?
+    /// The loops that connections are spread over; one for each core of the machine unless told otherwise.
+    public var group: EventLoopGroup?
+
+    var routes = Routes()
+
+    /// Makes a server without routes.
+    ///
+    /// - Parameters:
+    ///   - host: which interfaces to listen on; this machine only unless told otherwise.
+    ///   - port: the port; 0 has the system choose, see ``run(onListening:)``.
+    public init(host: ListenAddress.Host = .loopback, port: Int) {
+        self.init(.tcp(host: host, port: port))
+    }
+
+    /// Makes a server without routes that listens on any kind of address, such as a Unix socket.
+    public init(_ address: ListenAddress) {
+        self.address = address
+    }
+
+    // MARK: Running
+
+    /// Serves until the task is cancelled, and then ends in order.
+    ///
+    /// On cancellation no further connection is accepted, WebSockets are closed as ``drain`` says, requests that were begun
+    /// are answered, and ``closeTimeout`` after the last WebSocket was told at most everything is closed.
+    ///
+    /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when the port can't be had. Being cancelled is the normal end and throws nothing.
+    public func run() async throws {
+        try await run { _ in }
+    }
+
+    /// Serves as ``run()`` does, and tells the address once it is listened on and before the first request is taken.
+    ///
+    /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
+    /// - Throws: `SocketError` when the port can't be had; what `onListening` throws.
+    public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
+        let table = try RouteTable(routes, settings: settings)
+        if table.hasWebSockets { SHA1.load() }
+        let group = group ?? .shared
+        let listener = try SocketListener.bind(
+            address,
+            on: group,
+            tls: tls.map(Self.withProtocol),
+            proxyProtocol: proxyProtocol,
+            logger: logger
+        )
+        let addresses = AddressCounter(limit: limits.connectionsPerAddress)
+        let loops = group.loops.map { ServerLoop(server: self, loop: $0, addresses: addresses) }
+        // Not children, which would be cancelled with this task: handlers go on until it is their connection's turn to end.
+        let running = loops.map { loop in Task(executorPreference: loop.loop) { await loop.run() } }
+        var failure: (any Error)?
+        do {
+            try await onListening(listener.localAddress)
+            let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.loop), $0) })
+            try await listener.start { loop, channel, address in
+                byLoop[ObjectIdentifier(loop)]?.accept(channel, address, table)
+            }
+            try await Self.untilCancelled()
+        } catch is CancellationError {
+        } catch {
+            failure = error
+        }
+        await listener.close()
+        for loop in loops { loop.beginToEnd() }
+        for loop in loops where leavesHandlersBehind { await loop.untilCut() }
+        for task in running where !leavesHandlersBehind { await task.value }
+        if let failure { throw failure }
+    }
+
+    /// Runs `body` beside the server and stops the server when it returns.
+    ///
+    /// - Parameter body: gets the address that is listened on.
+    /// - Returns: what `body` returned.
+    /// - Throws: what `body` threw, or `SocketError` when the port can't be had.
+    public func withRunning<Result: Sendable>(
+        _ body: @escaping @Sendable (SocketAddress) async throws -> Result
+    ) async throws -> Result {
+        let (addresses, continuation) = AsyncStream<SocketAddress>.makeStream()
+        return try await withThrowingTaskGroup(of: Result?.self) { tasks in
+            tasks.addTask {
+                defer { continuation.finish() }
+                try await run { continuation.yield($0) }
+                return nil
+            }
+            tasks.addTask {
+                for await address in addresses { return try await body(address) }
+                return nil
+            }
+            while let result = try await tasks.next() {
+                guard let result else { continue }
+                tasks.cancelAll()
+                try await tasks.waitForAll()
+                return result
+            }
+            throw CancellationError()
+        }
+    }
+
+    private static func withProtocol(_ tls: TLSServerOptions) -> TLSServerOptions {
+        guard tls.applicationProtocols.isEmpty else { return tls }
+        var tls = tls
+        // RFC 7301 section 6.
+        tls.applicationProtocols = ["http/1.1"]
+        return tls
+    }
+
+    private static func untilCancelled() async throws {
+        let (never, continuation) = AsyncStream<Never>.makeStream()
+        defer { continuation.finish() }
+        for await _ in never {}
+        throw CancellationError()
+    }
+
+    // MARK: Settings
+
+    /// What routes begin with.
+    private var settings: RouteSettings {
+        RouteSettings(
+            limits: limits,
+            keepalive: keepalive,
+            closeTimeout: closeTimeout,
+            subprotocols: subprotocols,
+            origins: origins,
+            compression: compression,
+            compressionQuirks: compressionQuirks
+        )
+    }
+
+    /// What connections are served with.
+    var serving: ServingSettings {
+        ServingSettings(
+            session: HTTPServerSession.Settings(limits: limits, idleTime: idleTimeout),
+            closeTimeout: closeTimeout,
+            hosts: AllowedHosts(allowedHosts, isLocal: address.isLoopback),
+            logger: logger,
+            tracer: tracer
+        )
+    }
+}

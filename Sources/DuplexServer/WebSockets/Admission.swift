@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// What a server decides on a request for a WebSocket, once it has looked at it.
+///
+/// `Value` is what the decision has found out, such as the user or the tenant: the handler gets it.
+public struct Admission<Value: Sendable>: Sendable {
+    enum Outcome: Sendable {
+        case accepted(Value, AcceptedHandshake)
+        case refused(Response)
+    }
+
+    let outcome: Outcome
+
+    /// Opens the WebSocket, and says something with it.
+    ///
+    /// - Parameters:
+    ///   - value: what the handler gets.
+    ///   - fields: sent with the 101, such as cookies; those that make the handshake can't be replaced.
+    ///   - subprotocol: one of those that the client asks for. Default: the first of the route's that it asks for.
+    ///   - compression: whether messages are compressed, where the route has that and the client offers it; false declines
+    ///     the offer of this client, also where it would be required.
+    /// - Returns: the decision.
+    public static func accepted(
+        _ value: Value,
+        fields: HTTPFields = [:],
+        subprotocol: String? = nil,
+        compression: Bool = true
+    ) -> Admission {
+        let handshake = AcceptedHandshake(fields: fields, subprotocol: subprotocol, compression: compression)
+        return Admission(outcome: .accepted(value, handshake))
+    }
+
+    /// Answers with another status than 101; the connection stays with HTTP.
+    ///
+    /// - Parameter response: any status but 1xx, its fields and its body.
+    /// - Returns: the decision.
+    public static func refused(_ response: some ResponseConvertible) -> Admission {
+        let response = response.response
+        precondition(response.status.code >= 200, "A refusal is a final answer.")
+        return Admission(outcome: .refused(response))
+    }
+
+    /// Answers with that status and a sentence for people.
+    public static func refused(_ status: HTTPResponse.Status, _ sentence: String) -> Admission {
+        refused(Response.problem(status, sentence))
+    }
+}
+
+extension Admission where Value == Void {
+    /// Opens the WebSocket.
+    public static var accepted: Admission { accepted(()) }
+
+    /// Opens the WebSocket, and says something with it; see ``accepted(_:fields:subprotocol:compression:)``.
+    public static func accepted(
+        fields: HTTPFields = [:],
+        subprotocol: String? = nil,
+        compression: Bool = true
+    ) -> Admission {
+        accepted((), fields: fields, subprotocol: subprotocol, compression: compression)
+    }
+}
+
+/// What is said with the 101 beside what the handshake itself says.
+struct AcceptedHandshake: Sendable {
+    var fields: HTTPFields = [:]
+    var subprotocol: String?
+    var compression = true
+}

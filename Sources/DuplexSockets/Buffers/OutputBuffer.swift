@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Bytes that a connection has still to send, lent by its loop's ``OutputPool`` while there are any.
+@safe final class OutputBuffer {
+    /// The block that the buffer begins with each time it is lent.
+    private let home: UnsafeMutableRawBufferPointer
+    /// The block that holds what waits: `home`, or a larger one.
+    private var block: UnsafeMutableRawBufferPointer
+    /// The next one in the pool, while this one is there.
+    var next: OutputBuffer?
+    private var start = 0
+    private var end = 0
+
+    /// The least that is allocated for what doesn't fit into `home`: 16 KiB, so that growing costs one allocation and not a
+    /// series.
+    private static let smallestMove = 16 * 1_024
+
+    init() {
+        unsafe home = .allocate(byteCount: OutputPool.blockSize, alignment: 16)
+        unsafe block = unsafe home
+    }
+
+    deinit {
+        removeAll()
+        unsafe home.deallocate()
+    }
+
+    /// The number of bytes that wait.
+    var count: Int { end - start }
+
+    /// Appends up to `capacity` bytes that `body` writes.
+    func append(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
+        let block = unsafe reserve(capacity)
+        let free = unsafe UnsafeMutableRawBufferPointer(rebasing: block[end..<block.count])
+        var output = unsafe OutputRawSpan(buffer: free, initializedCount: 0)
+        body(&output)
+        end += unsafe output.finalize(for: free)
+    }
+
+    /// Appends a copy of the bytes.
+    func append(_ bytes: RawSpan) {
+        guard !bytes.isEmpty else { return }
+        let block = unsafe reserve(bytes.byteCount)
+        unsafe bytes.withUnsafeBytes { source in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: block[end..<block.count]).copyMemory(from: source)
+        }
+        end += bytes.byteCount
+    }
+
+    /// Appends a copy of the pieces but for that many bytes of them.
+    func append(_ pieces: ArraySlice<[UInt8]>, from position: Int) {
+        var position = position
+        _ = unsafe reserve(pieces.reduce(-position) { $0 + $1.count })
+        for piece in pieces {
+            let skipped = min(position, piece.count)
+            position -= skipped
+            append(piece.span.raw.extracting(droppingFirst: skipped))
+        }
+    }
+
+    /// Hands over what waits, and forgets as many bytes of it as `body` has taken.
+    func consume<Failure>(_ body: (RawSpan) throws(Failure) -> Int) throws(Failure) {
+        let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
+        drop(try body(unsafe waiting.bytes))
+    }
+
+    /// Lends the place of what waits, which is sent from there.
+    @inline(__always)
+    func withWaiting<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe body(UnsafeRawBufferPointer(rebasing: block[start..<end]))
+    }
+
+    /// Forgets what waits.
+    func removeAll() {
+        drop(count)
+    }
+
+    /// Forgets as many bytes, which were sent.
+    func drop(_ sent: Int) {
+        start += sent
+        guard start == end else { return }
+        start = 0
+        end = 0
+        if unsafe block.baseAddress != home.baseAddress { unsafe block.deallocate() }
+        unsafe block = unsafe home
+    }
+
+    /// Makes room for that many bytes behind what waits.
+    private func reserve(_ capacity: Int) -> UnsafeMutableRawBufferPointer {
+        if unsafe block.count - end < capacity { move(capacity: capacity) }
+        return unsafe block
+    }
+
+    private func move(capacity: Int) {
+        let waiting = count
+        // At least twice what waits, so that a buffer that grows byte by byte copies each byte a bounded number of times.
+        let size = max(waiting + capacity, 2 * waiting, Self.smallestMove)
+        let new = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        unsafe new.copyMemory(from: UnsafeRawBufferPointer(rebasing: block[start..<end]))
+        drop(waiting)
+        unsafe block = new
+        end = waiting
+    }
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// One connected stream socket on its loop: receives into the loop's buffer, gathers output, sends it once in a turn.
+///
+/// Belongs to its loop's thread. Once it is secured, a ``TLSLayer`` stands between what is received and the handler, and
+/// between what is written and the socket. ``ChannelState`` says where it stands, and its ``Carrier`` moves its bytes.
+package final class Channel: DescriptorHandler, Flushable, TimerTarget {
+    package let core: LoopCore
+    /// What moves the bytes.
+    let carrier: Carrier
+    /// Where it stands.
+    var state = ChannelState()
+    /// Who is told.
+    ///
+    /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
+    /// the way out.
+    package var handler: (any ChannelHandler)? {
+        get { weakHandler }
+        set { weakHandler = newValue }
+    }
+    private weak var weakHandler: (any ChannelHandler)?
+    /// What was written and waits; there is one only while something does.
+    var output: OutputBuffer?
+    /// What secures the connection, from the moment on from which nothing is written in the clear any more.
+    var tls: TLSLayer?
+    var receiveLimit = Int32(ReceiveBuffer.size)
+    /// What the carrier is watched for; `nil` while it isn't watched.
+    var interest: Readiness?
+    var isFlushPlanned = false
+    var lastReceiveFilled = false
+    /// Whether the handler is asked to receive by itself.
+    var handlerReceives = false
+    var waitsForDrain = false
+    /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
+    var isKnownFull = false
+    var closeTimer: TimerID?
+
+    /// Output waits above this many bytes: whoever writes should stop.
+    var highWaterMark = 64 * 1_024
+    /// Output that waited has fallen to this many bytes: whoever writes may go on.
+    var lowWaterMark = 16 * 1_024
+    /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
+    package var handlerSends = false { didSet { updateInterest() } }
+
+    /// From how many bytes on what was received is handed on at once; see ``LoopCore/hasLargeInput``.
+    private static let largeInput = 16 * 1_024
+
+    /// How long a peer may go on sending to a side that has closed.
+    static let lingerTime = Duration.seconds(2)
+
+    /// Takes over what moves bytes, connected and non-blocking.
+    ///
+    /// Nothing is received before ``isReading`` is set.
+    package init(carrier: Carrier, core: LoopCore) {
+        self.carrier = carrier
+        self.core = core
+    }
+
+    /// Takes over a connected, non-blocking descriptor.
+    ///
+    /// Nothing is received before ``isReading`` is set.
+    package convenience init(descriptor: Int32, core: LoopCore) {
+        self.init(carrier: .descriptor(descriptor), core: core)
+    }
+
+    package var isOpen: Bool { state.isOpen }
+
+    /// The system's descriptor; -1 once it is closed, and where there is none.
+    package var descriptor: Int32 { isOpen ? carrier.descriptor ?? -1 : -1 }
+
+    /// The address of this side; `nil` once the channel is closed.
+    package var localAddress: SocketAddress? { isOpen ? carrier.localAddress : nil }
+
+    /// The address of the peer; `nil` once the channel is closed.
+    package var remoteAddress: SocketAddress? { isOpen ? carrier.remoteAddress : nil }
+
+    /// Whether the carrier took no more when it was asked last; what waits is sent once it has room.
+    var isFull: Bool { interest?.contains(.writable) == true }
+
+    // MARK: Input
+
+    /// Bounds what one receive takes; the whole receive buffer otherwise.
+    package func limitReceive(to count: Int) {
+        receiveLimit = Int32(clamping: count)
+    }
+
+    /// Whether what arrives is taken.
+    ///
+    /// Off, it stays in the system's buffer, which fills and slows the peer down.
+    ///
+    /// Turning it off costs nothing: the poller is told when something arrives that isn't wanted, so a reader that
+    /// pauses between messages makes no system calls for it. Once the channel leaves by itself, nobody else decides it.
+    package var isReading: Bool {
+        get { state.input == .taken }
+        set { if state.read(newValue) { beginReading() } }
+    }
+
+    func beginReading() {
+        if interest?.contains(.readable) != true { updateInterest() }
+        if let tls, tls.engine.hasInput { planDelivery() }
+    }
+
+    /// Whether the socket is received from: for the handler, or for a handshake.
+    private var wantsInput: Bool {
+        switch state.input {
+        case .taken: true
+        case .paused: tls?.stage == .shakingHands
+        case .ended: false
+        }
+    }
+
+    package func ready(_ readiness: Readiness) {
+        if readiness.contains(.writable) { flush() }
+        guard isOpen else { return }
+        if wantsInput {
+            if readiness.contains(.readable) || readiness.contains(.failed) { receive() }
+        } else if readiness.contains(.failed) {
+            failedWhileNotReading()
+        } else if readiness.contains(.readable) {
+            updateInterest()
+        }
+    }
+
+    /// Whether a reader may find something without waiting for the poller: the last receive filled what it was given, or
+    /// nobody was watching.
+    package var mayHaveMore: Bool {
+        lastReceiveFilled || interest?.contains(.readable) != true || tls?.engine.hasInput == true
+    }
+
+    /// Takes what has arrived already, for a reader that doesn't wait for the poller.
+    ///
+    /// - Returns: whether there was something: bytes, the end of the stream or an error.
+    package func receiveNow() -> Bool {
+        guard isOpen, state.input != .ended else { return false }
+        if let tls, tls.takesInput { return tls.stage == .open && (deliverRest(tls) || receive() != .wouldBlock) }
+        return receive() != .wouldBlock
+    }
+
+    @discardableResult
+    private func receive() -> TransferResult {
+        if let tls, tls.takesInput { return receive(tls) }
+        let result =
+            (handlerReceives ? weakHandler?.receive(from: carrier, limit: Int(receiveLimit)) : nil)
+            ?? receive(limit: Int(receiveLimit)) { weakHandler?.received(&$0) }
+        lastReceiveFilled = result == .transferred(Int(receiveLimit))
+        switch result {
+        case .transferred(0): endInput()
+        case .transferred(let count): if count >= Self.largeInput { core.hasLargeInput = true }
+        case .wouldBlock: break
+        case .failed(let code): fail("The connection was lost while receiving.", errno: code)
+        }
+        return result
+    }
+
+    /// Receives into the loop's buffer.
+    @inline(__always)
+    func receive(limit: Int, _ body: (inout MutableRawSpan) -> Void) -> TransferResult {
+        unsafe core.receiveBuffer.receive(limit: limit, from: { unsafe carrier.receive(into: $0) }, body)
+    }
+
+    func endInput() {
+        state.endInput()
+        updateInterest()
+        handler?.inputEnded()
+        if state.closesAfterInput(isEmpty: queuedBytes == 0) { close() }
+    }
+
+    /// Epoll reports a dead peer whether one asks or not.
+    ///
+    /// Bytes that came before it died may still wait to be read, so as long as nobody writes, the channel only stops
+    /// watching until reading goes on.
+    private func failedWhileNotReading() {
+        if queuedBytes > 0 || handlerSends { flush() }
+        guard isOpen, interest != nil else { return }
+        // Nobody is left to read, or to be told that the loop stops.
+        if state.course == .closingWhenSent { return close() }
+        let code = state.input == .ended ? carrier.pendingError : 0
+        if code != 0 { fail("The connection was lost.", errno: code) } else { unwatch() }
+    }
+
+    // MARK: Output
+
+    /// Appends up to `capacity` bytes that `body` writes to what is sent at the end of the turn.
+    package func write(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
+        guard canWrite else { return missOutput() }
+        let buffer = takeOutput()
+        buffer.append(capacity: capacity, body)
+        output = consume buffer
+        planFlush()
+    }
+
+    /// Appends a copy of the bytes to what is sent at the end of the turn.
+    package func write(_ bytes: RawSpan) {
+        guard canWrite else { return missOutput() }
+        let buffer = takeOutput()
+        buffer.append(bytes)
+        output = consume buffer
+        planFlush()
+    }
+
+    /// Sends at once what waits and the bytes behind it, copying only what the socket doesn't take.
+    ///
+    /// For large payloads.
+    package func writeNow(_ bytes: RawSpan) {
+        guard canWrite else { return missOutput() }
+        if let tls { return writeNow(bytes, tls) }
+        let buffer = takeOutput()
+        guard !isFull else {
+            buffer.append(bytes)
+            output = consume buffer
+            return
+        }
+        let result = buffer.send(to: carrier, then: bytes)
+        output = consume buffer
+        sentNow(result)
+    }
+
+    /// Sees to what a send outside of a flush has left.
+    @inline(__always)
+    func sentNow(_ result: TransferResult) {
+        // Whoever writes isn't called back from within: the end of the turn tells of failures, and of room.
+        if case .failed(let code) = result {
+            state.sendFailed(code)
+            planFlush()
+        } else if queuedBytes > 0 {
+            updateInterest()
+        } else if waitsForDrain {
+            planFlush()
+        } else {
+            returnOutput()
+        }
+    }
+
+    /// Whether what waits is above the high-water mark; when it was, the handler hears of `outputDrained` later.
+    package var isAboveHighWaterMark: Bool {
+        let isAbove = queuedBytes > highWaterMark
+        if isAbove { waitsForDrain = true }
+        return isAbove
+    }
+
+    /// Whether what is written is sent: nothing has failed, and this side hasn't ended the stream.
+    package var canWrite: Bool { state.canWrite }
+
+    /// Why nothing is sent any more, while the channel is still open; it is told to the handler at the end of the turn.
+    package var sendError: SocketError? {
+        guard isOpen, let code = state.sendFailure else { return nil }
+        return Self.lost("The connection was lost while sending.", code)
+    }
+
+    /// What is written isn't sent, which matters when nobody has noticed yet that nothing is.
+    @inline(never)
+    func missOutput() {
+        if state.missOutput() { planDelivery() }
+    }
+
+    func planFlush() {
+        guard !isFlushPlanned && !isFull else { return }
+        isFlushPlanned = true
+        core.flushAtEndOfTurn(self)
+    }
+
+    /// The bytes that wait to be sent.
+    package var queuedBytes: Int {
+        let written = output?.count ?? 0
+        return if let tls { written + tls.wireCount } else { written }
+    }
+
+    /// What waits, or an empty buffer; moved out of its place and moved back by the caller, since moving counts no
+    /// references.
+    func takeOutput() -> OutputBuffer {
+        if let buffer = output.take() { return buffer }
+        return core.takeOutput()
+    }
+
+    func returnOutput() {
+        if let buffer = output.take() { core.giveOutput(buffer) }
+    }
+
+    package func flush() {
+        isFlushPlanned = false
+        guard isOpen else { return }
+        if let code = state.sendFailure {
+            if !outlivesSendFailure() { after(.failed(code)) }
+            return
+        }
+        if let tls { return flush(tls) }
+        guard queuedBytes > 0, let buffer = output.take() else {
+            after(.transferred(0))
+            return
+        }
+        let result = buffer.send(to: carrier)
+        output = consume buffer
+        after(result)
+    }
+
+    func after(_ result: TransferResult) {
+        if case .failed(let code) = result {
+            fail("The connection was lost while sending.", errno: code)
+            return
+        }
+        // What is full is flushed when it has room.
+        isKnownFull = false
+        if queuedBytes == 0 {
+            allSent()
+        } else {
+            updateInterest()
+        }
+        if waitsForDrain && queuedBytes <= lowWaterMark {
+            waitsForDrain = false
+            handler?.outputDrained()
+        }
+    }
+
+    func allSent() {
+        returnOutput()
+        let isHandshaking = tls.map { $0.stage != .open } ?? false
+        switch state.allSent(isHandshaking: isHandshaking) {
+        case .nothing: break
+        case .sendMore:
+            if handlerSends, case .failed(let code)? = handler?.sendMore() {
+                return fail("The connection was lost while sending.", errno: code)
+            }
+        case .endStream: carrier.finishWriting()
+        case .endStreamAndLinger:
+            carrier.finishWriting()
+            linger()
+        case .linger: linger()
+        case .close: return close()
+        }
+        if isFull { updateInterest() }
+    }
+
+    // MARK: What the poller watches
+
+    func updateInterest() {
+        guard isOpen else { return }
+        var wanted: Readiness = []
+        if wantsInput { wanted.insert(.readable) }
+        // What waits for the end of a handshake doesn't wait for the socket.
+        if (tls?.wireCount ?? queuedBytes) > 0 || handlerSends { wanted.insert(.writable) }
+        guard wanted != interest else { return }
+        let isWatched = interest != nil
+        interest = wanted
+        if isWatched { carrier.modify(wanted, core) } else { watch(for: wanted) }
+    }
+
+    private func watch(for wanted: Readiness) {
+        do {
+            try carrier.watch(for: wanted, handler: self, core)
+        } catch {
+            interest = nil
+            fail(error)
+        }
+    }
+
+    func unwatch() {
+        if interest != nil { carrier.unwatch(core) }
+        interest = nil
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import CDuplexSystem
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A part of an open file, from its beginning to its end on the way to a socket.
+///
+/// Has a descriptor of its own, and reads from places of its own: whoever has the file open as well may go on with it. The
+/// descriptor is closed with the last reference; close(2) can be called on any thread.
+package final class FileRange {
+    /// What moving a piece gave.
+    package enum Step: Equatable {
+        /// That many bytes are with the system.
+        case sent(Int)
+        /// The socket takes nothing now.
+        case wouldBlock
+        /// The system can't move bytes from this file to that socket by itself.
+        case unsupported
+        /// The connection is lost: the error number.
+        case disconnected(Int32)
+    }
+
+    private let descriptor: Int32
+    private var offset: UInt64
+    /// How many bytes are still to move.
+    package private(set) var remaining: UInt64
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - path: of a regular file.
+    ///   - offset: where the range begins.
+    ///   - count: its length; up to the end of the file if it is `nil`.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``, also when the file is shorter.
+    package convenience init(path: String, offset: UInt64, count: UInt64?) throws(SocketError) {
+        // Without waiting for a writer, if it is a pipe, which is refused below.
+        let descriptor = SystemCall.openFile.make { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+        guard descriptor >= 0 else { throw Self.unreadable("“\(path)” can't be opened.", errno) }
+        try self.init(owned: descriptor, "“\(path)”", offset, count)
+    }
+
+    /// Takes a file that is open; the descriptor stays the caller's.
+    ///
+    /// - Parameters:
+    ///   - descriptor: of a regular file that is open for reading.
+    ///   - offset: where the range begins, whatever the descriptor's own place is.
+    ///   - count: as of ``init(path:offset:count:)``.
+    /// - Throws: as ``init(path:offset:count:)``.
+    convenience init(descriptor: Int32, offset: UInt64, count: UInt64?) throws(SocketError) {
+        let copy = SystemCall.duplicate.make(on: descriptor) { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+        guard copy >= 0 else { throw Self.unreadable("Descriptor \(descriptor) can't be duplicated.", errno) }
+        try self.init(owned: copy, "Descriptor \(descriptor)", offset, count)
+    }
+
+    /// What is left of the range, with a place of its own.
+    ///
+    /// - Throws: as ``init(path:offset:count:)``.
+    package func copy() throws(SocketError) -> FileRange {
+        try FileRange(descriptor: descriptor, offset: offset, count: remaining)
+    }
+
+    private init(owned: Int32, _ name: String, _ offset: UInt64, _ count: UInt64?) throws(SocketError) {
+        descriptor = owned
+        self.offset = offset
+        remaining = 0
+        var status = stat()
+        let code = SystemCall.fileStatus.make(on: owned) { unsafe fstat(owned, &status) }
+        guard code == 0 else { throw Self.unreadable("\(name) can't be looked at.", errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw Self.unreadable("\(name) isn't a regular file.") }
+        let size = UInt64(max(0, status.st_size))
+        let (end, isTooFar) = offset.addingReportingOverflow(count ?? 0)
+        guard !isTooFar, end <= size else {
+            throw Self.unreadable("\(name) has \(size) bytes, and \(count ?? 0) from \(offset) on are to be written.")
+        }
+        remaining = count ?? size - offset
+    }
+
+    deinit {
+        SystemCalls.close(descriptor)
+    }
+
+    private static func unreadable(_ message: String, _ code: Int32? = nil) -> SocketError {
+        SocketError(.unreadableFile, message: message, errno: code)
+    }
+
+    /// Has the system move up to `limit` bytes to a socket (sendfile(2)).
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
+    func send(to socket: Int32, limit: Int) throws(SocketError) -> Step {
+        #if os(Linux)
+        while true {
+            let sent = SystemCall.sendFile.move(Int(min(remaining, UInt64(limit))), on: socket) {
+                cduplex_sendfile(socket, descriptor, off_t(offset), $0)
+            }
+            if sent > 0 {
+                advance(by: sent)
+                return .sent(sent)
+            }
+            if sent == 0 { throw Self.unreadable("The file ended, and \(remaining) bytes were still to be written.") }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK: return .wouldBlock
+            case EINVAL, ENOSYS, EOPNOTSUPP, EOVERFLOW, ESPIPE: return .unsupported
+            case EIO, EBADF, EISDIR, ENOMEM: throw Self.unreadable("The file can't be read.", errno)
+            case let code: return .disconnected(code)
+            }
+        }
+        #else
+        return .unsupported
+        #endif
+    }
+
+    /// Reads up to `limit` bytes, for where ``send(to:limit:)`` can't be used.
+    ///
+    /// - Throws: as ``send(to:limit:)``.
+    func read(limit: Int) throws(SocketError) -> [UInt8] {
+        let wanted = Int(min(remaining, UInt64(limit)))
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        var (count, code) = (0, Int32(0))
+        repeat {
+            count = unsafe bytes.withUnsafeMutableBytes { room in
+                SystemCall.readFile.move(wanted, on: descriptor) {
+                    unsafe pread(descriptor, room.baseAddress, $0, off_t(offset))
+                }
+            }
+            code = count < 0 ? errno : 0
+        } while code == EINTR
+        if code != 0 { throw Self.unreadable("The file can't be read.", code) }
+        if count == 0 { throw Self.unreadable("The file ended, and \(remaining) bytes were still to be written.") }
+        advance(by: count)
+        bytes.removeLast(wanted - count)
+        return bytes
+    }
+
+    private func advance(by count: Int) {
+        offset += UInt64(count)
+        remaining -= UInt64(count)
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+import DuplexDeflate
+public import DuplexSockets
+public import DuplexWire
+
+/// One WebSocket connection, client or server, on the event loop that it lives on (RFC 6455).
+///
+/// An actor whose executor is its loop: a handler that is isolated to its socket receives and sends without a hop. Any
+/// number of tasks may send, and messages stay whole and in order; one task receives. Pings are answered and the peer's
+/// close is seen whether or not the app receives. A socket that is dropped without ``close(code:reason:)`` resets its
+/// connection.
+public actor WebSocket {
+    /// The loop that the connection lives on.
+    public nonisolated let loop: EventLoop
+    /// The subprotocol that both sides agreed on; `nil` when there is none.
+    public nonisolated let subprotocol: String?
+    /// The address of the peer; `nil` when the connection was gone before it could be asked.
+    public nonisolated let remoteAddress: SocketAddress?
+    /// What tells this connection apart from others of the process, as in its log.
+    public nonisolated let id = ConnectionID.next()
+    // Reached by isolated code only, through `channel`: the loop is this actor's executor, so that such code runs on the
+    // thread that the channel belongs to. The deinitialiser hands it back to the loop.
+    private nonisolated(unsafe) let loopChannel: Channel
+    nonisolated let handler: HandlerBox?
+
+    // In an order that leaves few gaps, small fields behind those whose size is odd: an idle connection is little more than
+    // this object and its session.
+
+    /// Why nothing more is received, once that is so: the app still gets what came before it.
+    var ending: Ending? { didSet { updateIsTaking() } }
+    let session: Session
+    /// What only some connections have, such as those of clients and those that are observed.
+    let record: ConnectionRecord?
+    /// Messages that wait for the app, and what they hold.
+    var inbox: Deque<Message> = []
+    var inboxBytes = 0
+    /// The number of messages in the inbox, in a plain field, which takes no check for overlapping accesses.
+    var inboxCount: Int32 = 0
+    /// How many messages the last parsing took the short way.
+    var parsedMessages: Int32 = 0
+    /// Bytes that were received when the inbox was full, still to be parsed from ``carryStart`` on.
+    var carry: [UInt8] = []
+    /// The message that the receiver is being resumed for.
+    ///
+    /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
+    var delivered: Message?
+    var carryStart: Int32 = 0
+    var receiver: Waiter<Void>?
+
+    var stage = Stage.open { didSet { updateIsTaking() } }
+    /// Whether what arrives is parsed: while nothing has ended.
+    ///
+    /// Kept beside the two because every message asks.
+    private(set) var isTaking = true
+    /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
+    var hasStreamEnded = false
+    /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
+    var isAnswering = false
+
+    /// What messages in pieces need; there is none where all are whole.
+    var streams: PieceTraffic?
+    var senders: Deque<Waiter<Void>> = []
+    /// What few connections need at a time; there is none where nothing of it is needed.
+    var rarities: WebSocketRarities?
+    var nextWaiterID: UInt64 = 0
+    /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
+    var handlerTask = TaskIdentity.none
+
+    var ended: (@Sendable (isolated WebSocket) -> Void)?
+    /// Of a server: how long before the opening the connection was accepted, and the request had come.
+    let sinceAccepted: ShortTime
+    let upgradeTime: ShortTime
+    var sessionTimer: ArmedTimer?
+
+    /// What the transport is in.
+    enum Stage: Equatable {
+        /// Frames go both ways.
+        case open
+        /// The close frame is on its way and this side writes nothing more; what still arrives is thrown away, so that
+        /// the system doesn't answer it with a reset that overtakes the close frame.
+        case lingering
+        /// The descriptor is closed.
+        case closed
+    }
+
+    /// Why nothing more is received.
+    ///
+    /// Indirect, because a connection that isn't ending has a place for it too.
+    indirect enum Ending {
+        case peerClosed
+        case violation(ProtocolError)
+        case streamEnded
+        case lost(SocketError)
+    }
+
+    struct PingWaiter {
+        var id: UInt64
+        var sent: Instant
+        var timer: TimerID
+        var waiter: Waiter<Duration>
+    }
+
+    struct ArmedTimer {
+        var id: TimerID
+        var instant: Instant
+    }
+
+    /// The most bytes that one receive takes when messages are queued for a task; it bounds ``carry`` as well.
+    static let queuedReceiveLimit = 128 * 1_024
+    /// Payloads from this size on are sent without being copied, where they aren't masked.
+    static let directSendSize = 16 * 1_024
+    /// How long an app that isn't receiving may take to answer the last message before the connection ends.
+    static let answerGrace = Duration.seconds(3)
+
+    /// Takes over a channel after the opening handshake; called on its loop, and followed by ``start(leftover:)``.
+    package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {
+        self.loop = loop
+        unsafe loopChannel = channel.value
+        self.handler = setup.handler
+        self.subprotocol = setup.subprotocol
+        self.remoteAddress = setup.remoteAddress ?? channel.value.remoteAddress
+        let core = channel.value.core
+        sinceAccepted = ShortTime(setup.accepted?.duration(to: core.now) ?? .zero)
+        upgradeTime = ShortTime(setup.asked?.duration(to: core.now) ?? .zero)
+        session = Session(
+            role: setup.role,
+            settings: setup.settings,
+            maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
+            compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
+            tap: setup.observation?.tap?.tap(id, loop.clock),
+            now: Instant(core.now)
+        )
+        record = ConnectionRecord.make(setup.observation, session, channel.value)
+        let rates = ReceivingRates(setup.limits, now: Instant(core.now))
+        if setup.streamsMessages || rates != nil { streams = PieceTraffic() }
+        if setup.streamsMessages { session.streamMessages() }
+        if rates != nil { session.countFrames() }
+        if setup.tellsControlFrames { rarities = WebSocketRarities(ControlInbox()) }
+        streams?.isReceiving = setup.streamsMessages
+        streams?.rates = rates
+    }
+
+    deinit {
+        let channel = unsafe LoopBound(loopChannel, on: loop.thread)
+        // A timer of the end finds nobody when it fires.
+        let timer = sessionTimer?.id
+        loop.execute { core in
+            if let timer { core.cancel(timer) }
+            channel.value.reset()
+        }
+    }
+
+    /// The loop, which runs what is isolated to this actor.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    /// The connection's transport.
+    var channel: Channel { unsafe loopChannel }
+
+    /// The address of this side; `nil` once the connection is closed.
+    public var localAddress: SocketAddress? {
+        channel.localAddress
+    }
+
+    /// Where the connection stands: open, closing or closed.
+    public var state: Session.State {
+        stage == .closed ? .closed : session.state
+    }
+
+    /// What each side sent and received to close the connection, who began, and whether it was clean.
+    ///
+    /// Complete once ``state`` is closed.
+    public var closeReport: CloseReport {
+        session.report
+    }
+
+    /// The bytes that are written and not sent yet.
+    public var queuedBytes: Int {
+        channel.queuedBytes + (streams?.heldBytes ?? 0)
+    }
+
+    private static func maskingKeys(_ core: LoopCore, _ loop: EventLoop) -> MaskingKeys {
+        let entropy = LoopBound(core.entropy, on: loop.thread)
+        return MaskingKeys { entropy.value.next() }
+    }
+
+    private func updateIsTaking() {
+        isTaking = stage == .open && ending == nil
+    }
+
+    /// Begins: takes what came together with the handshake, then what arrives.
+    package func start(leftover: [UInt8]) {
+        let channel = channel
+        channel.handler = self
+        channel.limitReceive(to: handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size)
+        observeOpening()
+        handler?.opened(self)
+        armSessionTimer()
+        carry = leftover
+        takeCarry()
+        if isTaking && carry.isEmpty { resumeReading() }
+    }
+}
+
+/// What a connection is made with.
+package struct WebSocketSetup: Sendable {
+    package var role: Session.Role
+    package var limits: Limits
+    /// Of these limits, and shared by all connections that are made alike.
+    package var settings: SessionSettings
+    package var subprotocol: String?
+    package var remoteAddress: SocketAddress?
+    package var handler: HandlerBox?
+    package var compression: AgreedCompression?
+    /// When a server accepted the connection, and when the request for the WebSocket had come.
+    package var accepted: MonotonicInstant?
+    package var asked: MonotonicInstant?
+    package var observation: Observation?
+    /// Whether messages are received in pieces from the first one on.
+    package var streamsMessages = false
+    /// Whether pings and pongs are kept for ``WebSocket/nextTold()``, which alone receives then.
+    var tellsControlFrames = false
+
+    package init(
+        role: Session.Role,
+        limits: Limits,
+        settings: SessionSettings,
+        subprotocol: String? = nil,
+        remoteAddress: SocketAddress? = nil,
+        handler: HandlerBox? = nil,
+        compression: AgreedCompression? = nil
+    ) {
+        self.role = role
+        self.limits = limits
+        self.settings = settings
+        self.subprotocol = subprotocol
+        self.remoteAddress = remoteAddress
+        self.handler = handler
+        self.compression = compression
+    }
+}

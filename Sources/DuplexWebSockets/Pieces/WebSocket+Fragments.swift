@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+// From bytes to pieces of messages, and to the task that reads them.
+
+extension WebSocket {
+    /// What the connection needs for messages in pieces, made when it is first asked for.
+    func makeStreams() -> PieceTraffic {
+        if let streams { return streams }
+        let made = PieceTraffic()
+        streams = made
+        return made
+    }
+
+    /// Has messages that begin from here on received in pieces.
+    @discardableResult
+    func receivePieces(limit: ByteCount) -> PieceTraffic {
+        let streams = makeStreams()
+        session.streamMessages(limit: limit)
+        streams.isReceiving = true
+        return streams
+    }
+
+    // MARK: Arriving
+
+    /// Runs the session over the bytes until they are used up, there is no room for more, or nothing more may be received.
+    ///
+    /// - Returns: how far it came.
+    func parsePieces(_ bytes: inout MutableRawSpan, from start: Int, _ streams: PieceTraffic) -> Int {
+        let now = Instant(channel.core.now)
+        // The session counts them all: none goes the short way.
+        parsedMessages = 0
+        var position = start
+        while isTaking, session.state != .open || hasRoom(streams) {
+            guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
+            switch event {
+            case .piece(let piece):
+                deliver(piece.kind, Self.bytes(piece.payload, bytes.bytes), isLast: piece.isLast, streams)
+            case .message(let kind, let payload):
+                deliver(kind, Self.bytes(payload, bytes.bytes), isLast: true, streams)
+            default: perform(event, now)
+            }
+        }
+        if session.state == .open && !hasRoom(streams) { channel.isReading = false }
+        return position
+    }
+
+    private static func bytes(_ payload: Session.Payload, _ input: RawSpan) -> [UInt8] {
+        switch payload {
+        case .input(let range): [UInt8](copying: input.extracting(range))
+        case .assembled(let bytes): bytes
+        }
+    }
+
+    /// Keeps a piece; after this side's close only as long as there is room.
+    private func deliver(_ kind: Message.Kind, _ bytes: [UInt8], isLast: Bool, _ streams: PieceTraffic) {
+        if session.state != .open && !hasRoom(streams) { streams.inbox.cut() }
+        streams.inbox.append(kind, bytes, isLast: isLast)
+        guard let receiver, !streams.inbox.isEmpty else { return }
+        if streams.isGathering {
+            guard let message = gather(streams) else { return }
+            streams.isGathering = false
+            delivered = message
+        }
+        self.receiver = nil
+        isAnswering = true
+        receiver.resume(returning: ())
+    }
+
+    private func hasRoom(_ streams: PieceTraffic) -> Bool {
+        // A whole message has the bound of whole messages.
+        if streams.isGathering { return streams.inbox.byteCount <= session.messageSize.bytes }
+        let settings = session.settings
+        return streams.inbox.messageCount < settings.inboxMessages
+            && streams.inbox.byteCount < settings.inboxBytes.bytes
+    }
+
+    /// Goes on receiving once there is room again.
+    private func refillPieces(_ streams: PieceTraffic) {
+        guard !channel.isReading || session.hasMoreToGive else { return }
+        takeCarry()
+        if carry.isEmpty && !session.hasMoreToGive && hasRoom(streams) && isTaking { resumeReading() }
+    }
+
+    // MARK: Whole messages
+
+    /// Takes the next message whole, if all of it is there; if not, the connection goes on gathering it.
+    func takeGathered() -> Message? {
+        guard let streams, streams.isReceiving else { return nil }
+        // Whoever read a message in pieces can't go on.
+        streams.messageNumber += 1
+        streams.isGathering = true
+        while true {
+            if let message = gather(streams) {
+                streams.isGathering = false
+                isAnswering = true
+                refillPieces(streams)
+                return message
+            }
+            let before = streams.inbox.appended
+            refillPieces(streams)
+            if streams.inbox.appended == before { return nil }
+        }
+    }
+
+    private func gather(_ streams: PieceTraffic) -> Message? {
+        let limit = session.messageSize
+        switch streams.inbox.gather(limit: limit.bytes) {
+        case .whole(let message): return message
+        case .unfinished: return nil
+        case .tooLarge:
+            end(.violation(ProtocolError(.messageTooLarge, "A message is longer than the \(limit) allowed.")))
+            conclude()
+            return nil
+        }
+    }
+
+    // MARK: The app's side
+
+    /// The next message, as soon as something of it has come; `nil` once the connection has ended in order.
+    func nextFragmentedMessage(limit: ByteCount) async throws -> FragmentedMessage? {
+        if handler != nil {
+            throw WebSocketError(.alreadyReceiving, message: "A synchronous handler receives from this connection.")
+        }
+        // Before anything is changed: who is receiving must not notice.
+        if receiver != nil || delivered != nil { throw Self.alreadyReceiving }
+        let streams = receivePieces(limit: limit)
+        streams.messageNumber += 1
+        streams.isGathering = false
+        streams.inbox.skip()
+        // What came before the connection was switched over is the first to be read.
+        if !streams.inbox.isReading, let message = takeMessage() { streams.inbox.prepend(message) }
+        while true {
+            streams.inbox.skip()
+            if let kind = streams.inbox.beginMessage() {
+                isAnswering = true
+                return FragmentedMessage(kind: kind, socket: self, number: streams.messageNumber)
+            }
+            refillPieces(streams)
+            guard try await waitForPiece(streams) else {
+                // Not even its beginning was given: it came before the connection was switched over.
+                if session.endedWithinMessage && !streams.inbox.isReading { throw endedWithinMessage() }
+                return nil
+            }
+        }
+    }
+
+    /// The next piece of that message; `nil` once it is complete.
+    func nextPiece(of number: UInt64) async throws -> [UInt8]? {
+        guard let streams else { return nil }
+        while true {
+            guard number == streams.messageNumber else {
+                throw WebSocketError(.messageOver, message: "Another message was asked for: this one was skipped.")
+            }
+            guard streams.inbox.isReading else { return nil }
+            if let item = streams.inbox.takeItem() {
+                isAnswering = true
+                refillPieces(streams)
+                if !item.bytes.isEmpty { return item.bytes }
+            } else if try await !waitForPiece(streams) {
+                throw endedWithinMessage()
+            }
+        }
+    }
+
+    /// Waits until there is a piece.
+    ///
+    /// - Returns: false if none will come, as the connection has ended in order.
+    private func waitForPiece(_ streams: PieceTraffic) async throws -> Bool {
+        if !streams.inbox.isEmpty { return true }
+        nextWaiterID += 1
+        let id = nextWaiterID
+        try await waitOnLoop(id: id, isolation: self) { waiter in
+            do {
+                if try mustWaitForPiece(streams) {
+                    receiver = waiter
+                } else {
+                    waiter.resume(returning: ())
+                }
+            } catch {
+                waiter.resume(throwing: error)
+            }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
+        }
+        return !streams.inbox.isEmpty || stage == .open
+    }
+
+    private func mustWaitForPiece(_ streams: PieceTraffic) throws -> Bool {
+        if receiver != nil || delivered != nil {
+            throw Self.alreadyReceiving
+        }
+        if !streams.inbox.isEmpty { return false }
+        isAnswering = false
+        if ending != nil { conclude() }
+        if stage != .open {
+            try endOfMessages()
+            return false
+        }
+        try Task.checkCancellation()
+        return true
+    }
+
+    /// Also where the connection was closed in order: its end is no end of a message.
+    private func endedWithinMessage() -> WebSocketError {
+        WebSocketError(
+            .closed,
+            message: "The connection was closed in the middle of a message: \(session.report).",
+            closeReport: session.report
+        )
+    }
+}

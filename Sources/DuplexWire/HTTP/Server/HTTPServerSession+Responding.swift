@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+// Commands to bytes: what a server says, appended to an output that the caller sends.
+
+extension HTTPServerSession {
+    /// What becomes of the connection behind a response.
+    public enum Outcome: Sendable, Hashable {
+        /// The next request may come.
+        case next
+        /// Nothing more is sent: the connection is to be ended in order.
+        case close
+        /// The response has less than it had promised: the connection is to be cut, so that nobody takes it for whole.
+        case cut
+    }
+
+    /// Says that the app wants the body: a client that waits for `100 Continue` is told to send it (RFC 9110 section 10.1.1).
+    ///
+    /// Sent once, and never behind the head of the response.
+    public mutating func wantBody(into bytes: inout [UInt8]) {
+        guard facts.awaitsContinue, case .due = output, case .body = input else { return }
+        facts.awaitsContinue = false
+        ResponseHead(status: .continue).write(to: &bytes)
+    }
+
+    /// Writes an interim response, such as 103 (RFC 8297).
+    ///
+    /// Left out for HTTP/1.0, which knows none (RFC 9110 section 15.2).
+    ///
+    /// - Parameters:
+    ///   - status: 1xx, except 101, which is ``switchProtocols(_:date:into:)``.
+    ///   - fields: its fields; those that concern framing are left out.
+    ///   - bytes: what it is appended to.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` behind the head of the response, or when the status is
+    ///   no interim one.
+    public mutating func writeInterim(
+        _ status: HTTPResponse.Status,
+        _ fields: HTTPFields,
+        into bytes: inout [UInt8]
+    ) throws(HTTPError) {
+        guard case .due = output, status.kind == .informational, status != .switchingProtocols else {
+            throw HTTPError(.wrongOrder, "\(status.code) can't be sent here: an interim response comes before the final one")
+        }
+        guard facts.version >= .http11 else { return }
+        if status == .continue { facts.awaitsContinue = false }
+        ResponseHead.appendStatusLine(status, to: &bytes)
+        for field in fields where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
+        HeadWriter.appendLineEnd(to: &bytes)
+    }
+
+    /// Writes the head of the response.
+    ///
+    /// What concerns framing and the connection is decided here; such fields of the app's are left out. A Content-Length of
+    /// the app's counts where the length is unknown: the body is then held to it.
+    ///
+    /// - Parameters:
+    ///   - status: a final one, 200 to 999.
+    ///   - mediaType: the value of Content-Type, apart from the other fields; nil for none.
+    ///   - fields: the app's.
+    ///   - length: of the body.
+    ///   - date: the value of Date, unless the fields have one; nil for none (RFC 9110 section 6.6.1).
+    ///   - bytes: what the head is appended to.
+    /// - Returns: whether a body goes out; where it doesn't, pieces are taken and dropped.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` when no response is due.
+    @discardableResult
+    public mutating func writeHead(
+        _ status: HTTPResponse.Status,
+        mediaType: String? = nil,
+        _ fields: HTTPFields = [:],
+        length: ResponseLength,
+        date: String? = nil,
+        into bytes: inout [UInt8]
+    ) throws(HTTPError) -> Bool {
+        guard case .due = output, status.code >= 200 else {
+            throw HTTPError(.wrongOrder, "the response \(status.code) can't begin here: none is due, or it isn't a final one")
+        }
+        let length = resolve(length, fields)
+        let framing = framing(status, length)
+        decidePersistence(framing, isWhole: length != .unknown)
+        ResponseHead.appendStatusLine(status, to: &bytes)
+        if let date, !fields.contains(.date) { HeadWriter.append("Date", date, to: &bytes) }
+        if let mediaType { HeadWriter.append("Content-Type", mediaType, to: &bytes) }
+        for field in fields where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
+        appendFraming(status, fields, length, framing, to: &bytes)
+        HeadWriter.appendLineEnd(to: &bytes)
+        output = .body(framing)
+        return framing != .none
+    }
+
+    private func resolve(_ length: ResponseLength, _ fields: HTTPFields) -> ResponseLength {
+        guard length == .unknown, fields.contains(.contentLength) else { return length }
+        return FramingFields.length(in: fields).map { .bytes($0) } ?? .unknown
+    }
+
+    /// RFC 9112 section 6.3.
+    private func framing(_ status: HTTPResponse.Status, _ length: ResponseLength) -> ResponseFraming {
+        if facts.isHead || status == .noContent || status == .notModified { return .none }
+        return switch length {
+        case .bytes(let count): .length(left: count)
+        case .unknown: facts.version >= .http11 ? .chunked : .untilClose
+        }
+    }
+
+    /// Whether the connection goes on is said in the head, so it is decided there (RFC 9112 section 9.6).
+    private mutating func decidePersistence(_ framing: ResponseFraming, isWhole: Bool) {
+        if framing == .untilClose { persists = false }
+        guard case .body(let decoder) = input else { return }
+        // A client that still waits for 100 may send the body or not: where the next request begins can't be known.
+        if facts.awaitsContinue { persists = false }
+        // An app that answers at once doesn't take the rest. One that streams may.
+        if isWhole, let left = decoder.announcedRest, left > settings.discardSize.bytes { persists = false }
+    }
+
+    private func appendFraming(
+        _ status: HTTPResponse.Status,
+        _ fields: HTTPFields,
+        _ length: ResponseLength,
+        _ framing: ResponseFraming,
+        to bytes: inout [UInt8]
+    ) {
+        // RFC 9110 section 8.6: 204 has none; in 304 and in answer to HEAD it is that of the body that isn't sent.
+        if case .bytes(let count) = length, status != .noContent, status != .notModified || count > 0 {
+            HeadWriter.append("Content-Length: ", number: count, to: &bytes)
+        } else if framing == .chunked {
+            HeadWriter.append("Transfer-Encoding", "chunked", to: &bytes)
+        }
+        // RFC 9110 section 7.8: whoever sends Upgrade names it in Connection.
+        let upgrades = fields.contains(.upgrade)
+        if !persists {
+            HeadWriter.append("Connection", upgrades ? "close, Upgrade" : "close", to: &bytes)
+        } else if facts.version < .http11 {
+            // A client of HTTP/1.0 takes it that the connection ends otherwise (RFC 9112 appendix C.2.2).
+            HeadWriter.append("Connection", "keep-alive", to: &bytes)
+        } else if upgrades {
+            HeadWriter.append("Connection", "Upgrade", to: &bytes)
+        }
+    }
+
+    // MARK: The body
+
+    /// Whether the body of the present response goes out.
+    public var sendsBody: Bool {
+        if case .body(let framing) = output { framing != .none } else { false }
+    }
+
+    /// Frames the next piece of the body: what goes before its bytes, and says how many of them go out.
+    ///
+    /// The caller sends the bytes behind what was appended, and calls ``endPiece(into:)``. So a file or a large array needs
+    /// no copy.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes the piece has.
+    ///   - bytes: what a chunk's size is appended to.
+    /// - Returns: whether the bytes are to be sent.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongLength`` when there are more than was said in the head, and
+    ///   ``HTTPError/Code/wrongOrder`` where no body is being sent.
+    public mutating func beginPiece(_ count: Int, into bytes: inout [UInt8]) throws(HTTPError) -> Bool {
+        guard case .body(let framing) = output else { throw HTTPError(.wrongOrder, "no response is being sent") }
+        guard count > 0 else { return false }
+        switch framing {
+        case .none: return false
+        case .untilClose: return true
+        case .chunked:
+            HeadWriter.append(hexadecimal: count, to: &bytes)
+            HeadWriter.appendLineEnd(to: &bytes)
+            return true
+        case .length(let left):
+            guard count <= left else {
+                throw HTTPError(.wrongLength, "the body has \(count - left) bytes more than its Content-Length")
+            }
+            output = .body(.length(left: left - count))
+            return true
+        }
+    }
+
+    /// Appends what goes behind the bytes of a piece.
+    public func endPiece(into bytes: inout [UInt8]) {
+        if case .body(.chunked) = output { HeadWriter.appendLineEnd(to: &bytes) }
+    }
+
+    /// Writes a piece of the body; see ``beginPiece(_:into:)``.
+    public mutating func writePiece(_ piece: RawSpan, into bytes: inout [UInt8]) throws(HTTPError) {
+        guard try beginPiece(piece.byteCount, into: &bytes) else { return }
+        bytes.append(piece)
+        endPiece(into: &bytes)
+    }
+
+    /// Ends the response.
+    ///
+    /// - Parameters:
+    ///   - trailers: sent behind the last chunk; left out where the body doesn't go in chunks, and so are those that
+    ///     concern framing (RFC 9110 section 6.5.1).
+    ///   - now: the time.
+    ///   - bytes: what the last chunk is appended to.
+    /// - Returns: what becomes of the connection.
+    public mutating func endResponse(
+        trailers: HTTPFields = [:],
+        now: Instant,
+        into bytes: inout [UInt8]
+    ) -> Outcome {
+        guard case .body(let framing) = output else { return persists ? .next : .close }
+        output = .idle
+        if case .length(let left) = framing, left > 0 {
+            input = .over
+            persists = false
+            return .cut
+        }
+        if framing == .chunked { appendLastChunk(trailers, to: &bytes) }
+        return settle(now)
+    }
+
+    private func appendLastChunk(_ trailers: HTTPFields, to bytes: inout [UInt8]) {
+        bytes.append(contentsOf: "0\r\n".utf8)
+        for field in trailers where !FramingFields.contains(field.name) && field.name != .trailer {
+            HeadWriter.append(field, to: &bytes)
+        }
+        HeadWriter.appendLineEnd(to: &bytes)
+    }
+
+    /// Goes on with the next request, or reads past what of the last one nobody wanted.
+    private mutating func settle(_ now: Instant) -> Outcome {
+        guard persists else {
+            input = .over
+            return .close
+        }
+        switch input {
+        case .whole: expectRequest(now)
+        case .body(let decoder):
+            let bound = settings.discardSize.bytes
+            if let left = decoder.announcedRest, left > bound {
+                input = .over
+                persists = false
+                return .close
+            }
+            resumeBody(now: now)
+            input = .discarding(decoder, left: bound)
+        case .head, .discarding, .over: break
+        }
+        return .next
+    }
+
+    /// Gives the response up in the middle: the connection is to be cut.
+    public mutating func abandonResponse() {
+        output = .idle
+        input = .over
+        persists = false
+    }
+
+    /// Writes 101 and ends HTTP on this connection: what follows is another protocol's (RFC 9110 section 15.2.2).
+    ///
+    /// - Parameters:
+    ///   - head: the 101, with all of its fields.
+    ///   - date: the value of Date, as of ``writeHead(_:mediaType:_:length:date:into:)``.
+    ///   - bytes: what it is appended to.
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` unless a whole request waits for its response.
+    public mutating func switchProtocols(
+        _ head: ResponseHead,
+        date: String? = nil,
+        into bytes: inout [UInt8]
+    ) throws(HTTPError) {
+        guard case .due = output, case .whole = input, head.status == .switchingProtocols else {
+            throw HTTPError(.wrongOrder, "101 can't be sent here")
+        }
+        head.write(to: &bytes, date: date)
+        output = .idle
+        input = .over
+        persists = false
+    }
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// The server's side of one HTTP/1.1 connection, without a socket: bytes to events, commands to bytes (RFC 9112).
+///
+/// Feed it with ``next(_:from:now:)`` until that returns nil. Requests are taken one at a time: what follows a request
+/// stays in the input until its response has ended, so a client's pipeline is answered in order and bounded by what its
+/// owner receives (RFC 9112 section 9.3.2). Everything about framing is decided here: whether the connection persists,
+/// whether a body goes by length or in chunks, and whether there may be a body at all.
+///
+/// Time is handed in; ``deadline`` says when ``timeOut(now:)`` is to be asked.
+public struct HTTPServerSession: Sendable {
+    /// What a client has sent.
+    public enum Event: Sendable {
+        /// A request. Its body follows, and then ``end(trailers:)``, unless ``RequestHead/framing`` is `none`.
+        case request(RequestHead)
+        /// Bytes of the request's body, by their place in the input.
+        case body(Range<Int>)
+        /// The end of the request's body.
+        case end(trailers: HTTPFields)
+        /// The client has broken a rule or a limit; nothing more is taken.
+        ///
+        /// The request is answered with the status of the error if its response hasn't begun, and the connection ends.
+        case violation(HTTPError)
+    }
+
+    /// What a session is held to.
+    public struct Settings: Sendable {
+        /// Of these, `headSize`, `headFields`, `headTime`, `bodySize` and `bodyRate`.
+        public var limits: Limits
+        /// How long the connection may stay without a request. Default: 60 s.
+        public var idleTime: Duration
+        /// How much of a request's body that the app didn't take is read past to keep the connection. Default: 64 KiB.
+        public var discardSize: ByteCount
+
+        /// Makes settings.
+        public init(
+            limits: Limits = .internet,
+            idleTime: Duration = .seconds(60),
+            discardSize: ByteCount = .kibibytes(64)
+        ) {
+            self.limits = limits
+            self.idleTime = idleTime
+            self.discardSize = discardSize
+        }
+    }
+
+    /// What of the present request has come.
+    enum Input: Sendable {
+        /// Nothing, or a part of its head.
+        case head
+        /// The head; the body is for the app.
+        case body(BodyDecoder)
+        /// A body that the app doesn't take, because its response has ended.
+        case discarding(BodyDecoder, left: Int)
+        /// All of it.
+        case whole
+        /// Nothing more is taken.
+        case over
+    }
+
+    /// What of the present response has gone.
+    enum Output: Sendable {
+        /// No response is due.
+        case idle
+        /// A request waits for its response.
+        case due
+        /// The head, and perhaps a part of the body.
+        case body(ResponseFraming)
+    }
+
+    /// What the response has to know of its request.
+    struct Facts: Sendable {
+        var isHead = false
+        var version = HTTPVersion.http11
+        var keepsAlive = true
+        var awaitsContinue = false
+    }
+
+    let settings: Settings
+    private var parser: RequestHeadParser
+    var input = Input.head
+    var output = Output.idle
+    var facts = Facts()
+    /// Whether another request may follow the present one, as far as is known.
+    var persists = true
+    private var pace: BodyPace?
+    private var paused: Instant?
+    /// When the head or the request must have come.
+    private var headDeadline: Instant
+
+    /// Makes a session for a connection that was just accepted; its first request has `headTime` to come.
+    public init(_ settings: Settings = Settings(), now: Instant) {
+        self.settings = settings
+        parser = RequestHeadParser(limits: settings.limits)
+        headDeadline = now.advanced(by: settings.limits.headTime)
+    }
+
+    // MARK: Input
+
+    /// Whether a request waits for its response, or is being answered.
+    public var isAnswering: Bool {
+        if case .idle = output { false } else { true }
+    }
+
+    /// Whether the session takes input now; what comes otherwise is to be kept, or not to be received.
+    public var takesInput: Bool {
+        switch input {
+        case .head, .body, .discarding: true
+        case .whole, .over: false
+        }
+    }
+
+    /// Whether nothing more is taken, and nothing more may be sent once the present response has ended.
+    public var isOver: Bool {
+        if case .over = input { true } else { false }
+    }
+
+    /// Whether a request has begun and its head isn't complete.
+    public var isMidHead: Bool {
+        if case .head = input { parser.isMidHead } else { false }
+    }
+
+    /// Takes input up to the end of the next event.
+    ///
+    /// - Parameters:
+    ///   - bytes: what is at hand; may be empty.
+    ///   - position: where to begin; left behind the last byte taken.
+    ///   - now: the time.
+    /// - Returns: the event, or nil when more input is needed or a response is awaited first.
+    public mutating func next(_ bytes: Span<UInt8>, from position: inout Int, now: Instant) -> Event? {
+        do throws(HTTPError) {
+            switch input {
+            case .head: return try takeHead(bytes, from: &position, now)
+            case .body(let decoder): return try takeBody(decoder, bytes, from: &position, now)
+            case .discarding(let decoder, let left):
+                guard discard(decoder, left, bytes, from: &position, now) else { return nil }
+                return try takeHead(bytes, from: &position, now)
+            case .whole, .over: return nil
+            }
+        } catch {
+            return fail(error)
+        }
+    }
+
+    private mutating func takeHead(
+        _ bytes: Span<UInt8>,
+        from position: inout Int,
+        _ now: Instant
+    ) throws(HTTPError) -> Event? {
+        guard position < bytes.count else { return nil }
+        let wasMidHead = parser.isMidHead
+        guard let head = try parser.parse(bytes, from: &position) else {
+            if !wasMidHead && parser.isMidHead { headDeadline = now.advanced(by: settings.limits.headTime) }
+            return nil
+        }
+        facts = Facts(
+            isHead: head.method == .head,
+            version: head.version,
+            keepsAlive: head.keepsAlive,
+            awaitsContinue: head.expectsContinue && head.framing != .none
+        )
+        if !head.keepsAlive { persists = false }
+        output = .due
+        if case .none = head.framing { input = .whole } else { try expectBody(head.framing, settings.limits, now) }
+        return .request(head)
+    }
+
+    /// The body isn't judged by its length before the app has had its say: the limit may be the route's.
+    private mutating func expectBody(_ framing: BodyFraming, _ limits: Limits, _ now: Instant) throws(HTTPError) {
+        var limits = limits
+        limits.bodySize = .unlimited
+        input = .body(try BodyDecoder(framing, limits: limits))
+        pace = BodyPace(limits: limits, now: now)
+    }
+
+    /// Bounds the body of the present request, before anything of it was taken.
+    ///
+    /// - Parameters:
+    ///   - head: the request's.
+    ///   - limits: of these, `bodySize`, and `headSize` and `headFields` for what frames its chunks.
+    ///   - now: the time.
+    /// - Returns: a violation when the body is announced to be longer.
+    public mutating func limitBody(of head: RequestHead, to limits: Limits, now: Instant) -> Event? {
+        guard case .body = input else { return nil }
+        do throws(HTTPError) {
+            input = .body(try BodyDecoder(head.framing, limits: limits))
+            pace = BodyPace(limits: limits, now: now)
+            return nil
+        } catch {
+            return fail(error)
+        }
+    }
+
+    private mutating func takeBody(
+        _ decoder: BodyDecoder,
+        _ bytes: Span<UInt8>,
+        from position: inout Int,
+        _ now: Instant
+    ) throws(HTTPError) -> Event? {
+        var decoder = decoder
+        // The decoder is then the only owner of an unfinished line.
+        input = .over
+        let start = position
+        let piece = try decoder.next(bytes, from: &position)
+        pace?.received(position - start, now: now)
+        // The client has begun to send without being told to.
+        if position > start { facts.awaitsContinue = false }
+        switch piece {
+        case .end(let trailers):
+            input = .whole
+            pace = nil
+            return .end(trailers: trailers)
+        case .data(let range):
+            input = .body(decoder)
+            return .body(range)
+        case nil:
+            input = .body(decoder)
+            return nil
+        }
+    }
+
+    /// Reads past what of a body nobody wanted.
+    ///
+    /// - Returns: whether its end has been reached. What is wrong with it is answered by nobody: the response has gone.
+    private mutating func discard(
+        _ decoder: BodyDecoder,
+        _ left: Int,
+        _ bytes: Span<UInt8>,
+        from position: inout Int,
+        _ now: Instant
+    ) -> Bool {
+        var decoder = decoder
+        input = .over
+        let start = position
+        while let piece = try? decoder.next(bytes, from: &position) {
+            guard case .end = piece else { continue }
+            expectRequest(now)
+            return true
+        }
+        let taken = position - start
+        pace?.received(taken, now: now)
+        if taken < left && position == bytes.count { input = .discarding(decoder, left: left - taken) }
+        return false
+    }
+
+    /// Takes note that the client has ended its side of the connection.
+    ///
+    /// - Returns: a violation when a body was cut short.
+    public mutating func inputEnded() -> Event? {
+        defer { persists = false }
+        guard case .body(var decoder) = input else {
+            if case .whole = input { return nil }
+            input = .over
+            return nil
+        }
+        do throws(HTTPError) {
+            try decoder.finish()
+            return nil
+        } catch {
+            return fail(error)
+        }
+    }
+
+    mutating func fail(_ error: HTTPError) -> Event {
+        input = .over
+        persists = false
+        pace = nil
+        if case .idle = output {
+            facts = Facts(keepsAlive: false)
+            output = .due
+        }
+        return .violation(error)
+    }
+
+    /// Takes no further request: the connection ends behind the present response, or at once where none is due.
+    public mutating func shutDown() {
+        persists = false
+        if case .idle = output, !isMidHead { input = .over }
+    }
+
+    // MARK: Time
+
+    /// When ``timeOut(now:)`` is to be asked; nil while nobody waits for the client.
+    public var deadline: Instant? {
+        switch input {
+        case .head: headDeadline
+        case .body, .discarding: paused == nil ? pace?.deadline : nil
+        case .whole, .over: nil
+        }
+    }
+
+    /// The app doesn't take the body for now, so the client isn't waited for.
+    public mutating func pauseBody(now: Instant) {
+        if paused == nil { paused = now }
+    }
+
+    /// The app takes the body again; the time in between isn't the client's.
+    public mutating func resumeBody(now: Instant) {
+        guard let since = paused else { return }
+        paused = nil
+        pace?.excuse(since.duration(to: now))
+    }
+
+    /// Judges a client whose ``deadline`` has passed.
+    ///
+    /// - Parameter now: the time.
+    /// - Returns: a violation, answered with 408, when a request had begun; nil before the deadline, and where the
+    ///   connection has only been idle for too long: then ``isOver`` is true.
+    public mutating func timeOut(now: Instant) -> Event? {
+        guard let deadline, deadline <= now else { return nil }
+        switch input {
+        case .head where !parser.isMidHead, .discarding:
+            input = .over
+            persists = false
+            return nil
+        default:
+            return fail(HTTPError(.timeout, "The request did not arrive in time."))
+        }
+    }
+
+    /// The present request and its response are done.
+    mutating func expectRequest(_ now: Instant) {
+        input = .head
+        pace = nil
+        paused = nil
+        headDeadline = now.advanced(by: settings.idleTime)
+    }
+}

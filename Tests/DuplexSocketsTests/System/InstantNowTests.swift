@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import Testing
+
+@Suite struct InstantNowTests {
+    @Test("The clock never goes back")
+    func order() {
+        var last = Instant.now()
+        #expect(last.nanoseconds > 0)
+        for _ in 0..<1_000 {
+            let next = Instant.now()
+            #expect(next >= last)
+            last = next
+        }
+    }
+}

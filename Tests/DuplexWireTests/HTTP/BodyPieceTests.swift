@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Bodies in pieces")
+struct BodyPieceTests {
+    @Test("A body in one input is one piece in place, then its end, then nothing")
+    func inPlace() throws {
+        let input = wire("helloGET")
+        var decoder = try BodyDecoder(.length(5))
+        var position = 0
+        #expect(try decoder.next(input.span, from: &position) == .data(0..<5))
+        #expect(decoder.isComplete)
+        #expect(try decoder.next(input.span, from: &position) == .end(trailers: [:]))
+        #expect(try decoder.next(input.span, from: &position) == nil)
+        #expect(position == 5)
+    }
+
+    @Test("A piece of a chunk is told as soon as it has come, with nothing copied")
+    func partOfChunk() throws {
+        var decoder = try BodyDecoder(.chunked)
+        let first = wire("5\nhe")
+        var position = 0
+        #expect(try decoder.next(first.span, from: &position) == .data(3..<5))
+        #expect(try decoder.next(first.span, from: &position) == nil)
+        let rest = wire("llo\n0\n\n")
+        position = 0
+        #expect(try decoder.next(rest.span, from: &position) == .data(0..<3))
+        #expect(try decoder.next(rest.span, from: &position) == .end(trailers: [:]))
+        #expect(position == rest.count)
+    }
+
+    @Test("Without a body the end comes at once, with no input at all", arguments: [BodyFraming.none, .length(0)])
+    func empty(framing: BodyFraming) throws {
+        var decoder = try BodyDecoder(framing)
+        var position = 0
+        #expect(try decoder.next([].span, from: &position) == .end(trailers: [:]))
+        #expect(try decoder.next([].span, from: &position) == nil)
+    }
+
+    @Test("A body that lasts until the connection closes ends when that is told")
+    func untilClose() throws {
+        var decoder = try BodyDecoder(.untilClose)
+        var position = 0
+        #expect(try decoder.next(wire("abc").span, from: &position) == .data(0..<3))
+        #expect(try decoder.next(wire("abc").span, from: &position) == nil)
+        try decoder.finish()
+        #expect(try decoder.next([].span, from: &position) == .end(trailers: [:]))
+    }
+
+    @Test(
+        "Every split gives the same bytes and the same end",
+        arguments: [
+            ("5\nhello\n6;x\n world\n0\nA: 1\nB: 2\n\nGET", BodyFraming.chunked, "hello world", 2),
+            ("0\n\n", .chunked, "", 0), ("hello", .length(5), "hello", 0), ("helloGET", .length(5), "hello", 0),
+        ]
+    )
+    func splits(text: String, framing: BodyFraming, body: String, trailers: Int) {
+        let pieces = expectSameInEverySplit(wire(text)) { BodyInPieces($0, framing) }
+        #expect(pieces.body == Array(body.utf8))
+        #expect(pieces.ends.count == 1)
+        #expect(pieces.ends.first?.count == trailers)
+        #expect(pieces.error == nil)
+    }
+
+    @Test(
+        "Every split gives the same error after the same bytes",
+        arguments: [
+            ("3\nabc\n4\ndefg\n0\n\n", 413, "abc"), ("3\nabc\nx\n", 400, "abc"), ("3\nabcd\n", 400, "abc"),
+            ("0\nno colon\n\n", 400, ""),
+        ]
+    )
+    func errors(text: String, status: Int, body: String) {
+        var limits = Limits.internet
+        limits.bodySize = 6
+        let pieces = expectSameInEverySplit(wire(text)) { [limits] in BodyInPieces($0, .chunked, limits: limits) }
+        #expect(pieces.error?.status.code == status)
+        #expect(pieces.body == Array(body.utf8))
+        #expect(pieces.ends.isEmpty)
+    }
+
+    @Test("A body of any size passes through a decoder that keeps none of it")
+    func large() throws {
+        var limits = Limits.internet
+        limits.bodySize = .gibibytes(1)
+        let input = [UInt8](repeating: 1, count: 1 << 16)
+        var decoder = try BodyDecoder(.length(1 << 30), limits: limits)
+        var total = 0
+        while !decoder.isComplete {
+            var position = 0
+            while case .data(let range) = try decoder.next(input.span, from: &position) { total += range.count }
+        }
+        #expect(total == 1 << 30)
+    }
+}
+
+/// All that a decoder tells of a body that it is asked for piece by piece.
+private struct BodyInPieces: Equatable {
+    var body: [UInt8] = []
+    var ends: [HTTPFields] = []
+    var taken = 0
+    var error: HTTPError?
+
+    init(_ pieces: [[UInt8]], _ framing: BodyFraming, limits: Limits = .internet) {
+        do throws(HTTPError) {
+            var decoder = try BodyDecoder(framing, limits: limits)
+            for piece in pieces { try take(piece, &decoder) }
+        } catch {
+            self.error = error
+        }
+    }
+
+    private mutating func take(_ input: [UInt8], _ decoder: inout BodyDecoder) throws(HTTPError) {
+        var position = 0
+        defer { taken += position }
+        while let piece = try decoder.next(input.span, from: &position) {
+            switch piece {
+            case .data(let range): body += input[range]
+            case .end(let trailers): ends.append(trailers)
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Trailers")
+struct TrailerSectionTests {
+    @Test("Fields behind the last chunk come with the body's end, in order")
+    func kept() throws {
+        let trailers = try trailers("Digest: abc\nServer-Timing: db;dur=1\nX: 1\nX: 2\n")
+        #expect(trailers.map(\.name.rawName) == ["Digest", "Server-Timing", "X", "X"])
+        #expect(trailers.map(\.value) == ["abc", "db;dur=1", "1", "2"])
+    }
+
+    @Test(
+        "A field that would change how the message is read comes too late and is dropped",
+        arguments: [
+            "Content-Length", "content-length", "Transfer-Encoding", "Host", "Trailer", "TE", "Connection", "Upgrade",
+            "Expect", "Max-Forwards", "Range", "If-Match", "If-None-Match", "Authorization", "Cookie", "Set-Cookie",
+            "Proxy-Authorization", "Content-Type", "Content-Encoding", "Content-Range", "Origin",
+            "Sec-WebSocket-Key", "X-Forwarded-For",
+        ]
+    )
+    func dropped(name: String) throws {
+        let trailers = try trailers("A: 1\n\(name): 5\nB: 2\n")
+        #expect(trailers.map(\.name.rawName) == ["A", "B"])
+    }
+
+    @Test("As many trailers as fields of a head are taken, and dropped ones count")
+    func bounded() throws {
+        var limits = Limits.internet
+        limits.headFields = 3
+        #expect(try trailers("A:\nB:\nC:\n", limits: limits).count == 3)
+        let error = #expect(throws: HTTPError.self) {
+            try trailers("A:\nHost: a\nHost: a\nB:\n", limits: limits)
+        }
+        #expect(error?.code == .tooManyFields)
+    }
+
+    private func trailers(_ text: String, limits: Limits = .internet) throws -> HTTPFields {
+        var decoder = try BodyDecoder(.chunked, limits: limits)
+        var position = 0
+        guard case .end(let trailers) = try decoder.next(wire("0\n\(text)\n").span, from: &position) else {
+            Issue.record("the body has no end")
+            return [:]
+        }
+        return trailers
+    }
+}
