@@ -57,7 +57,7 @@ extension WebSocket {
     }
 
     private var now: Instant {
-        Instant(MonotonicInstant.now())
+        Instant(loop.clock.now())
     }
 
     // MARK: What ends it

@@ -126,7 +126,7 @@ public actor WebSocket {
         unsafe loopChannel = channel.value
         self.handler = setup.handler
         self.subprotocol = setup.subprotocol
-        self.remoteAddress = setup.remoteAddress ?? SocketAddress.remote(of: channel.value.descriptor)
+        self.remoteAddress = setup.remoteAddress ?? channel.value.remoteAddress
         let core = channel.value.core
         sinceAccepted = ShortTime(setup.accepted?.duration(to: core.now) ?? .zero)
         upgradeTime = ShortTime(setup.asked?.duration(to: core.now) ?? .zero)
@@ -135,7 +135,7 @@ public actor WebSocket {
             settings: setup.settings,
             maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
             compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
-            tap: setup.observation?.tap?.tap(id),
+            tap: setup.observation?.tap?.tap(id, loop.clock),
             now: Instant(core.now)
         )
         record = ConnectionRecord.make(setup.observation, session, channel.value)
@@ -168,7 +168,7 @@ public actor WebSocket {
 
     /// The address of this side; `nil` once the connection is closed.
     public var localAddress: SocketAddress? {
-        SocketAddress.local(of: channel.descriptor)
+        channel.localAddress
     }
 
     /// Where the connection stands: open, closing or closed.

@@ -90,7 +90,7 @@ extension WebSocket {
         nextWaiterID += 1
         let id = nextWaiterID
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if stage != .open || !session.canSend || ending != nil {
+            if !canSend || ending != nil {
                 waiter.resume(throwing: notOpen())
             } else if Task.isCancelled {
                 waiter.resume(throwing: CancellationError())
@@ -123,7 +123,7 @@ extension WebSocket {
         guard let streams, streams.writer == id else {
             throw WebSocketError(.messageOver, message: "The message has ended.")
         }
-        guard stage == .open, session.canSend else { throw notOpen() }
+        guard canSend else { throw notOpen() }
         let isWritten = session.writePiece(piece.span.raw, isLast: isLast) { header, payload in
             channel.write(capacity: FrameHeader.maximumSize + payload.byteCount) { output in
                 session.encode(frame: header, payload, into: &output)
@@ -178,7 +178,7 @@ extension WebSocket {
     private func releaseHeld() {
         guard let streams else { return }
         streams.writer = nil
-        guard stage == .open, session.canSend else {
+        guard canSend else {
             let error = notOpen()
             for waiter in streams.dropHeld() { waiter.resume(with: .failure(error)) }
             return
