@@ -130,7 +130,9 @@ let package = Package(
         ),
         .testTarget(
             name: "DuplexTestingTests",
-            dependencies: ["DuplexTestProcesses", "DuplexTesting", "DuplexSockets"],
+            dependencies: [
+                "DuplexTestProcesses", "DuplexTesting", "DuplexSockets", "DuplexWebSockets", "DuplexWire",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

@@ -31,6 +31,29 @@ public struct Faults: Sendable, Hashable {
         public var endAfter: Int?
         /// The number of bytes after which nothing more gets through until it is released.
         public var stallAfter: Int?
+        /// How fast a slow reader takes bytes; as they come by default.
+        ///
+        /// Of connections in memory (``MemoryConnection``) only: a ``FaultProxy`` depends on no time.
+        public var pace: Pace?
+
+        /// So many bytes, and then nothing for an interval of the loop's time.
+        public struct Pace: Sendable, Hashable {
+            /// How many bytes are taken in an interval; one at least.
+            public var bytes: Int
+            /// How long an interval is.
+            public var interval: Duration
+
+            /// Makes a value.
+            ///
+            /// - Parameters:
+            ///   - bytes: how many bytes are taken in an interval; one at least.
+            ///   - interval: how long an interval is.
+            public init(bytes: Int, interval: Duration) {
+                precondition(bytes > 0, "A slow reader takes one byte at least.")
+                self.bytes = bytes
+                self.interval = interval
+            }
+        }
 
         /// Makes a value; `nil` is no such fault.
         ///
@@ -135,6 +158,21 @@ public struct Faults: Sendable, Hashable {
         in direction: Direction? = nil
     ) -> Faults {
         Faults(Flow(pieceSize: length, stallAfter: count), in: direction)
+    }
+
+    /// The receiver is slow: it takes some bytes, and then nothing for an interval of the loop's time.
+    ///
+    /// Of connections in memory (``MemoryConnection``) only.
+    ///
+    /// - Parameters:
+    ///   - count: how many bytes are taken in an interval; one at least.
+    ///   - interval: how long an interval is.
+    ///   - direction: which way; both by default.
+    /// - Returns: the faults.
+    public static func slow(_ count: Int, every interval: Duration, in direction: Direction? = nil) -> Faults {
+        var flow = Flow()
+        flow.pace = Flow.Pace(bytes: count, interval: interval)
+        return Faults(flow, in: direction)
     }
 
     subscript(direction: Direction) -> Flow {

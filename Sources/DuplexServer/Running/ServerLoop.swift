@@ -83,7 +83,7 @@ final class ServerLoop: ConnectionOwner {
     func accept(_ channel: LoopBound<Channel>, _ address: SocketAddress?, _ table: RouteTable) {
         let state = state.value
         let channel = channel.value
-        let address = address ?? SocketAddress.remote(of: channel.descriptor)
+        let address = address ?? channel.remoteAddress
         guard !state.phase.isStopping, addresses.enter(address) else { return channel.close() }
         let client = Client(remoteAddress: address, tls: channel.tlsConnection)
         let connection = HTTPConnection(channel, client: client, services: services(table))

@@ -46,6 +46,8 @@ public struct SocketError: Error, Sendable {
         public static let invalidAddress = Code("invalidAddress")
         /// Options contradict one another, or a number in them is out of range.
         public static let invalidOptions = Code("invalidOptions")
+        /// An argument of a call is out of range, such as a negative length.
+        public static let invalidArgument = Code("invalidArgument")
         /// A file or bytes that should be a certificate or a private key are none, or don't fit together.
         public static let invalidCertificate = Code("invalidCertificate")
         /// The peer's certificate isn't trusted: it has expired, is for another name, or comes from nobody known.
@@ -81,6 +83,13 @@ public struct SocketError: Error, Sendable {
         self.message = message
         self.errno = errno
         self.causes = causes
+    }
+}
+
+extension SocketError {
+    /// What an argument that is out of range is answered by.
+    static func invalidArgument(_ message: String) -> SocketError {
+        SocketError(.invalidArgument, message: message)
     }
 }
 

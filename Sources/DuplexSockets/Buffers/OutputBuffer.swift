@@ -48,78 +48,8 @@
         end += bytes.byteCount
     }
 
-    /// Sends what waits, as far as the socket takes it.
-    func send(to descriptor: Int32) -> TransferResult {
-        let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
-        let result = unsafe SystemCalls.send(descriptor, waiting)
-        if case .transferred(let count) = result { drop(count) }
-        return result
-    }
-
-    /// Sends what waits and `bytes` behind it in one call, and keeps of `bytes` what the socket didn't take.
-    func send(to descriptor: Int32, then bytes: RawSpan) -> TransferResult {
-        let result = unsafe bytes.withUnsafeBytes { tail -> TransferResult in
-            if count == 0 { return unsafe SystemCalls.send(descriptor, tail) }
-            return unsafe SystemCalls.send(descriptor, UnsafeRawBufferPointer(rebasing: block[start..<end]), tail)
-        }
-        switch result {
-        case .transferred(let sent):
-            let ofTail = max(0, sent - count)
-            drop(sent - ofTail)
-            append(bytes.extracting(droppingFirst: ofTail))
-        case .wouldBlock: append(bytes)
-        case .failed: break
-        }
-        return result
-    }
-
-    /// Sends what waits and the pieces behind it, in one call or in one for each ``SystemCalls/pieceLimit`` of them, and keeps
-    /// what the socket didn't take.
-    ///
-    /// - Parameters:
-    ///   - descriptor: the socket.
-    ///   - pieces: none of which is empty.
-    /// - Returns: what the last call gave.
-    func send(to descriptor: Int32, then pieces: [[UInt8]]) -> TransferResult {
-        var rest = pieces[...]
-        var result = TransferResult.transferred(0)
-        while !rest.isEmpty {
-            let batch = rest.prefix(SystemCalls.pieceLimit - (count > 0 ? 1 : 0))
-            let whole = batch.reduce(count) { $0 + $1.count }
-            let waiting = unsafe UnsafeRawBufferPointer(rebasing: block[start..<end])
-            var places: [UnsafeRawBufferPointer] = unsafe []
-            unsafe places.reserveCapacity(batch.count + 1)
-            if count > 0 { unsafe places.append(waiting) }
-            result = unsafe Self.send(to: descriptor, batch, behind: &places)
-            guard case .transferred(let sent) = result else { break }
-            let ofBatch = max(0, sent - count)
-            drop(sent - ofBatch)
-            guard sent == whole else {
-                append(rest, from: ofBatch)
-                return result
-            }
-            rest = rest.dropFirst(batch.count)
-        }
-        if result == .wouldBlock { append(rest, from: 0) }
-        return result
-    }
-
-    /// Sends what lies at these places and the pieces behind it in one call.
-    private static func send(
-        to descriptor: Int32,
-        _ pieces: ArraySlice<[UInt8]>,
-        behind places: inout [UnsafeRawBufferPointer]
-    ) -> TransferResult {
-        guard let piece = pieces.first else { return unsafe SystemCalls.send(descriptor, places) }
-        // Each place is known for as long as its array is borrowed: one call within the other, as deep as there are pieces.
-        return unsafe piece.withUnsafeBytes { place in
-            unsafe places.append(place)
-            return unsafe send(to: descriptor, pieces.dropFirst(), behind: &places)
-        }
-    }
-
     /// Appends a copy of the pieces but for that many bytes of them.
-    private func append(_ pieces: ArraySlice<[UInt8]>, from position: Int) {
+    func append(_ pieces: ArraySlice<[UInt8]>, from position: Int) {
         var position = position
         _ = unsafe reserve(pieces.reduce(-position) { $0 + $1.count })
         for piece in pieces {
@@ -135,12 +65,19 @@
         drop(try body(unsafe waiting.bytes))
     }
 
+    /// Lends the place of what waits, which is sent from there.
+    @inline(__always)
+    func withWaiting<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe body(UnsafeRawBufferPointer(rebasing: block[start..<end]))
+    }
+
     /// Forgets what waits.
     func removeAll() {
         drop(count)
     }
 
-    private func drop(_ sent: Int) {
+    /// Forgets as many bytes, which were sent.
+    func drop(_ sent: Int) {
         start += sent
         guard start == end else { return }
         start = 0

@@ -46,8 +46,18 @@
         limit: Int = ReceiveBuffer.size,
         _ body: (inout MutableRawSpan) -> Void
     ) -> TransferResult {
+        unsafe receive(limit: limit, from: { unsafe SystemCalls.receive(descriptor, into: $0) }, body)
+    }
+
+    /// Receives from whatever `source` fills the buffer with; see ``receive(from:limit:_:)``.
+    @inline(__always)
+    func receive(
+        limit: Int,
+        from source: (UnsafeMutableRawBufferPointer) -> TransferResult,
+        _ body: (inout MutableRawSpan) -> Void
+    ) -> TransferResult {
         let window = unsafe UnsafeMutableRawBufferPointer(rebasing: storage[0..<min(limit, Self.size)])
-        let result = unsafe SystemCalls.receive(descriptor, into: window)
+        let result = unsafe source(window)
         if case .transferred(let count) = result, count > 0 {
             let received = unsafe UnsafeMutableRawBufferPointer(rebasing: window[0..<count])
             var span = unsafe received.mutableBytes

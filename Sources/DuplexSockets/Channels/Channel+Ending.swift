@@ -12,8 +12,7 @@ import Darwin
 extension Channel {
     /// Ends the outgoing stream once everything that waits is sent; receiving goes on.
     package func finishWriting() {
-        guard canWrite else { return }
-        ending = .finishWriting
+        guard state.finishWriting() else { return }
         if tls != nil { flush() } else if queuedBytes == 0 { allSent() }
     }
 
@@ -23,8 +22,7 @@ extension Channel {
     ///   the channel until then.
     package func closeWhenSent(within timeout: Duration) {
         guard isOpen else { return }
-        isReading = false
-        if ending != .finishedWriting { ending = .close }
+        state.closeWhenSent()
         if queuedBytes == 0 && tls == nil {
             close()
         } else {
@@ -40,17 +38,16 @@ extension Channel {
     package func closeInOrder(within timeout: Duration) {
         guard isOpen else { return }
         handler = nil
-        isReading = true
+        state.leave()
+        beginReading()
         guard isOpen else { return }
-        isLeaving = true
         closeTimer = core.schedule(self, at: core.now.advanced(by: timeout))
-        if ending == .none { ending = .finishWriting }
         if queuedBytes == 0 && tls == nil { allSent() } else { flush() }
     }
 
     /// All is sent, and the peer may go on sending for a moment.
     func linger() {
-        if hasInputEnded { return close() }
+        if state.input == .ended { return close() }
         if let closeTimer { core.cancel(closeTimer) }
         closeTimer = core.schedule(self, at: core.now.advanced(by: Self.lingerTime))
     }
@@ -58,16 +55,18 @@ extension Channel {
     package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
         if let tls, timer == tls.timer { return handshakeTimedOut(tls) }
         guard timer == closeTimer else { return }
-        if isLeaving && queuedBytes == 0 { close() } else { reset() }
+        switch state.timedOut(isEmpty: queuedBytes == 0) {
+        case .close: close()
+        case .reset: reset()
+        }
     }
 
     /// Closes at once; what waits is dropped.
     package func close() {
         guard isOpen else { return }
-        if isWatched { core.unwatch(descriptor) }
-        isWatched = false
-        SystemCalls.close(descriptor)
-        openDescriptor = -1
+        unwatch()
+        carrier.close()
+        state.close()
         output?.removeAll()
         returnOutput()
         tls?.stop(core)
@@ -79,14 +78,14 @@ extension Channel {
     /// Closes at once with a reset, so that the peer learns that not everything arrived.
     package func reset() {
         guard isOpen else { return }
-        SystemCalls.setResetOnClose(descriptor)
+        carrier.resetOnClose()
         close()
     }
 
     /// Whether the socket was full when this was asked last, and has taken nothing since: the peer doesn't read.
     package func isStuck() -> Bool {
-        defer { isKnownFull = interest.contains(.writable) }
-        return isKnownFull && interest.contains(.writable)
+        defer { isKnownFull = isFull }
+        return isKnownFull && isFull
     }
 
     package func loopStopped() {
@@ -94,8 +93,12 @@ extension Channel {
     }
 
     func fail(_ message: String, errno code: Int32) {
+        fail(Self.lost(message, code))
+    }
+
+    static func lost(_ message: String, _ code: Int32) -> SocketError {
         let kind: SocketError.Code = code == ETIMEDOUT ? .timedOut : .connectionReset
-        fail(SocketError(kind, message: message, errno: code))
+        return SocketError(kind, message: message, errno: code)
     }
 
     /// Closes, and tells whoever waits for the handshake, or else the handler.

@@ -14,7 +14,7 @@ extension Channel {
     ///
     /// For pieces that are large together.
     func writeNow(_ pieces: [[UInt8]]) {
-        guard canWrite else { return }
+        guard canWrite else { return missOutput() }
         if isSecured {
             // Copied anyway, on the way into records.
             for piece in pieces {
@@ -23,12 +23,12 @@ extension Channel {
             return
         }
         let buffer = takeOutput()
-        guard !interest.contains(.writable) else {
+        guard !isFull else {
             for piece in pieces { buffer.append(piece.span.raw) }
             output = consume buffer
             return
         }
-        let result = buffer.send(to: descriptor, then: Self.gathered(pieces))
+        let result = buffer.send(to: carrier, then: Self.gathered(pieces))
         output = consume buffer
         sentNow(result)
     }

@@ -47,10 +47,10 @@ extension Channel {
     package func startTLS(early: [UInt8] = []) {
         guard isOpen, let tls, tls.stage == .prepared else { return }
         tls.stage = .shakingHands
-        let now = MonotonicInstant.now()
+        let now = core.readClock()
         tls.began = now
         tls.timer = core.schedule(self, at: now.advanced(by: tls.timeout))
-        if let carrier = tls.carrier { begin(tls, within: carrier) } else { take(early.span.raw, tls) }
+        if let outer = tls.outer { begin(tls, within: outer) } else { take(early.span.raw, tls) }
         updateInterest()
     }
 
@@ -59,7 +59,7 @@ extension Channel {
     /// Receives bytes of the network, no more than about what the handler has asked for: what it doesn't want is kept.
     func receive(_ tls: TLSLayer) -> TransferResult {
         let limit = max(Int(receiveLimit), Self.largestRecord)
-        let result = core.receive(from: descriptor, limit: limit) { take($0.bytes, tls) }
+        let result = receive(limit: limit) { take($0.bytes, tls) }
         lastReceiveFilled = result == .transferred(limit)
         switch result {
         case .transferred(0): endNetwork(tls)
@@ -74,8 +74,8 @@ extension Channel {
 
     private func take(_ bytes: RawSpan, _ tls: TLSLayer) {
         // Of a connection that this side has closed only the handshake matters, for what still waits to be sent.
-        if isLeaving && tls.stage == .open { return }
-        if let carrier = tls.carrier { return carrier.withInput(bytes) { unwrap(carrier, tls) } }
+        if state.course == .leaving && tls.stage == .open { return }
+        if let outer = tls.outer { return outer.withInput(bytes) { unwrap(outer, tls) } }
         tls.engine.withInput(bytes) { process(tls) }
     }
 
@@ -87,7 +87,7 @@ extension Channel {
 
     /// Gives the handler what it wants of what has arrived.
     private func deliver(_ tls: TLSLayer) {
-        while isOpen, isReading, !hasInputEnded, self.tls === tls {
+        while isOpen, isReading, self.tls === tls {
             let result = tls.engine.decrypt(limit: Int(receiveLimit))
             sendRecords(tls)
             switch result {
@@ -121,11 +121,11 @@ extension Channel {
 
     /// The network has ended, which somebody on the way may have brought about.
     func endNetwork(_ tls: TLSLayer) {
-        if isLeaving {
+        if state.course == .leaving {
             endInput()
         } else if tls.stage != .open {
             failSecured(SocketError(.tls, message: "The peer closed the connection during the TLS handshake."), tls)
-        } else if !hasInputEnded {
+        } else if state.input != .ended {
             let message = "The connection ended without the peer having said so: what came may have been cut short."
             failSecured(SocketError(.truncated, message: message), tls)
         }
@@ -164,7 +164,7 @@ extension Channel {
         if let timer = tls.timer { core.cancel(timer) }
         tls.timer = nil
         tls.stage = .open
-        tls.handshakeTime = tls.began?.duration(to: .now())
+        tls.handshakeTime = tls.began?.duration(to: core.readClock())
         let connection = tls.engine.connection
         tls.connection = connection
         tls.completion.take()?(.success(connection))
@@ -174,7 +174,7 @@ extension Channel {
 
     func handshakeTimedOut(_ tls: TLSLayer) {
         tls.timer = nil
-        failSecured(SocketError(.timedOut, message: "The TLS handshake took longer than \(tls.timeout)."), tls)
+        failSecured(SocketError(.timedOut, message: "The TLS handshake took longer than \(tls.timeout.rounded)."), tls)
     }
 
     /// Closes behind the alert that tells the peer why, and tells whoever waits.
@@ -187,8 +187,8 @@ extension Channel {
         output?.removeAll()
         returnOutput()
         output = tls.wire.take()
-        ending = ending == .finishedWriting ? ending : .none
-        if hasInputEnded || error.code == .truncated { close() } else { closeInOrder(within: Self.lingerTime) }
+        state.leave(isForced: true)
+        if state.input == .ended || error.code == .truncated { close() } else { closeInOrder(within: Self.lingerTime) }
         if let completion { completion(.failure(error)) } else { handler?.failed(error) }
     }
 
@@ -196,27 +196,27 @@ extension Channel {
 
     /// Sends what the engine has made by itself.
     private func sendRecords(_ tls: TLSLayer) {
-        let nothingWaits = sendFailure == 0 && tls.wireCount == 0
+        let onlyOwn = state.output == .open && tls.wireCount == 0
         tls.engine.memory.drain { bytes in put(bytes, tls) }
-        if nothingWaits && sendFailure != 0 {
-            tls.hasLostOwnRecords = true
+        if onlyOwn && state.sendFailure != nil {
+            state.mute()
             tls.wire = nil
         }
         if tls.wireCount > 0 { updateInterest() }
     }
 
     private func put(_ bytes: RawSpan, _ tls: TLSLayer) {
-        if let carrier = tls.carrier { wrap(bytes, carrier, tls) } else { transmit(bytes, tls) }
+        if let outer = tls.outer { wrap(bytes, outer, tls) } else { transmit(bytes, tls) }
     }
 
     /// Sends what is on the wire and these bytes behind it, as far as the socket takes them.
     func transmit(_ bytes: RawSpan, _ tls: TLSLayer) {
-        guard sendFailure == 0 else { return }
+        guard state.sendFailure == nil else { return }
         let wire = tls.wire.take() ?? core.takeOutput()
-        let result = interest.contains(.writable) ? TransferResult.wouldBlock : wire.send(to: descriptor, then: bytes)
-        if interest.contains(.writable) { wire.append(bytes) }
+        let result = isFull ? TransferResult.wouldBlock : wire.send(to: carrier, then: bytes)
+        if isFull { wire.append(bytes) }
         if case .failed(let code) = result {
-            sendFailure = code
+            state.sendFailed(code)
             planDelivery()
         }
         keep(wire, tls)
@@ -230,31 +230,29 @@ extension Channel {
     ///
     /// - Returns: whether the failure can wait.
     func outlivesSendFailure() -> Bool {
-        guard let tls, tls.stage == .open, tls.hasLostOwnRecords, queuedBytes == 0, ending == .none else {
-            return false
-        }
+        guard let tls, tls.stage == .open, case .muted = state.output, queuedBytes == 0 else { return false }
         if isReading { _ = deliverRest(tls) }
         return true
     }
 
     /// Sends what waits; secures as much as the socket takes.
     func flush(_ tls: TLSLayer) {
-        if isReading && tls.stage == .open && !isLeaving { _ = deliverRest(tls) }
+        if isReading && tls.stage == .open && state.course != .leaving { _ = deliverRest(tls) }
         guard isOpen, self.tls === tls else { return }
         if let failure = tls.failure { return failSecured(failure, tls) }
         if tls.wireCount > 0, let wire = tls.wire.take() {
-            let result = wire.send(to: descriptor)
+            let result = wire.send(to: carrier)
             keep(wire, tls)
             if case .failed = result { return after(result) }
         }
         secureOutput(tls)
-        if tls.stage == .open, ending != .none, queuedBytes == tls.wireCount {
+        if tls.stage == .open, state.endsOutput, queuedBytes == tls.wireCount {
             tls.engine.sendEnd()
             sendRecords(tls)
-            if let carrier = tls.carrier { end(carrier, tls) }
+            if let outer = tls.outer { end(outer, tls) }
         }
         if let failure = tls.failure { return failSecured(failure, tls) }
-        after(sendFailure == 0 ? .transferred(0) : .failed(sendFailure))
+        after(state.sendFailure.map { .failed($0) } ?? .transferred(0))
     }
 
     /// Secures what was written, and sends it, until the socket takes no more.
@@ -267,7 +265,7 @@ extension Channel {
     }
 
     private func mayEncrypt(_ tls: TLSLayer) -> Bool {
-        tls.wireCount == 0 && sendFailure == 0 && tls.failure == nil
+        tls.wireCount == 0 && state.sendFailure == nil && tls.failure == nil
     }
 
     /// Secures bytes and sends them.
@@ -300,7 +298,7 @@ extension Channel {
         } else if (output?.count ?? 0) == 0 {
             returnOutput()
         }
-        if tls.failure != nil || sendFailure != 0 {
+        if tls.failure != nil || state.sendFailure != nil {
             planDelivery()
         } else if tls.wireCount > 0 {
             updateInterest()

@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 // TLS with a server through a proxy that is itself reached by TLS: the records of the inner layer are the plaintext of the
-// outer one, which is here the carrier. The inner layer has a memory of its own, since one is lent while the other is used.
+// outer one. The inner layer has a memory of its own, since one is lent while the other is used.
 
 extension Channel {
     /// Puts a layer within the one that there is, whose handshake is done; see ``prepareTLS(_:serverName:timeout:loop:completion:)``.
@@ -14,32 +14,32 @@ extension Channel {
         _ loop: EventLoop,
         _ completion: @escaping (Result<TLSConnection, SocketError>) -> Void
     ) throws(SocketError) {
-        precondition(outer.stage == .open && outer.carrier == nil, "A connection is secured twice at most.")
+        precondition(outer.stage == .open && outer.outer == nil, "A connection is secured twice at most.")
         let memory = core.shared(TLSMemory.init)
         let engine = try TLSEngine(context: context, serverName: serverName, memory: memory)
         let layer = TLSLayer(engine: engine, timeout: timeout, loop: loop, completion: completion)
         // What was written before is for the proxy.
         secureOutput(outer)
         layer.wire = outer.wire.take()
-        layer.carrier = outer.engine
+        layer.outer = outer.engine
         tls = layer
     }
 
     /// Begins the inner handshake, with what of the proxy's connection was received and not read yet.
-    func begin(_ tls: TLSLayer, within carrier: TLSEngine) {
+    func begin(_ tls: TLSLayer, within outer: TLSEngine) {
         let nothing: [UInt8] = []
         tls.engine.withInput(nothing.span.raw) { process(tls) }
-        if self.tls === tls, carrier.hasInput { carrier.withRest { unwrap(carrier, tls) } }
+        if self.tls === tls, outer.hasInput { outer.withRest { unwrap(outer, tls) } }
     }
 
-    /// Takes what has arrived out of the carrier's records, and gives it to the inner layer, which keeps what isn't wanted.
-    func unwrap(_ carrier: TLSEngine, _ tls: TLSLayer) {
+    /// Takes what has arrived out of the outer's records, and gives it to the inner layer, which keeps what isn't wanted.
+    func unwrap(_ outer: TLSEngine, _ tls: TLSLayer) {
         while isOpen, self.tls === tls {
-            let result = carrier.decrypt(limit: TLSMemory.plaintextSize)
-            carrier.memory.drain { transmit($0, tls) }
+            let result = outer.decrypt(limit: TLSMemory.plaintextSize)
+            outer.memory.drain { transmit($0, tls) }
             switch result {
             case .bytes(let count):
-                carrier.memory.withPlaintext(count) { plaintext in
+                outer.memory.withPlaintext(count) { plaintext in
                     tls.engine.withInput(plaintext.bytes) { process(tls) }
                 }
             case .wantsInput: return
@@ -49,13 +49,13 @@ extension Channel {
         }
     }
 
-    /// Sends the inner layer's records within the carrier's.
-    func wrap(_ bytes: RawSpan, _ carrier: TLSEngine, _ tls: TLSLayer) {
+    /// Sends the inner layer's records within the outer's.
+    func wrap(_ bytes: RawSpan, _ outer: TLSEngine, _ tls: TLSLayer) {
         var rest = bytes
         do throws(SocketError) {
             while !rest.isEmpty {
-                let count = try carrier.encrypt(rest)
-                carrier.memory.drain { transmit($0, tls) }
+                let count = try outer.encrypt(rest)
+                outer.memory.drain { transmit($0, tls) }
                 rest = rest.extracting(droppingFirst: count)
             }
         } catch {
@@ -64,9 +64,9 @@ extension Channel {
         }
     }
 
-    /// Ends the outgoing stream of the carrier behind that of the inner layer.
-    func end(_ carrier: TLSEngine, _ tls: TLSLayer) {
-        carrier.sendEnd()
-        carrier.memory.drain { transmit($0, tls) }
+    /// Ends the outgoing stream of the outer behind that of the inner layer.
+    func end(_ outer: TLSEngine, _ tls: TLSLayer) {
+        outer.sendEnd()
+        outer.memory.drain { transmit($0, tls) }
     }
 }

@@ -10,12 +10,13 @@ import Darwin
 /// One connected stream socket on its loop: receives into the loop's buffer, gathers output, sends it once in a turn.
 ///
 /// Belongs to its loop's thread. Once it is secured, a ``TLSLayer`` stands between what is received and the handler, and
-/// between what is written and the socket.
+/// between what is written and the socket. ``ChannelState`` says where it stands, and its ``Carrier`` moves its bytes.
 package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package let core: LoopCore
-    /// The descriptor; -1 once it is closed.
-    package var descriptor: Int32 { openDescriptor }
-    var openDescriptor: Int32
+    /// What moves the bytes.
+    let carrier: Carrier
+    /// Where it stands.
+    var state = ChannelState()
     /// Who is told.
     ///
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
@@ -29,23 +30,16 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     var output: OutputBuffer?
     /// What secures the connection, from the moment on from which nothing is written in the clear any more.
     var tls: TLSLayer?
-    private var takesInput = false
     var receiveLimit = Int32(ReceiveBuffer.size)
-    var interest: Readiness = []
-    var isWatched = false
+    /// What the carrier is watched for; `nil` while it isn't watched.
+    var interest: Readiness?
     var isFlushPlanned = false
     var lastReceiveFilled = false
     /// Whether the handler is asked to receive by itself.
     var handlerReceives = false
-    /// Whether this side has closed, and the channel ends by itself.
-    var isLeaving = false
     var waitsForDrain = false
     /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
     var isKnownFull = false
-    var ending = Ending.none
-    var hasInputEnded = false
-    /// What a send outside of a flush has failed with; 0 when none has.
-    var sendFailure: Int32 = 0
     var closeTimer: TimerID?
 
     /// Output waits above this many bytes: whoever writes should stop.
@@ -61,23 +55,34 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// How long a peer may go on sending to a side that has closed.
     static let lingerTime = Duration.seconds(2)
 
-    /// What happens once all output is sent.
-    enum Ending {
-        case none
-        case finishWriting
-        case finishedWriting
-        case close
+    /// Takes over what moves bytes, connected and non-blocking.
+    ///
+    /// Nothing is received before ``isReading`` is set.
+    package init(carrier: Carrier, core: LoopCore) {
+        self.carrier = carrier
+        self.core = core
     }
 
     /// Takes over a connected, non-blocking descriptor.
     ///
     /// Nothing is received before ``isReading`` is set.
-    package init(descriptor: Int32, core: LoopCore) {
-        openDescriptor = descriptor
-        self.core = core
+    package convenience init(descriptor: Int32, core: LoopCore) {
+        self.init(carrier: .descriptor(descriptor), core: core)
     }
 
-    package var isOpen: Bool { openDescriptor >= 0 }
+    package var isOpen: Bool { state.isOpen }
+
+    /// The system's descriptor; -1 once it is closed, and where there is none.
+    package var descriptor: Int32 { isOpen ? carrier.descriptor ?? -1 : -1 }
+
+    /// The address of this side; `nil` once the channel is closed.
+    package var localAddress: SocketAddress? { isOpen ? carrier.localAddress : nil }
+
+    /// The address of the peer; `nil` once the channel is closed.
+    package var remoteAddress: SocketAddress? { isOpen ? carrier.remoteAddress : nil }
+
+    /// Whether the carrier took no more when it was asked last; what waits is sent once it has room.
+    var isFull: Bool { interest?.contains(.writable) == true }
 
     // MARK: Input
 
@@ -93,19 +98,22 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Turning it off costs nothing: the poller is told when something arrives that isn't wanted, so a reader that
     /// pauses between messages makes no system calls for it. Once the channel leaves by itself, nobody else decides it.
     package var isReading: Bool {
-        get { takesInput }
-        set {
-            guard !isLeaving else { return }
-            takesInput = newValue
-            guard newValue else { return }
-            if !interest.contains(.readable) { updateInterest() }
-            if let tls, tls.engine.hasInput { planDelivery() }
-        }
+        get { state.input == .taken }
+        set { if state.read(newValue) { beginReading() } }
+    }
+
+    func beginReading() {
+        if interest?.contains(.readable) != true { updateInterest() }
+        if let tls, tls.engine.hasInput { planDelivery() }
     }
 
     /// Whether the socket is received from: for the handler, or for a handshake.
     private var wantsInput: Bool {
-        (takesInput || tls?.stage == .shakingHands) && !hasInputEnded
+        switch state.input {
+        case .taken: true
+        case .paused: tls?.stage == .shakingHands
+        case .ended: false
+        }
     }
 
     package func ready(_ readiness: Readiness) {
@@ -123,14 +131,14 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// Whether a reader may find something without waiting for the poller: the last receive filled what it was given, or
     /// nobody was watching.
     package var mayHaveMore: Bool {
-        lastReceiveFilled || !interest.contains(.readable) || tls?.engine.hasInput == true
+        lastReceiveFilled || interest?.contains(.readable) != true || tls?.engine.hasInput == true
     }
 
     /// Takes what has arrived already, for a reader that doesn't wait for the poller.
     ///
     /// - Returns: whether there was something: bytes, the end of the stream or an error.
     package func receiveNow() -> Bool {
-        guard isOpen, !hasInputEnded else { return false }
+        guard isOpen, state.input != .ended else { return false }
         if let tls, tls.takesInput { return tls.stage == .open && (deliverRest(tls) || receive() != .wouldBlock) }
         return receive() != .wouldBlock
     }
@@ -139,8 +147,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     private func receive() -> TransferResult {
         if let tls, tls.takesInput { return receive(tls) }
         let result =
-            (handlerReceives ? weakHandler?.receive(from: descriptor, limit: Int(receiveLimit)) : nil)
-            ?? core.receive(from: descriptor, limit: Int(receiveLimit)) { weakHandler?.received(&$0) }
+            (handlerReceives ? weakHandler?.receive(from: carrier, limit: Int(receiveLimit)) : nil)
+            ?? receive(limit: Int(receiveLimit)) { weakHandler?.received(&$0) }
         lastReceiveFilled = result == .transferred(Int(receiveLimit))
         switch result {
         case .transferred(0): endInput()
@@ -151,11 +159,17 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         return result
     }
 
+    /// Receives into the loop's buffer.
+    @inline(__always)
+    func receive(limit: Int, _ body: (inout MutableRawSpan) -> Void) -> TransferResult {
+        unsafe core.receiveBuffer.receive(limit: limit, from: { unsafe carrier.receive(into: $0) }, body)
+    }
+
     func endInput() {
-        hasInputEnded = true
+        state.endInput()
         updateInterest()
         handler?.inputEnded()
-        if isLeaving && queuedBytes == 0 { close() }
+        if state.closesAfterInput(isEmpty: queuedBytes == 0) { close() }
     }
 
     /// Epoll reports a dead peer whether one asks or not.
@@ -164,24 +178,18 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     /// watching until reading goes on.
     private func failedWhileNotReading() {
         if queuedBytes > 0 || handlerSends { flush() }
-        guard isOpen, isWatched else { return }
+        guard isOpen, interest != nil else { return }
         // Nobody is left to read, or to be told that the loop stops.
-        if ending == .close { return close() }
-        let code = hasInputEnded ? SystemCalls.pendingError(descriptor) : 0
-        if code != 0 {
-            fail("The connection was lost.", errno: code)
-        } else {
-            core.unwatch(descriptor)
-            isWatched = false
-            interest = []
-        }
+        if state.course == .closingWhenSent { return close() }
+        let code = state.input == .ended ? carrier.pendingError : 0
+        if code != 0 { fail("The connection was lost.", errno: code) } else { unwatch() }
     }
 
     // MARK: Output
 
     /// Appends up to `capacity` bytes that `body` writes to what is sent at the end of the turn.
     package func write(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
-        guard canWrite else { return }
+        guard canWrite else { return missOutput() }
         let buffer = takeOutput()
         buffer.append(capacity: capacity, body)
         output = consume buffer
@@ -190,7 +198,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
 
     /// Appends a copy of the bytes to what is sent at the end of the turn.
     package func write(_ bytes: RawSpan) {
-        guard canWrite else { return }
+        guard canWrite else { return missOutput() }
         let buffer = takeOutput()
         buffer.append(bytes)
         output = consume buffer
@@ -201,15 +209,15 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     ///
     /// For large payloads.
     package func writeNow(_ bytes: RawSpan) {
-        guard canWrite else { return }
+        guard canWrite else { return missOutput() }
         if let tls { return writeNow(bytes, tls) }
         let buffer = takeOutput()
-        guard !interest.contains(.writable) else {
+        guard !isFull else {
             buffer.append(bytes)
             output = consume buffer
             return
         }
-        let result = buffer.send(to: descriptor, then: bytes)
+        let result = buffer.send(to: carrier, then: bytes)
         output = consume buffer
         sentNow(result)
     }
@@ -219,7 +227,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     func sentNow(_ result: TransferResult) {
         // Whoever writes isn't called back from within: the end of the turn tells of failures, and of room.
         if case .failed(let code) = result {
-            sendFailure = code
+            state.sendFailed(code)
             planFlush()
         } else if queuedBytes > 0 {
             updateInterest()
@@ -237,12 +245,23 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         return isAbove
     }
 
-    var canWrite: Bool {
-        isOpen && ending == .none
+    /// Whether what is written is sent: nothing has failed, and this side hasn't ended the stream.
+    package var canWrite: Bool { state.canWrite }
+
+    /// Why nothing is sent any more, while the channel is still open; it is told to the handler at the end of the turn.
+    package var sendError: SocketError? {
+        guard isOpen, let code = state.sendFailure else { return nil }
+        return Self.lost("The connection was lost while sending.", code)
+    }
+
+    /// What is written isn't sent, which matters when nobody has noticed yet that nothing is.
+    @inline(never)
+    func missOutput() {
+        if state.missOutput() { planDelivery() }
     }
 
     func planFlush() {
-        guard !isFlushPlanned && !interest.contains(.writable) else { return }
+        guard !isFlushPlanned && !isFull else { return }
         isFlushPlanned = true
         core.flushAtEndOfTurn(self)
     }
@@ -267,8 +286,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     package func flush() {
         isFlushPlanned = false
         guard isOpen else { return }
-        if sendFailure != 0 {
-            if !outlivesSendFailure() { after(.failed(sendFailure)) }
+        if let code = state.sendFailure {
+            if !outlivesSendFailure() { after(.failed(code)) }
             return
         }
         if let tls { return flush(tls) }
@@ -276,7 +295,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
             after(.transferred(0))
             return
         }
-        let result = buffer.send(to: descriptor)
+        let result = buffer.send(to: carrier)
         output = consume buffer
         after(result)
     }
@@ -301,24 +320,21 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
 
     func allSent() {
         returnOutput()
-        // The end of the stream goes out secured as well, and so behind the handshake.
-        if let tls, tls.stage != .open, ending == .finishWriting, !isLeaving { return }
-        switch ending {
-        case .none:
+        let isHandshaking = tls.map { $0.stage != .open } ?? false
+        switch state.allSent(isHandshaking: isHandshaking) {
+        case .nothing: break
+        case .sendMore:
             if handlerSends, case .failed(let code)? = handler?.sendMore() {
                 return fail("The connection was lost while sending.", errno: code)
             }
-        case .finishWriting:
-            ending = .finishedWriting
-            SystemCalls.finishWriting(descriptor)
-            fallthrough
-        case .finishedWriting:
-            if isLeaving { linger() }
-        case .close:
-            close()
-            return
+        case .endStream: carrier.finishWriting()
+        case .endStreamAndLinger:
+            carrier.finishWriting()
+            linger()
+        case .linger: linger()
+        case .close: return close()
         }
-        if interest.contains(.writable) { updateInterest() }
+        if isFull { updateInterest() }
     }
 
     // MARK: What the poller watches
@@ -329,21 +345,23 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
         if wantsInput { wanted.insert(.readable) }
         // What waits for the end of a handshake doesn't wait for the socket.
         if (tls?.wireCount ?? queuedBytes) > 0 || handlerSends { wanted.insert(.writable) }
-        guard !isWatched || wanted != interest else { return }
+        guard wanted != interest else { return }
+        let isWatched = interest != nil
         interest = wanted
-        if isWatched {
-            core.modify(descriptor, interest: wanted)
-        } else {
-            watch(for: wanted)
-        }
+        if isWatched { carrier.modify(wanted, core) } else { watch(for: wanted) }
     }
 
     private func watch(for wanted: Readiness) {
         do {
-            try core.watch(descriptor, for: wanted, handler: self)
-            isWatched = true
+            try carrier.watch(for: wanted, handler: self, core)
         } catch {
+            interest = nil
             fail(error)
         }
+    }
+
+    func unwatch() {
+        if interest != nil { carrier.unwatch(core) }
+        interest = nil
     }
 }

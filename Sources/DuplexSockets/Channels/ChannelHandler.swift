@@ -9,10 +9,10 @@ package protocol ChannelHandler: AnyObject {
     /// Receives by itself, into memory of its own; asked while ``Channel/handlerReceives``.
     ///
     /// - Parameters:
-    ///   - descriptor: the socket.
+    ///   - carrier: what it is received from.
     ///   - limit: the most bytes to take.
     /// - Returns: what the system call gave; `nil` to have ``received(_:)`` called instead.
-    func receive(from descriptor: Int32, limit: Int) -> TransferResult?
+    func receive(from carrier: Carrier, limit: Int) -> TransferResult?
 
     /// The peer has finished writing; nothing more arrives.
     func inputEnded()
@@ -31,7 +31,7 @@ package protocol ChannelHandler: AnyObject {
 
 extension ChannelHandler {
     /// Most handlers look at what lies in the loop's buffer.
-    package func receive(from descriptor: Int32, limit: Int) -> TransferResult? { nil }
+    package func receive(from carrier: Carrier, limit: Int) -> TransferResult? { nil }
 
     /// Sends nothing: most handlers only write.
     package func sendMore() -> TransferResult { .wouldBlock }

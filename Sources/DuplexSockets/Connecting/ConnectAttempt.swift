@@ -20,7 +20,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
     private static let busyDelay = Duration.milliseconds(10)
 
     let address: SocketAddress
-    let began = MonotonicInstant.now()
+    let began: MonotonicInstant
     private let race: ConnectRace
     private var descriptor: Int32 = -1
     private var timeoutTimer: TimerID?
@@ -29,6 +29,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
     init(_ address: SocketAddress, race: ConnectRace) {
         self.address = address
         self.race = race
+        began = race.core.readClock()
     }
 
     /// Begins; the race is told later only of what was under way.
@@ -81,7 +82,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
             return .underWay
         case EAGAIN where address.path != nil:
             SystemCalls.close(descriptor)
-            busyTimer = race.core.schedule(self, at: MonotonicInstant.now().advanced(by: Self.busyDelay))
+            busyTimer = race.core.schedule(self, at: race.core.readClock().advanced(by: Self.busyDelay))
             return .underWay
         default:
             throw refused(code)
@@ -120,7 +121,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
             timeoutTimer = nil
             let timeout = race.options.attemptTimeout ?? .zero
             abandon()
-            decide(.failed(SocketError(.timedOut, message: "\(address) didn't answer within \(timeout).")))
+            decide(.failed(SocketError(.timedOut, message: "\(address) didn't answer within \(timeout.rounded).")))
         } else if timer == busyTimer {
             busyTimer = nil
             let state = open()

@@ -27,7 +27,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     /// What the connection is secured with; `nil` when it isn't.
     private let context: TLSContext?
     private let make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
-    private let began = MonotonicInstant.now()
+    private let began: MonotonicInstant
     /// Changed on the loop only, until the result is taken; the lock tells the compiler so.
     private let progress = Mutex(Progress())
 
@@ -40,6 +40,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     ) {
         self.endpoint = endpoint
         self.loop = loop
+        began = loop.clock.now()
         self.options = options
         self.context = context
         self.make = make
@@ -99,7 +100,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     private func lookUp(_ host: String, _ port: Int, _ core: LoopCore) {
         let timeout = min(options.nameTimeout ?? options.timeout, options.timeout)
         let lookup = NameLookup(host, resolver: options.resolver, loop: loop, core: core) { [self] result in
-            progress.withLock { $0.names = began.duration(to: .now()) }
+            progress.withLock { $0.names = began.duration(to: loop.clock.now()) }
             do throws(SocketError) {
                 let addresses = try usable(try result.get(), host, port)
                 progress.withLock { $0.addresses = addresses }
@@ -165,7 +166,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     // MARK: TLS
 
     private func secure(_ channel: Channel, _ context: TLSContext, _ attempts: [ConnectTimeline.Attempt]) {
-        let start = MonotonicInstant.now()
+        let start = loop.clock.now()
         let remaining = start.duration(to: began.advanced(by: options.timeout))
         do throws(SocketError) {
             try channel.prepareTLS(
@@ -174,7 +175,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
                 timeout: max(.zero, min(options.tls.handshakeTimeout, remaining)),
                 loop: loop
             ) { [self] result in
-                progress.withLock { $0.tls = start.duration(to: .now()) }
+                progress.withLock { $0.tls = start.duration(to: loop.clock.now()) }
                 switch result {
                 case .success: succeed(channel, attempts)
                 case .failure(let error): fail(error, attempts)
@@ -216,7 +217,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
             addresses: addresses,
             attempts: attempts,
             tls: tls,
-            total: began.duration(to: .now())
+            total: began.duration(to: loop.clock.now())
         )
     }
 

@@ -41,19 +41,19 @@ package final class ConnectRace: TimerTarget, StopObserver {
     ///   - addresses: tried in this order.
     ///   - core: the loop that it is run on.
     ///   - options: the times between attempts and for each, where they come from, and the deadline of the whole.
-    ///   - began: when the whole began, from which its deadline and the times of the report count.
+    ///   - began: when the whole began, from which its deadline and the times of the report count; now if it is `nil`.
     ///   - completion: called once, on the loop; not called after ``cancel()``.
     /// - Throws: ``SocketError`` when there is no such local end.
     package init(
         _ addresses: [SocketAddress],
         core: LoopCore,
         options: ConnectOptions,
-        began: MonotonicInstant = .now(),
+        began: MonotonicInstant? = nil,
         completion: @escaping (Report) -> Void
     ) throws(SocketError) {
         self.core = core
         self.options = options
-        self.began = began
+        self.began = began ?? core.readClock()
         self.completion = completion
         binding = try LocalBinding(options)
         waiting = addresses[...]
@@ -87,12 +87,12 @@ package final class ConnectRace: TimerTarget, StopObserver {
     }
 
     private func passDeadline() {
-        let now = MonotonicInstant.now()
+        let now = core.readClock()
         for index in entries.indices where entries[index].attempt != nil {
             let address = entries[index].address
             conclude(index, .timedOut, SocketError(.timedOut, message: "\(address) didn't answer in time."), now)
         }
-        var message = "No address answered within \(options.timeout)."
+        var message = "No address answered within \(options.timeout.rounded)."
         if !waiting.isEmpty { message += " \(waiting.count) more had not been tried by then." }
         finish(.failure(SocketError(.timedOut, message: message, causes: entries.compactMap(\.error))))
     }
@@ -113,7 +113,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
         if waiting.isEmpty {
             if entries.allSatisfy({ $0.attempt == nil }) { finish(.failure(failure())) }
         } else if let delay = options.effectiveAttemptDelay {
-            delayTimer = core.schedule(self, at: MonotonicInstant.now().advanced(by: delay))
+            delayTimer = core.schedule(self, at: core.readClock().advanced(by: delay))
         }
     }
 
@@ -141,11 +141,11 @@ package final class ConnectRace: TimerTarget, StopObserver {
         _ index: Int,
         _ outcome: ConnectTimeline.Outcome,
         _ error: SocketError?,
-        _ now: MonotonicInstant = .now()
+        _ now: MonotonicInstant? = nil
     ) {
         entries[index].attempt?.abandon()
         entries[index].attempt = nil
-        entries[index].end = now
+        entries[index].end = now ?? core.readClock()
         entries[index].outcome = outcome
         entries[index].error = error
     }

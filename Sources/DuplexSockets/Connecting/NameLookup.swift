@@ -81,7 +81,7 @@ final class NameLookup: TimerTarget, StopObserver {
     func timerFired(_ timer: TimerID, now: MonotonicInstant) {
         guard timer == self.timer else { return }
         self.timer = nil
-        finish(.failure(SocketError(.timedOut, message: "“\(host)” was not looked up within \(timeout).")))
+        finish(.failure(SocketError(.timedOut, message: "“\(host)” was not looked up within \(timeout.rounded).")))
     }
 
     func loopStopped() {

@@ -14,7 +14,7 @@ enum ProxiedConnector {
         options: ConnectOptions,
         make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     ) async throws -> Value {
-        let began = MonotonicInstant.now()
+        let began = loop.clock.now()
         let deadline = began.advanced(by: options.timeout)
         let context = endpoint.isSecured ? try options.tls.context() : nil
         let target = try await target(endpoint, route, loop, options)
@@ -27,7 +27,7 @@ enum ProxiedConnector {
                     ProxyDriver.Security(
                         context: $0,
                         serverName: options.tls.serverName ?? endpoint.host,
-                        timeout: min(options.tls.handshakeTimeout, remaining(deadline))
+                        timeout: min(options.tls.handshakeTimeout, remaining(deadline, on: loop))
                     )
                 }
                 return try await driver.handOver(security, began: began, make)
@@ -38,8 +38,8 @@ enum ProxiedConnector {
         throw SocketError(.proxyRefused, message: message)
     }
 
-    private static func remaining(_ deadline: MonotonicInstant) -> Duration {
-        max(.milliseconds(1), MonotonicInstant.now().duration(to: deadline))
+    private static func remaining(_ deadline: MonotonicInstant, on loop: EventLoop) -> Duration {
+        max(.milliseconds(1), loop.clock.now().duration(to: deadline))
     }
 
     private static func reach(
@@ -52,7 +52,7 @@ enum ProxiedConnector {
         var options = options
         options.proxying = nil
         options.tls = route.tls
-        options.timeout = remaining(deadline)
+        options.timeout = remaining(deadline, on: loop)
         let name = route.endpoint.description
         do {
             return try await Connector.connect(to: route.endpoint, on: loop, options: options) { channel, timeline in

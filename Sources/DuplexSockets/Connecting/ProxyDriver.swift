@@ -22,7 +22,7 @@ actor ProxyDriver {
     private let proxy: String
     private let timeline: ConnectTimeline
     private var conversation: any ProxyConversation
-    private var began = MonotonicInstant.now()
+    private var began: MonotonicInstant
     private var ending = AwaitedEnd<Outcome>()
     /// Whether the channel is somebody else's, or closed.
     private var hasLetGo = false
@@ -41,6 +41,7 @@ actor ProxyDriver {
         self.conversation = conversation
         self.proxy = proxy
         self.loop = loop
+        began = loop.clock.now()
         self.channel = channel
         self.timeline = timeline
     }
@@ -76,7 +77,7 @@ actor ProxyDriver {
         began: MonotonicInstant,
         _ make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     ) async throws -> Value {
-        let tunnelled = MonotonicInstant.now()
+        let tunnelled = loop.clock.now()
         if let security { try await secure(security) }
         try Task.checkCancellation()
         guard channel.value.isOpen else {
@@ -84,7 +85,7 @@ actor ProxyDriver {
         }
         channel.value.handler = nil
         hasLetGo = true
-        let secured = security.map { _ in tunnelled.duration(to: .now()) }
+        let secured = security.map { _ in tunnelled.duration(to: loop.clock.now()) }
         return make(channel, timeline(until: tunnelled, tls: secured))
     }
 
@@ -121,14 +122,14 @@ actor ProxyDriver {
             attempts: timeline.attempts,
             proxy: max(.zero, began.duration(to: end) - timeline.total + (timeline.tls ?? .zero)),
             tls: tls,
-            total: began.duration(to: .now())
+            total: began.duration(to: loop.clock.now())
         )
     }
 
     private func described(_ error: SocketError) -> SocketError {
         var error = error
         error.message = "By the proxy \(proxy): \(error.message)"
-        error.timeline = timeline(until: .now(), tls: nil)
+        error.timeline = timeline(until: loop.clock.now(), tls: nil)
         return error
     }
 

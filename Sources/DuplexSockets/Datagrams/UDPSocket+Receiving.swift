@@ -25,7 +25,7 @@ extension UDPSocket {
     /// - Throws: as ``receive(timeout:)``.
     /// - Returns: 1 to `count` datagrams.
     public func receive(upTo count: Int, timeout: Duration? = nil) async throws -> [Datagram] {
-        precondition(count > 0, "At least one datagram is received.")
+        if count < 1 { throw SocketError.invalidArgument("At least one datagram is received, and not \(count).") }
         let id = nextID()
         return try await waitOnLoop(id: id) { waiter in
             startReceive(waiter, count, timeout)

@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 import DequeModule
-import Synchronization
 
 /// A socket for datagrams over UDP, on the event loop that it lives on.
 ///
@@ -177,30 +176,17 @@ public actor UDPSocket {
         _ options: DatagramOptions = DatagramOptions(),
         on loop: EventLoop
     ) async -> UDPSocket {
-        let place = Handover()
-        await withCheckedContinuation { continuation in
-            loop.execute { core in
-                let channel = DatagramChannel(
-                    descriptor: bound.descriptor,
-                    family: bound.family,
-                    port: local.port,
-                    core: core
-                )
-                let socket = UDPSocket(loop, LoopBound(channel, on: loop.thread), local: local, remote: remote)
-                socket.onLoop(loop, options) { $0.take($1) }
-                place.socket.withLock { $0 = socket }
-                continuation.resume()
-            }
+        await loop.make { core in
+            let channel = DatagramChannel(
+                descriptor: bound.descriptor,
+                family: bound.family,
+                port: local.port,
+                core: core
+            )
+            let socket = UDPSocket(loop, LoopBound(channel, on: loop.thread), local: local, remote: remote)
+            socket.onLoop(loop, options) { $0.take($1) }
+            return socket
         }
-        guard let socket = place.socket.withLock({ $0.take() }) else {
-            preconditionFailure("A datagram socket was made and not handed over.")
-        }
-        return socket
-    }
-
-    /// Where a new socket is handed over, under a lock rather than by the continuation, so that sanitizers see the order.
-    private final class Handover: Sendable {
-        let socket = Mutex<UDPSocket?>(nil)
     }
 
     // MARK: Options
@@ -282,7 +268,7 @@ public actor UDPSocket {
     }
 
     func startTimer(_ timeout: Duration) -> TimerID {
-        channel.value.core.schedule(self, at: MonotonicInstant.now().advanced(by: timeout))
+        channel.value.core.schedule(self, at: loop.clock.now().advanced(by: timeout))
     }
 
     /// Whether this socket hasn't had its share of the loop's turn.

@@ -13,6 +13,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private let confined: LoopBound<LoopCore>
     private let remote = Mutex(RemoteWork())
     private let wakeup: Wakeup
+    /// Where the loop has its time from.
+    package let clock: LoopClock
 
     /// What other threads have handed in.
     private struct RemoteWork {
@@ -42,8 +44,20 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         try self.init(name: name, poller: SystemPoller.make())
     }
 
+    /// Starts a loop with a clock of its own.
+    package convenience init(name: String, clock: LoopClock) throws(SocketError) {
+        try self.init(name: name, poller: SystemPoller.make(), clock: clock)
+    }
+
     /// Starts a loop that takes the poller over, and closes it if it can't be started.
-    package init(name: String, poller: any Poller) throws(SocketError) {
+    ///
+    /// - Parameters:
+    ///   - name: as of ``init(name:)``.
+    ///   - poller: how it waits.
+    ///   - clock: where it has its time from; one that is moved by hand has it wait for wake-ups and descriptors only.
+    /// - Throws: as ``init(name:)``.
+    package init(name: String, poller: any Poller, clock: LoopClock = .system) throws(SocketError) {
+        self.clock = clock
         thread = LoopThread(name: name)
         do throws(SocketError) {
             wakeup = try Wakeup()
@@ -51,7 +65,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             poller.close()
             throw error
         }
-        confined = LoopBound(LoopCore(poller: poller), on: thread)
+        confined = LoopBound(LoopCore(poller: poller, clock: clock), on: thread)
         do throws(SocketError) {
             try poller.add(wakeup.descriptor, token: LoopCore.wakeupToken, interest: .readable)
             try thread.start { self.run() }

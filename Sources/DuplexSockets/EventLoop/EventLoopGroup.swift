@@ -42,6 +42,14 @@ public final class EventLoopGroup: Sendable {
         self.loops = loops
     }
 
+    /// A group of loops that there are already.
+    ///
+    /// - Parameter loops: one at least.
+    package init(of loops: [EventLoop]) {
+        precondition(!loops.isEmpty, "A group has a loop at least.")
+        self.loops = loops
+    }
+
     /// The loop whose turn it is, round robin.
     public func next() -> EventLoop {
         let index = turn.wrappingAdd(1, ordering: .relaxed).oldValue

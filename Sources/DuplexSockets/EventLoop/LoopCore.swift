@@ -22,12 +22,19 @@ package protocol Flushable: AnyObject {
     func flush()
 }
 
+/// Something that has to be looked after in a turn without the poller knowing of it.
+package protocol TurnTarget: AnyObject {
+    /// Called on the loop once, in the turn after it was asked for.
+    func turn()
+}
+
 /// What one loop's thread owns: watched descriptors, timers, jobs that are ready, the receive buffer.
 ///
 /// Used on the loop's thread only, and so without locks; see ``LoopBound``.
 package final class LoopCore {
     /// The loop's time: read once in each turn, when the poller came back.
     package var now: MonotonicInstant { turnBegan }
+    private let clock: LoopClock
     private var turnBegan: MonotonicInstant
     package let receiveBuffer = ReceiveBuffer()
     private let outputPool = OutputPool()
@@ -49,6 +56,10 @@ package final class LoopCore {
     private var flushing: [any Flushable] = []
     private var events: [PollEvent] = []
     private var dueTimers: [DueTimer] = []
+    private var called: [any TurnTarget] = []
+    private var calling: [any TurnTarget] = []
+    /// How far the time is to be moved, of a loop that is moved by hand.
+    private var moves: [ClockMove] = []
     /// Whether what was just received is so much that its reader should have it before the next one's displaces it from
     /// the processor's cache.
     var hasLargeInput = false
@@ -67,9 +78,10 @@ package final class LoopCore {
         var generation: UInt32
     }
 
-    package init(poller: any Poller) {
+    package init(poller: any Poller, clock: LoopClock = .system) {
         self.poller = poller
-        turnBegan = .now()
+        self.clock = clock
+        turnBegan = clock.now()
         timers = TimerWheel(now: turnBegan)
     }
 
@@ -116,6 +128,9 @@ package final class LoopCore {
 
     // MARK: Timers
 
+    /// Reads the loop's clock: what lies behind ``now`` while a turn goes on.
+    package func readClock() -> MonotonicInstant { clock.now() }
+
     /// The number of timers that wait.
     package var timerCount: Int { timers.count }
 
@@ -155,6 +170,11 @@ package final class LoopCore {
         dirty.append(flushable)
     }
 
+    /// Has `target` called in the next turn, which comes at once; the caller asks once.
+    package func callNextTurn(_ target: any TurnTarget) {
+        if !isStopped { called.append(target) }
+    }
+
     // MARK: The turn
 
     /// The first half of a turn: waits, then handles everything that is readable or due.
@@ -163,7 +183,8 @@ package final class LoopCore {
     /// - Returns: whether another thread has woken the loop.
     package func poll(run: (UnownedJob) -> Void) -> Bool {
         poller.wait(pollLimit, into: &events)
-        turnBegan = .now()
+        if case .manual(let time) = clock { move(time) }
+        turnBegan = clock.now()
         var isWoken = false
         for event in events {
             if event.token == Self.wakeupToken { isWoken = true } else { dispatch(event) }
@@ -172,6 +193,7 @@ package final class LoopCore {
                 runReadyJobs(run)
             }
         }
+        if !called.isEmpty { callTargets() }
         fireTimers()
         return isWoken
     }
@@ -191,8 +213,15 @@ package final class LoopCore {
         handler.ready(event.readiness)
     }
 
+    private func callTargets() {
+        swap(&called, &calling)
+        for target in calling { target.turn() }
+        calling.removeAll(keepingCapacity: true)
+    }
+
     private func fireTimers() {
         timers.advance(to: now, into: &dueTimers)
+        if clock.isManual { timers.takeDue(at: now, into: &dueTimers) }
         guard !dueTimers.isEmpty else { return }
         let due = dueTimers
         dueTimers.removeAll()
@@ -220,7 +249,39 @@ package final class LoopCore {
 
     private var pollLimit: PollLimit {
         if hasWork { return .now }
+        if clock.isManual { return moves.isEmpty ? .never : .now }
         return timers.nextInstant.map { .until($0) } ?? .never
+    }
+
+    // MARK: A time that is moved
+
+    /// A wait for the time to have been moved.
+    private struct ClockMove {
+        var target: MonotonicInstant
+        var completion: () -> Void
+    }
+
+    /// Moves the time of a loop with a manual clock, from one timer that is due to the next, each time once nothing is
+    /// ready any more.
+    ///
+    /// - Parameters:
+    ///   - duration: how far.
+    ///   - completion: called on the loop once that time has come and nothing is ready.
+    package func moveClock(by duration: Duration, _ completion: @escaping () -> Void) {
+        guard clock.isManual, !isStopped else { return completion() }
+        let start = moves.last?.target ?? readClock()
+        moves.append(ClockMove(target: start.advanced(by: max(.zero, duration)), completion: completion))
+    }
+
+    /// Moves the time to what comes next, if nothing is ready.
+    private func move(_ time: ManualTime) {
+        guard let move = moves.first, events.isEmpty, !hasWork else { return }
+        if let next = timers.earliestDeadline, next <= move.target {
+            time.set(max(next, time.now))
+        } else {
+            time.set(move.target)
+            moves.removeFirst().completion()
+        }
     }
 
     // MARK: The end
@@ -243,7 +304,7 @@ package final class LoopCore {
 
     /// Whether jobs or output still wait.
     package var hasWork: Bool {
-        !jobs.isEmpty || !dirty.isEmpty
+        !jobs.isEmpty || !dirty.isEmpty || !called.isEmpty
     }
 
     /// Tells everything that is still watched that the loop ends; from here on nothing new can be watched.
@@ -254,6 +315,9 @@ package final class LoopCore {
         for observer in observers { observer.loopStopped() }
         for place in watched { place.handler?.loopStopped() }
         assert(watchedCount == 0, "a handler stayed watched after its loop had stopped")
+        called = []
+        for move in moves { move.completion() }
+        moves = []
     }
 
     package func closePoller() {

@@ -119,6 +119,27 @@ package struct TimerWheel {
         }
     }
 
+    /// The earliest deadline of all timers; `nil` while there is none.
+    ///
+    /// Looks at each: for a time that is moved by hand.
+    package var earliestDeadline: MonotonicInstant? {
+        entries.lazy.filter { $0.slot != Self.none }.map(\.deadline).min().map { MonotonicInstant(nanoseconds: $0) }
+    }
+
+    /// Appends the timers of the present tick that are due at `now` to the nanosecond: for a time that is moved by hand, which
+    /// doesn't wait for the end of a tick.
+    package mutating func takeDue(at now: MonotonicInstant, into due: inout [DueTimer]) {
+        let first = due.count
+        var index = heads[Int(tick & 63)]
+        while index != Self.none {
+            let next = entries[Int(index)].next
+            if entries[Int(index)].deadline <= now.nanoseconds { take(index, into: &due) }
+            index = next
+        }
+        // A slot has its latest timer first.
+        due[first...].reverse()
+    }
+
     /// Goes over ticks in which nothing can happen, up to the next boundary of the second level.
     private mutating func skipEmptyTicks(to target: Int64) {
         guard occupied[0] == 0, tick < target else { return }
@@ -145,15 +166,18 @@ package struct TimerWheel {
 
     private mutating func takeDue(_ slot: Int, into due: inout [DueTimer]) {
         while heads[slot] != Self.none {
-            let index = heads[slot]
-            unlink(index)
-            if let target = entries[Int(index)].target {
-                due.append(
-                    DueTimer(target: target, id: TimerID(index: index, generation: entries[Int(index)].generation))
-                )
-            }
-            free(index)
+            take(heads[slot], into: &due)
         }
+    }
+
+    private mutating func take(_ index: Int32, into due: inout [DueTimer]) {
+        unlink(index)
+        if let target = entries[Int(index)].target {
+            due.append(
+                DueTimer(target: target, id: TimerID(index: index, generation: entries[Int(index)].generation))
+            )
+        }
+        free(index)
     }
 
     /// Links an entry into the slot for its deadline, seen from the wheel's tick.

@@ -18,6 +18,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     private let descriptor: Int32
     private let logger: Logger
     private let accepted: (Int32, SocketAddress?) -> Void
+    private let mayAccept: () -> Bool
     private var resumeTimer: TimerID?
     private var isOpen = true
     private var isWatched = false
@@ -29,16 +30,19 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     ///   - descriptor: a listening, non-blocking socket; the acceptor closes it.
     ///   - core: the loop that connections are taken on.
     ///   - logger: is told of pauses.
+    ///   - mayAccept: asked before each connection; where it says no, nothing is accepted for a moment.
     ///   - accepted: called on the loop with each connected, non-blocking descriptor, which is the callee's then.
     init(
         descriptor: Int32,
         core: LoopCore,
         logger: Logger,
+        mayAccept: @escaping () -> Bool = { true },
         accepted: @escaping (Int32, SocketAddress?) -> Void
     ) {
         self.descriptor = descriptor
         self.core = core
         self.logger = logger
+        self.mayAccept = mayAccept
         self.accepted = accepted
     }
 
@@ -60,6 +64,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     func ready(_ readiness: Readiness) {
         for _ in 0..<Self.burst {
             guard isOpen, resumeTimer == nil else { return }
+            guard mayAccept() else { return pause() }
             switch SystemCalls.accept(descriptor) {
             case .accepted(let connection, let address): took(connection, address)
             case .aborted: continue
@@ -93,10 +98,15 @@ final class Acceptor: DescriptorHandler, TimerTarget {
         if !isExhausted {
             isExhausted = true
             logger.error(
-                "no connection can be accepted; trying again every \(Self.pause)",
+                "no connection can be accepted; trying again every \(Self.pause.rounded)",
                 metadata: ["reason": "\(SocketError.system(SocketError.text(of: code), errno: code).message)"]
             )
         }
+        pause()
+    }
+
+    /// Takes nothing for a moment; what waits stays in the backlog.
+    private func pause() {
         core.modify(descriptor, interest: [])
         resumeTimer = core.schedule(self, at: core.now.advanced(by: Self.pause))
     }

@@ -5,6 +5,8 @@ import DequeModule
 import Synchronization
 
 /// Hands connections from the loops that accepted them to the one task that waits for them.
+///
+/// Bounded: while it is full, its listener accepts nothing, and connections wait in the system's backlog.
 final class ConnectionInbox: Sendable {
     private struct State {
         var sockets: Deque<Socket> = []
@@ -12,9 +14,21 @@ final class ConnectionInbox: Sendable {
         var isClosed = false
     }
 
+    /// How many connections wait at most.
+    static let standardCapacity = 256
+
+    private let capacity: Int
     private let state = Mutex(State())
 
-    /// Adds a connection; one that comes after ``close()`` is dropped, which closes it.
+    init(capacity: Int = standardCapacity) {
+        self.capacity = capacity
+    }
+
+    /// Whether no further connection should be accepted for now.
+    var isFull: Bool { state.withLock { $0.sockets.count >= capacity } }
+
+    /// Adds a connection; one that comes after ``close()`` is dropped, which closes it, and so is one that finds as many
+    /// again as there is room for: they were accepted before the inbox was full, and came through their handshakes since.
     func push(_ socket: Socket) {
         let waiter = state.withLock { state -> CheckedContinuation<Socket?, Never>? in
             if state.isClosed { return nil }
@@ -22,7 +36,7 @@ final class ConnectionInbox: Sendable {
                 state.waiter = nil
                 return waiter
             }
-            state.sockets.append(socket)
+            if state.sockets.count < 2 * capacity { state.sockets.append(socket) }
             return nil
         }
         waiter?.resume(returning: socket)

@@ -19,15 +19,23 @@ final class LoopAcceptors {
     private let loop: EventLoop
     private let core: LoopCore
     private let setup: ListenerSetup
+    private let mayAccept: @Sendable () -> Bool
     private let accepted: Accepted
     private var acceptors: [Acceptor] = []
     /// Where connections wait for the headers of proxies.
     private var gate: ProxyGate?
 
-    init(loop: EventLoop, core: LoopCore, setup: ListenerSetup, accepted: @escaping Accepted) {
+    init(
+        loop: EventLoop,
+        core: LoopCore,
+        setup: ListenerSetup,
+        mayAccept: @escaping @Sendable () -> Bool = { true },
+        accepted: @escaping Accepted
+    ) {
         self.loop = loop
         self.core = core
         self.setup = setup
+        self.mayAccept = mayAccept
         self.accepted = accepted
     }
 
@@ -40,7 +48,8 @@ final class LoopAcceptors {
             }
         }
         acceptors = descriptors.map { descriptor in
-            Acceptor(descriptor: descriptor, core: core, logger: setup.logger) { [self] connection, address in
+            Acceptor(descriptor: descriptor, core: core, logger: setup.logger, mayAccept: mayAccept) {
+                [self] connection, address in
                 if let gate { gate.admit(connection, address) } else { admit(connection, address, nil) }
             }
         }

@@ -97,32 +97,38 @@ public final class SocketListener: Sendable {
     package func start(
         _ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void
     ) async throws {
-        try await begin { loop, channel, address, _ in accepted(loop, channel, address) }
+        try await begin(into: nil) { loop, channel, address, _ in accepted(loop, channel, address) }
     }
 
     private func start(_ inbox: ConnectionInbox) async throws {
-        try await begin { loop, channel, address, proxy in
+        try await begin(into: inbox) { loop, channel, address, proxy in
             inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address, proxy: proxy))
         }
     }
 
-    private func begin(_ accepted: @escaping LoopAcceptors.Accepted) async throws {
+    private func begin(
+        into inbox: ConnectionInbox?,
+        _ accepted: @escaping LoopAcceptors.Accepted
+    ) async throws {
         do {
-            try await beginOnLoops(accepted)
+            try await beginOnLoops({ inbox?.isFull != true }, accepted)
         } catch {
             await close()
             throw error
         }
     }
 
-    private func beginOnLoops(_ accepted: @escaping LoopAcceptors.Accepted) async throws {
+    private func beginOnLoops(
+        _ mayAccept: @escaping @Sendable () -> Bool,
+        _ accepted: @escaping LoopAcceptors.Accepted
+    ) async throws {
         for (index, loop) in loops.enumerated() {
             let descriptors = try state.withLock { state -> [Int32] in
                 if state.isClosed { throw SocketError(.closed, message: "The listener is closed.") }
                 defer { state.descriptors[index] = [] }
                 return state.descriptors[index]
             }
-            let acceptors = try await startAcceptors(descriptors, on: loop, accepted)
+            let acceptors = try await startAcceptors(descriptors, on: loop, mayAccept, accepted)
             let isClosed = state.withLock { state -> Bool in
                 if !state.isClosed { state.acceptors.append(acceptors) }
                 return state.isClosed
@@ -134,12 +140,19 @@ public final class SocketListener: Sendable {
     private func startAcceptors(
         _ descriptors: [Int32],
         on loop: EventLoop,
+        _ mayAccept: @escaping @Sendable () -> Bool,
         _ accepted: @escaping LoopAcceptors.Accepted
     ) async throws -> LoopBound<LoopAcceptors> {
         let setup = setup
         return try await withCheckedThrowingContinuation { continuation in
             loop.execute { core in
-                let acceptors = LoopAcceptors(loop: loop, core: core, setup: setup, accepted: accepted)
+                let acceptors = LoopAcceptors(
+                    loop: loop,
+                    core: core,
+                    setup: setup,
+                    mayAccept: mayAccept,
+                    accepted: accepted
+                )
                 do {
                     try acceptors.start(descriptors)
                     continuation.resume(returning: LoopBound(acceptors, on: loop.thread))

@@ -82,7 +82,7 @@ final class HostLookup: TimerTarget {
         switch outcome {
         case .addresses, .noName:
             // Enough to go on with. The other kind has a moment left.
-            delay = core.schedule(self, at: MonotonicInstant.now().advanced(by: configuration.otherKindDelay))
+            delay = core.schedule(self, at: core.readClock().advanced(by: configuration.otherKindDelay))
         case .nothing, .failed:
             break
         }

@@ -31,7 +31,7 @@ enum LookupDeadline {
             }
         }
         let timer = LookupTimer(loop: loop, timeout: timeout) {
-            let message = "“\(host)” was not looked up within \(timeout)."
+            let message = "“\(host)” was not looked up within \(timeout.rounded)."
             pending.finish(Result<Resolution, SocketError>.failure(SocketError(.timedOut, message: message)))
             task.cancel()
         }
@@ -66,7 +66,7 @@ final class LookupTimer: Sendable {
 
     init(loop: EventLoop, timeout: Duration, expired: @escaping @Sendable () -> Void) {
         self.loop = loop
-        let deadline = MonotonicInstant.now().advanced(by: timeout)
+        let deadline = loop.clock.now().advanced(by: timeout)
         loop.execute { [self] core in
             let made = Target(expired)
             made.timer = core.schedule(made, at: deadline)

@@ -76,7 +76,7 @@ final class NameServerExchange: DescriptorHandler, TimerTarget {
     ///
     /// - Parameter usesTCP: whether over TCP at once.
     func start(usesTCP: Bool) {
-        timer = core.schedule(self, at: MonotonicInstant.now().advanced(by: timeout))
+        timer = core.schedule(self, at: core.readClock().advanced(by: timeout))
         if usesTCP { startStream() } else { startDatagram() }
     }
 
@@ -90,7 +90,7 @@ final class NameServerExchange: DescriptorHandler, TimerTarget {
         guard timer == self.timer else { return }
         self.timer = nil
         counters.count { $0.timeouts += 1 }
-        fail(.timedOut, "gave no answer within \(timeout)")
+        fail(.timedOut, "gave no answer within \(timeout.rounded)")
     }
 
     func loopStopped() {

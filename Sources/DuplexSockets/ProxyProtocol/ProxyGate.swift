@@ -154,7 +154,7 @@ private final class ProxyHandshake: DescriptorHandler, TimerTarget {
 
     func timerFired(_ timer: TimerID, now: MonotonicInstant) {
         guard timer == self.timer else { return }
-        end(.refused("it hasn't come within \(timeout)"))
+        end(.refused("it hasn't come within \(timeout.rounded)"))
     }
 
     /// Looks at what has arrived before it takes it, so that what follows the header stays for whoever reads then.

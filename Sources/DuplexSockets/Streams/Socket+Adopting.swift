@@ -22,11 +22,8 @@ extension Socket {
         try AdoptedDescriptor.connected(descriptor)
         try AdoptedDescriptor.prepare(descriptor)
         let loop = group.next()
-        return await withCheckedContinuation { continuation in
-            loop.execute { core in
-                let channel = LoopBound(Channel(descriptor: descriptor, core: core), on: loop.thread)
-                continuation.resume(returning: Socket(loop: loop, channel: channel))
-            }
+        return await loop.make { core in
+            Socket(loop: loop, channel: LoopBound(Channel(descriptor: descriptor, core: core), on: loop.thread))
         }
     }
 }

@@ -35,8 +35,11 @@ extension Socket {
 
     private func openDescriptor() throws(SocketError) -> Int32 {
         if let failure { throw failure }
+        guard channel.value.isOpen else { throw SocketError(.closed, message: "The socket is closed.") }
         let descriptor = channel.value.descriptor
-        if descriptor < 0 { throw SocketError(.closed, message: "The socket is closed.") }
+        if descriptor < 0 {
+            throw SocketError(.system, message: "A connection within the process has no descriptor.")
+        }
         return descriptor
     }
 }

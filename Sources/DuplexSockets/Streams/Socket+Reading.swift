@@ -32,7 +32,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8]? {
-        precondition(count > 0, "A read takes at least one byte.")
+        if count < 1 { throw SocketError.invalidArgument("A read takes at least one byte, and not \(count).") }
         return try await read(.available(upTo: count), timeout, extend)
     }
 
@@ -50,7 +50,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8] {
-        precondition(count >= 0, "A read can't take less than nothing.")
+        if count < 0 { throw SocketError.invalidArgument("A read can't take \(count) bytes.") }
         if let bytes = try await read(.exactly(count), timeout, extend) { return bytes }
         throw SocketError(.endOfStream, message: "The stream ended after 0 of \(count) bytes.")
     }
@@ -72,7 +72,10 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8]? {
-        precondition(!delimiter.isEmpty && limit >= delimiter.count, "A delimiter has a byte and fits into the limit.")
+        if delimiter.isEmpty || limit < delimiter.count {
+            let message = "A delimiter has a byte at least and fits into the limit: \(delimiter.count) bytes, \(limit)."
+            throw SocketError.invalidArgument(message)
+        }
         return try await read(.until(delimiter, limit: limit), timeout, extend)
     }
 
@@ -100,7 +103,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> String? {
-        precondition(limit > 0, "A line has at least its end.")
+        if limit < 1 { throw SocketError.invalidArgument("A line has at least its end: its limit can't be \(limit).") }
         guard let bytes = try await read(.line(limit: limit), timeout, extend) else { return nil }
         guard let line = String(validating: bytes, as: UTF8.self) else {
             throw SocketError(.invalidUTF8, message: "A line of \(bytes.count) bytes isn't UTF-8.")
@@ -116,7 +119,7 @@ extension Socket {
     /// - Returns: `count` bytes, fewer only where the stream ends; `nil` at its end.
     /// - Throws: as ``read(upTo:timeout:extend:)``.
     public nonisolated func peek(_ count: Int, timeout: Duration? = nil) async throws -> [UInt8]? {
-        precondition(count > 0, "There is nothing to look at.")
+        if count < 1 { throw SocketError.invalidArgument("A peek looks at one byte at least, and not \(count).") }
         return try await read(.peek(count), timeout, nil)
     }
 
@@ -131,7 +134,7 @@ extension Socket {
     /// - Returns: how many bytes were appended; 0 once the peer has finished writing.
     /// - Throws: as ``read(upTo:timeout:extend:)``.
     public func read(into output: inout OutputRawSpan, timeout: Duration? = nil) async throws -> Int {
-        precondition(output.freeCapacity > 0, "There is no room to read into.")
+        if output.freeCapacity == 0 { throw SocketError.invalidArgument("There is no room to read into.") }
         let count = min(output.freeCapacity, 65_536)
         guard let bytes = try await read(upTo: count, timeout: timeout) else { return 0 }
         output.append(bytes.span.raw)

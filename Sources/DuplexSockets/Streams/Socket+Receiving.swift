@@ -26,16 +26,18 @@ extension Socket {
         channel.value.handlerReceives = smallPiecesLeft > 0 && !channel.value.isSecured
     }
 
-    package nonisolated func receive(from descriptor: Int32, limit: Int) -> TransferResult? {
-        onLoop(loop, (descriptor, limit)) { socket, call in socket.receiveForReader(from: call.0, limit: call.1) }
+    package nonisolated func receive(from carrier: Carrier, limit: Int) -> TransferResult? {
+        onLoop(loop, (carrier, limit)) { socket, call in socket.receiveForReader(from: call.0, limit: call.1) }
     }
 
     /// Receives into the array that the first reader gets; `nil` when it wants something else than what there is.
-    private func receiveForReader(from descriptor: Int32, limit: Int) -> TransferResult? {
+    private func receiveForReader(from carrier: Carrier, limit: Int) -> TransferResult? {
         guard case .available = readers.first?.goal, input.isEmpty else { return nil }
+        // Whatever was asked for: an array as large as nothing that comes would only take memory.
+        let limit = min(limit, ReceiveBuffer.size)
         var result = TransferResult.wouldBlock
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-            result = unsafe SystemCalls.receive(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
+            result = unsafe carrier.receive(into: UnsafeMutableRawBufferPointer(buffer))
             if case .transferred(let received) = result { count = received }
         }
         guard !bytes.isEmpty else { return result }

@@ -50,7 +50,18 @@ extension Socket {
         guard transfers.isEmpty else { return .hasToQueue }
         let start = writtenCount
         put(bytes.span.raw)
+        try checkSent(since: start)
         return channel.value.isAboveHighWaterMark ? .waits(start..<writtenCount) : .done
+    }
+
+    /// Checks that the system has taken what was just written, or the channel holds it: what a send has failed with counts
+    /// for nothing.
+    @inline(__always)
+    private func checkSent(since start: UInt64) throws(SocketError) {
+        if let error = channel.value.sendError {
+            writtenCount = start
+            throw error
+        }
     }
 
     /// Writes a text as UTF-8; see ``write(_:timeout:extend:)-([UInt8],_,_)``.
@@ -80,6 +91,7 @@ extension Socket {
         }
         let start = writtenCount
         put(pieces)
+        try checkSent(since: start)
         if channel.value.isAboveHighWaterMark { try await waitForRoom(start..<writtenCount, timeout, extend) }
     }
 
@@ -108,7 +120,8 @@ extension Socket {
     var writingRefusal: SocketError? {
         if let failure { return failure }
         if isClosing { return closingRefusal }
-        return hasFinishedWriting ? SocketError(.closed, message: "This side has finished writing.") : nil
+        if hasFinishedWriting { return SocketError(.closed, message: "This side has finished writing.") }
+        return channel.value.sendError
     }
 
     private func put(_ bytes: RawSpan) {
@@ -183,8 +196,11 @@ extension Socket {
     /// - Parameters:
     ///   - high: the high-water mark in bytes, 0 or more; 65,536 unless set.
     ///   - low: the low-water mark in bytes, 0 to `high`; 16,384 unless set.
-    public func setWaterMarks(high: Int, low: Int) {
-        precondition(0 <= low && low <= high, "The low-water mark lies between 0 and the high one.")
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument`` for others.
+    public func setWaterMarks(high: Int, low: Int) throws(SocketError) {
+        guard 0 <= low, low <= high else {
+            throw .invalidArgument("The low-water mark lies between 0 and the high one: \(low), \(high).")
+        }
         channel.value.highWaterMark = high
         channel.value.lowWaterMark = low
         if channel.value.queuedBytes <= low { resumeWriters() }

@@ -99,9 +99,8 @@ public actor Socket {
         self.loop = loop
         self.timeline = timeline
         self.channel = channel
-        let descriptor = channel.value.descriptor
-        localAddress = SocketAddress.local(of: descriptor)
-        self.remoteAddress = remoteAddress ?? SocketAddress.remote(of: descriptor)
+        localAddress = channel.value.localAddress
+        self.remoteAddress = remoteAddress ?? channel.value.remoteAddress
         channel.value.handler = self
     }
 
@@ -173,7 +172,7 @@ public actor Socket {
     }
 
     func startTimer(_ timeout: Duration) -> TimerID {
-        channel.value.core.schedule(self, at: MonotonicInstant.now().advanced(by: timeout))
+        channel.value.core.schedule(self, at: loop.clock.now().advanced(by: timeout))
     }
 }
 

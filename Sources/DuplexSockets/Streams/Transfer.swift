@@ -89,8 +89,8 @@ package final class Transfer {
             queue(to: channel, limit: Self.queuedSize)
             return .queued
         }
-        if mayBeDirect && isDirect {
-            switch try file.send(to: channel.descriptor, limit: Self.directSize) {
+        if mayBeDirect && isDirect, let descriptor = channel.carrier.descriptor {
+            switch try file.send(to: descriptor, limit: Self.directSize) {
             case .sent(let count):
                 taken += UInt64(count)
                 return .sent

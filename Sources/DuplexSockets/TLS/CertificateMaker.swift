@@ -42,6 +42,7 @@ package struct CertificateMaker {
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidCertificate``.
     package func make(validFrom start: Int, until end: Int) throws(SocketError) -> TLSIdentity {
         let alternatives = try alternativeNames()
+        OpenSSLErrors.clear()
         guard let keyPointer = unsafe cduplex_generate_p256(), let certificate = unsafe X509_new() else {
             throw SocketError(.system, message: "OpenSSL has no memory: \(OpenSSLErrors.take()).")
         }

@@ -16,6 +16,7 @@ internal import CDuplexOpenSSL
     }
 
     static func open(_ path: String) throws(SocketError) -> PEMReader {
+        OpenSSLErrors.clear()
         guard let bio = unsafe BIO_new_file(path, "r") else {
             throw SocketError(.invalidCertificate, message: "“\(path)” can't be read: \(OpenSSLErrors.take()).")
         }
@@ -35,6 +36,7 @@ internal import CDuplexOpenSSL
     /// All certificates, at least one.
     static func certificates(in reader: consuming PEMReader, called name: String) throws(SocketError) -> [X509Reference]
     {
+        OpenSSLErrors.clear()
         var result: [X509Reference] = []
         while let certificate = unsafe PEM_read_bio_X509(reader.bio, nil, nil, nil) {
             unsafe result.append(X509Reference(taking: certificate))
@@ -59,6 +61,7 @@ internal import CDuplexOpenSSL
         called name: String,
         password: String?
     ) throws(SocketError) -> KeyReference {
+        OpenSSLErrors.clear()
         let password = Password(password)
         let context = unsafe Unmanaged.passUnretained(password).toOpaque()
         let key = unsafe PEM_read_bio_PrivateKey(reader.bio, nil, { unsafe Password.give($0, $1, $2, $3) }, context)
@@ -79,6 +82,7 @@ internal import CDuplexOpenSSL
         called name: String,
         password: String
     ) throws(SocketError) -> (KeyReference, [X509Reference]) {
+        OpenSSLErrors.clear()
         guard let container = unsafe d2i_PKCS12_bio(reader.bio, nil) else {
             throw SocketError(.invalidCertificate, message: "\(name) is not PKCS #12: \(OpenSSLErrors.take()).")
         }

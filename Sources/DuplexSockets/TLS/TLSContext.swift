@@ -45,12 +45,15 @@ import Darwin
     }
 
     convenience init(server options: TLSServerOptions, _ identities: [TLSIdentity]) throws(SocketError) {
+        guard let first = identities.first else {
+            throw SocketError(.invalidCertificate, message: "A server needs an identity: its set of them is empty.")
+        }
         let log = try KeyLog.open(options.keyLogFile)
         var others: [(TLSIdentity, TLSContext)] = []
         for identity in identities.dropFirst() {
             others.append((identity, try TLSContext(server: options, identity, others: [], log)))
         }
-        try self.init(server: options, identities[0], others: others, log)
+        try self.init(server: options, first, others: others, log)
     }
 
     private init(
@@ -89,6 +92,7 @@ import Darwin
         _ versions: ClosedRange<TLSVersion>,
         _ ciphers: TLSCiphers
     ) throws(SocketError) -> OpaquePointer {
+        OpenSSLErrors.clear()
         guard let context = unsafe SSL_CTX_new(TLS_method()) else {
             throw SocketError(.system, message: "OpenSSL can't be used: \(OpenSSLErrors.take()).")
         }
@@ -111,6 +115,7 @@ import Darwin
 
     private func use(_ identity: TLSIdentity) throws(SocketError) {
         guard let own = identity.chain.first else { return }
+        OpenSSLErrors.clear()
         var isTaken = unsafe SSL_CTX_use_certificate(pointer, own.pointer) == 1
         isTaken = unsafe isTaken && SSL_CTX_use_PrivateKey(pointer, identity.key.pointer) == 1
         for certificate in identity.chain.dropFirst() {
@@ -126,6 +131,7 @@ import Darwin
     }
 
     private func setTrust(_ trust: TLSTrust, _ mode: Int32) throws(SocketError) {
+        OpenSSLErrors.clear()
         if trust.usesSystemRoots, unsafe SSL_CTX_set_default_verify_paths(pointer) != 1 {
             throw SocketError(.tls, message: "The system's roots can't be found: \(OpenSSLErrors.take()).")
         }

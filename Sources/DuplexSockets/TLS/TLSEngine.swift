@@ -56,6 +56,7 @@ internal import CDuplexOpenSSL
     ///   - memory: of the loop that the connection lives on.
     /// - Throws: ``SocketError`` when there is no name although one has to be checked, or no memory.
     package init(context: TLSContext, serverName: String?, memory: TLSMemory) throws(SocketError) {
+        OpenSSLErrors.clear()
         guard let ssl = unsafe SSL_new(context.pointer) else {
             throw SocketError(.system, message: "OpenSSL has no memory: \(OpenSSLErrors.take()).")
         }

@@ -16,7 +16,7 @@ final class TLSLayer {
 
     let engine: TLSEngine
     /// What secures the connection to the proxy, where this layer lies within that one.
-    var carrier: TLSEngine?
+    var outer: TLSEngine?
     let timeout: Duration
     let loop: EventLoop
     var stage = Stage.prepared
@@ -34,9 +34,6 @@ final class TLSLayer {
     var connection: TLSConnection?
     /// What has failed while something was written; told at the end of the turn.
     var failure: SocketError?
-    /// Whether what could not be sent is only what the engine has made by itself, such as tickets: the peer may have gone
-    /// without waiting for that, and what it sent before is still to be read.
-    var hasLostOwnRecords = false
     private var decision: Task<Void, Never>?
 
     init(

@@ -63,9 +63,8 @@ public final class TLSIdentities: Sendable {
 
     /// Makes a set.
     ///
-    /// - Parameter identities: at least one. The first is for clients that ask for no name, or for one that none has.
+    /// - Parameter identities: at least one, else no connection can be secured. The first is for clients that ask for no name, or for one that none has.
     public init(_ identities: [TLSIdentity]) {
-        precondition(!identities.isEmpty, "A server needs an identity.")
         state = Mutex((0, identities))
     }
 
@@ -73,7 +72,6 @@ public final class TLSIdentities: Sendable {
     ///
     /// - Parameter identities: at least one, as in ``init(_:)``.
     public func replace(with identities: [TLSIdentity]) {
-        precondition(!identities.isEmpty, "A server needs an identity.")
         state.withLock { $0 = ($0.version + 1, identities) }
     }
 

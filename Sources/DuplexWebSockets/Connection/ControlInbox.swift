@@ -112,8 +112,8 @@ extension WebSocket {
 
     /// Sends a ping whose pong is told.
     func askForPong(_ payload: [UInt8]) {
-        guard stage == .open, session.canSend else { return }
-        let id = session.ping(payload, now: Instant(MonotonicInstant.now()))
+        guard canSend else { return }
+        let id = session.ping(payload, now: Instant(loop.clock.now()))
         rarities?.controlInbox?.asks(id)
         writeControlOutput()
     }

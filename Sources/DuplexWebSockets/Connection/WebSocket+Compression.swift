@@ -40,7 +40,7 @@ extension WebSocket {
         if let streams, streams.writer != nil { return hold(kind, bytes, compress, streams) }
         let channel = channel
         write(kind, bytes, to: channel, compress: compress)
-        return channel.isOpen && !channel.isAboveHighWaterMark
+        return channel.canWrite && !channel.isAboveHighWaterMark
     }
 
     /// Writes a message compressed.

@@ -12,10 +12,11 @@ struct HandshakeAttempts: Sendable {
     private let loop: EventLoop
     private let options: WebSocketOptions
     private let handler: (any WebSocketHandler)?
-    private let began = MonotonicInstant.now()
+    private let began: MonotonicInstant
 
     init(loop: EventLoop, options: WebSocketOptions, handler: (any WebSocketHandler)?) {
         self.loop = loop
+        began = loop.clock.now()
         self.options = options
         self.handler = handler
     }
@@ -114,7 +115,7 @@ struct HandshakeAttempts: Sendable {
     }
 
     private func progress(_ plan: HandshakePlan, _ span: HandshakeSpan? = nil) -> HandshakeProgress {
-        HandshakeProgress(began: began, requests: plan.requests, span: span)
+        HandshakeProgress(began: began, clock: loop.clock, requests: plan.requests, span: span)
     }
 
     private func handshake(_ target: WebSocketURL, _ fields: HTTPFields) throws -> ClientHandshake {
@@ -140,7 +141,7 @@ struct HandshakeAttempts: Sendable {
     ) async throws -> HandshakeDriver {
         let target = plan.target
         var connecting = options.connecting
-        connecting.timeout = max(.zero, MonotonicInstant.now().duration(to: deadline))
+        connecting.timeout = max(.zero, loop.clock.now().duration(to: deadline))
         do {
             return try await Connector.connect(to: target.endpoint, on: loop, options: connecting, make: make)
         } catch let error as SocketError {
@@ -179,6 +180,7 @@ extension WebSocketError {
     /// What to try next, in plain words; `nil` where nothing gives a clue.
     public var hint: String? {
         if proxy?.code == .unauthorized { return "the proxy wants credentials, or others: see WebSocketOptions.proxy" }
+        if (cause as? SocketError)?.isOfPlainPeer == true { return "the port doesn't speak TLS: use ws" }
         guard let handshake, let hint = handshake.hint else { return nil }
         return handshake.status?.code == 401 ? hint + ": see WebSocketOptions.authentication" : hint
     }

@@ -13,7 +13,7 @@ actor HandshakeDriver {
     private let options: WebSocketOptions
     private let handler: (any WebSocketHandler)?
     private let progress: HandshakeProgress
-    private var asked = MonotonicInstant.now()
+    private var asked: MonotonicInstant
     private var handshake: ClientHandshake
     private var ending = AwaitedEnd<WebSocket>()
 
@@ -33,6 +33,7 @@ actor HandshakeDriver {
         self.url = url
         self.options = options
         self.loop = loop
+        asked = loop.clock.now()
         self.channel = channel
         self.handler = handler
         self.handshake = handshake
@@ -49,7 +50,7 @@ actor HandshakeDriver {
     func run(until deadline: MonotonicInstant) async throws -> WebSocket {
         let channel = channel.value
         ending.mustCome(by: deadline, on: channel.core, or: self)
-        asked = .now()
+        asked = loop.clock.now()
         channel.handler = self
         channel.isReading = true
         channel.write(handshake.requestBytes.span.raw)
@@ -96,7 +97,7 @@ actor HandshakeDriver {
             compression: AgreedCompression(result.deflate, options.compression)
         )
         setup.observation = options.observation
-        let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()), isOpen: true)
+        let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: loop.clock.now()), isOpen: true)
         setup.observation?.handshake = timeline
         setup.observation?.responseFields = result.responseHead.fields
         setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
@@ -120,18 +121,20 @@ actor HandshakeDriver {
 
     /// Ends the attempt before the answer has ended.
     ///
-    /// If the answer's head has come and is a refusal, that is what is told, with what has come of its body.
+    /// If the answer's head has come and is a refusal, that is what is told, with what has come of its body. A connection that is
+    /// lost behind what isn't HTTP is told as such too: a server with TLS resets it behind its alert.
     private func cutShort(_ error: WebSocketError) {
         guard !ending.hasCome else { return }
         let answer = handshake.finish()
-        if answer.code == .refused { refused(answer) } else { fail(error) }
+        let isExplained = error.code == .cannotConnect && answer.hint != nil
+        if answer.code == .refused || isExplained { refused(answer) } else { fail(error) }
     }
 
     private func fail(_ error: any Error) {
         guard !ending.hasCome else { return }
         var error = error
         if var described = error as? WebSocketError {
-            described.timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: .now()))
+            described.timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: loop.clock.now()))
             error = described
         }
         channel.value.reset()
@@ -166,7 +169,7 @@ extension HandshakeDriver: TimerTarget {
     nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
         onLoop(loop, timer) { driver, timer in
             guard driver.ending.isDeadline(timer) else { return }
-            let message = "\(driver.url) didn't answer the handshake within \(driver.options.connectTimeout)."
+            let message = "\(driver.url) didn't answer the handshake within \(driver.options.connectTimeout.rounded)."
             driver.cutShort(WebSocketError(.timedOut, message: message))
         }
     }

@@ -7,6 +7,8 @@ import DuplexWire
 /// What is known of an attempt so far, from which its timeline is made at any time.
 struct HandshakeProgress: Sendable {
     let began: MonotonicInstant
+    /// Where the time comes from, the loop's.
+    let clock: LoopClock
     let requests: Int
     let span: HandshakeSpan?
     /// How the connection for the latest request was made.
@@ -14,8 +16,9 @@ struct HandshakeProgress: Sendable {
     /// What TLS with the server came to.
     var security: HandshakeTimeline.Security?
 
-    init(began: MonotonicInstant, requests: Int, span: HandshakeSpan? = nil) {
+    init(began: MonotonicInstant, clock: LoopClock = .system, requests: Int, span: HandshakeSpan? = nil) {
         self.began = began
+        self.clock = clock
         self.span = span
         self.requests = requests
     }
@@ -43,7 +46,7 @@ struct HandshakeProgress: Sendable {
             upgrade: upgrade,
             isOpen: isOpen,
             requests: requests,
-            total: began.duration(to: .now())
+            total: began.duration(to: clock.now())
         )
     }
 }

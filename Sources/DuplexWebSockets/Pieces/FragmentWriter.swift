@@ -90,7 +90,7 @@ extension WebSocket {
         nextWaiterID += 1
         let id = nextWaiterID
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if stage != .open || !session.canSend {
+            if !canSend || ending != nil {
                 waiter.resume(throwing: notOpen())
             } else if Task.isCancelled {
                 waiter.resume(throwing: CancellationError())
@@ -123,7 +123,7 @@ extension WebSocket {
         guard let streams, streams.writer == id else {
             throw WebSocketError(.messageOver, message: "The message has ended.")
         }
-        guard stage == .open, session.canSend else { throw notOpen() }
+        guard canSend else { throw notOpen() }
         let isWritten = session.writePiece(piece.span.raw, isLast: isLast) { header, payload in
             channel.write(capacity: FrameHeader.maximumSize + payload.byteCount) { output in
                 session.encode(frame: header, payload, into: &output)
@@ -134,8 +134,10 @@ extension WebSocket {
 
     private func endFragments(_ id: UInt64) async throws {
         try writeFrame([], id, isLast: true)
+        // The peer has closed, and waited for the end of this message only.
+        if ending != nil { conclude() }
         releaseHeld()
-        if channel.isAboveHighWaterMark { try await waitForRoom() }
+        if stage == .open, channel.isAboveHighWaterMark { try await waitForRoom() }
     }
 
     /// Gives the turn away; a message of which frames were written can only be ended with the connection.
@@ -168,7 +170,7 @@ extension WebSocket {
 
     /// Keeps a copy of a message until the one that is being sent has ended; drops it once a close frame was sent.
     func hold(_ kind: Message.Kind, _ bytes: RawSpan, _ choice: Bool?, _ streams: PieceTraffic) -> Bool {
-        if session.canSend { streams.hold(kind, [UInt8](copying: bytes), compress: choice) }
+        if session.canSend && ending == nil { streams.hold(kind, [UInt8](copying: bytes), compress: choice) }
         return false
     }
 
@@ -176,7 +178,7 @@ extension WebSocket {
     private func releaseHeld() {
         guard let streams else { return }
         streams.writer = nil
-        guard stage == .open, session.canSend else {
+        guard canSend else {
             let error = notOpen()
             for waiter in streams.dropHeld() { waiter.resume(with: .failure(error)) }
             return

@@ -11,7 +11,7 @@ import Synchronization
 extension ReconnectingWebSocket {
     /// Hands an event to the machine, and does what it says.
     func handle(_ event: ReconnectMachine.Event) {
-        for action in machine.handle(event, now: Instant(MonotonicInstant.now()), using: &random) { perform(action) }
+        for action in machine.handle(event, now: Instant(loop.clock.now()), using: &random) { perform(action) }
         reviewChanges()
     }
 
@@ -45,7 +45,7 @@ extension ReconnectingWebSocket {
         let core = loop.core
         attemptTimer = core.schedule(
             self,
-            at: MonotonicInstant.now().advanced(by: making.limit)
+            at: loop.clock.now().advanced(by: making.limit)
         )
         // It keeps the client only once there is something to tell, so that one that is dropped ends.
         let task = Task { [weak self] in

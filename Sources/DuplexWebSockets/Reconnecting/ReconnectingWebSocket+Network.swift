@@ -30,7 +30,7 @@ extension ReconnectingWebSocket {
     func reviewChanges() {
         stopChangeTimer()
         if case .ended = machine.phase { return }
-        let now = MonotonicInstant.now()
+        let now = loop.clock.now()
         let isOfChange = attempt != nil && attempt?.number == changeAttempt
         switch throttle.next(isConnecting: isOfChange, now) {
         case .nothing: break

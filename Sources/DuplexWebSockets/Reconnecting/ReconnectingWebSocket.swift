@@ -174,7 +174,7 @@ public actor ReconnectingWebSocket {
     public func networkChanged() {
         // Nothing but an attempt suffers from changes in bursts.
         if case .connecting = machine.phase { return noted(isLoss: false) }
-        throttle.acted(MonotonicInstant.now())
+        throttle.acted(loop.clock.now())
         act()
     }
 

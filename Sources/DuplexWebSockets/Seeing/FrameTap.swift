@@ -40,10 +40,10 @@ public struct FrameTap: Sendable {
     }
 
     /// A tap for the session of one connection.
-    func tap(_ id: ConnectionID) -> SessionTap {
+    func tap(_ id: ConnectionID, _ clock: LoopClock) -> SessionTap {
         let body = body
         return SessionTap(payloadLimit: payloadLimit.bytes) { frame, payload in
-            body(Record(connection: id, time: Instant(MonotonicInstant.now()), frame: frame), payload)
+            body(Record(connection: id, time: Instant(clock.now()), frame: frame), payload)
         }
     }
 }

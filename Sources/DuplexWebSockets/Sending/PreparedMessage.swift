@@ -43,7 +43,7 @@ extension WebSocket {
     ///
     /// - Throws: as ``send(_:)-(Message)``.
     public func send(_ message: PreparedMessage) async throws {
-        guard stage == .open, session.canSend else { throw notOpen() }
+        guard canSend else { throw notOpen() }
         if !enqueue(message) { try await waitForDrain() }
     }
 
@@ -60,11 +60,12 @@ extension WebSocket {
         // In the middle of a message in pieces it waits, as every other does.
         if let streams, streams.writer != nil { return hold(message.kind, message.frame.payload, nil, streams) }
         let channel = channel
-        if session.sends(message.frame) {
+        if channel.canWrite, session.sends(message.frame) {
             channel.writeNow(message.frame.bytes.span.raw)
+            if channel.sendError != nil { session.takeBackSent(message.byteCount) }
         } else {
             write(message.kind, message.frame.payload, to: channel)
         }
-        return channel.isOpen && !channel.isAboveHighWaterMark
+        return channel.canWrite && !channel.isAboveHighWaterMark
     }
 }

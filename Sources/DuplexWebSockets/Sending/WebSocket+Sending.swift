@@ -34,8 +34,11 @@ extension WebSocket {
     /// Writes a message, compressed or not as the app says, if it says anything.
     @inline(__always)
     func write(_ message: Message, compress choice: Bool?) throws -> Bool {
-        guard stage == .open, session.canSend else { throw notOpen() }
-        if let streams, streams.writer != nil { return hold(message, choice, streams) }
+        guard canSend else { throw notOpen() }
+        if let streams, streams.writer != nil {
+            if ending != nil { throw notOpen() }
+            return hold(message, choice, streams)
+        }
         let channel = channel
         switch message {
         case .text(let text): write(text, choice)
@@ -68,11 +71,16 @@ extension WebSocket {
         if let streams, streams.writer != nil { return hold(kind, bytes, nil, streams) }
         let channel = channel
         write(kind, bytes, to: channel)
-        return channel.isOpen && !channel.isAboveHighWaterMark
+        return channel.canWrite && !channel.isAboveHighWaterMark
     }
+
+    /// Whether what is sent now goes out: neither side has begun to close, and no send has failed.
+    @inline(__always)
+    var canSend: Bool { stage == .open && session.canSend && channel.canWrite }
 
     func notOpen() -> WebSocketError {
         if case .lost(let error) = ending { return lost(error) }
+        if let error = channel.sendError { return lost(error) }
         return WebSocketError(
             .closed,
             message: "The connection is closed or closing: \(session.report).",
@@ -106,6 +114,7 @@ extension WebSocket {
             session.encodeHeader(kind, payload: payload.byteCount, into: &output)
         }
         channel.writeNow(payload)
+        if channel.sendError != nil { session.takeBackSent(payload.byteCount) }
     }
 
     /// Writes the pongs, pings and close frames that the session has ready.
@@ -135,6 +144,8 @@ extension WebSocket {
             } else if let streams, isHolding {
                 streams.heldSenders.append((streams.lastTicket, waiter))
             } else {
+                // In this turn, or one more receive would be held beside what waits.
+                if isHeldBack { channel.isReading = false }
                 senders.append(waiter)
             }
         } onCancel: {
@@ -151,9 +162,8 @@ extension WebSocket {
     func resumeSenders() {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
-        guard let handler else { return }
-        if isTaking { resumeReading() }
-        handler.drained(self)
+        handler?.drained(self)
+        if isTaking && !channel.isReading { refill() }
     }
 
     // MARK: Pings
@@ -194,7 +204,7 @@ extension WebSocket {
     }
 
     private func sendPing(_ waiter: Waiter<Duration>, _ payload: [UInt8]?, _ timeout: Duration) {
-        guard stage == .open, session.canSend else {
+        guard canSend else {
             waiter.resume(throwing: notOpen())
             return
         }
@@ -202,7 +212,7 @@ extension WebSocket {
             waiter.resume(throwing: CancellationError())
             return
         }
-        let now = MonotonicInstant.now()
+        let now = loop.clock.now()
         let id = payload.map { session.ping($0, now: Instant(now)) } ?? session.ping(now: Instant(now))
         let timer = channel.core.schedule(self, at: now.advanced(by: timeout))
         pings.append(PingWaiter(id: id, sent: Instant(now), timer: timer, waiter: waiter))

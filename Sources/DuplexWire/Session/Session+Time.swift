@@ -51,7 +51,7 @@ extension Session {
         case .silent(let duration):
             liveness.stop()
             return .keepaliveTimedOut(
-                ProtocolError(.keepaliveTimeout, "The peer has been silent for \(duration) after a ping.")
+                ProtocolError(.keepaliveTimeout, "The peer has been silent for \(duration.rounded) after a ping.")
             )
         }
     }

@@ -71,4 +71,10 @@ extension Session {
         messagesOut &+= 1
         bytesOut &+= bytes
     }
+
+    /// Takes back that a message counts as sent: the system has refused it.
+    package func takeBackSent(_ bytes: Int) {
+        messagesOut &-= 1
+        bytesOut &-= bytes
+    }
 }

@@ -17,7 +17,7 @@ import Testing
     private func drain(_ buffer: OutputBuffer, _ pair: (near: Int32, far: Int32), total: Int) -> [UInt8] {
         var received: [UInt8] = []
         while received.count < total {
-            if buffer.count > 0, case .failed = buffer.send(to: pair.near) { break }
+            if buffer.count > 0, case .failed = buffer.send(to: .descriptor(pair.near)) { break }
             guard let bytes = Descriptors.read(pair.far), !bytes.isEmpty else { break }
             received += bytes
         }
@@ -68,8 +68,8 @@ import Testing
             let bytes = pattern(2 << 20)
             let buffer = OutputBuffer()
             buffer.append(bytes.span.raw)
-            var last = buffer.send(to: pair.near)
-            while buffer.count > 0, case .transferred = last { last = buffer.send(to: pair.near) }
+            var last = buffer.send(to: .descriptor(pair.near))
+            while buffer.count > 0, case .transferred = last { last = buffer.send(to: .descriptor(pair.near)) }
             #expect((1..<bytes.count).contains(buffer.count))
             #expect(last == .wouldBlock)
             let isWhole = drain(buffer, pair, total: bytes.count) == bytes
@@ -84,12 +84,12 @@ import Testing
             let tail = Array("the tail".utf8)
             let buffer = OutputBuffer()
             buffer.append(Array("head ".utf8).span.raw)
-            #expect(buffer.send(to: pair.near, then: tail.span.raw) == .transferred(13))
+            #expect(buffer.send(to: .descriptor(pair.near), then: tail.span.raw) == .transferred(13))
             #expect(Descriptors.read(pair.far) == Array("head the tail".utf8))
             #expect(buffer.count == 0)
-            _ = buffer.send(to: pair.near, then: bytes.span.raw)
+            _ = buffer.send(to: .descriptor(pair.near), then: bytes.span.raw)
             #expect(buffer.count > 0)
-            _ = buffer.send(to: pair.near, then: tail.span.raw)
+            _ = buffer.send(to: .descriptor(pair.near), then: tail.span.raw)
             let isWhole = drain(buffer, pair, total: bytes.count + tail.count) == bytes + tail
             #expect(isWhole)
         }
@@ -99,7 +99,7 @@ import Testing
     func failing() {
         let buffer = OutputBuffer()
         buffer.append([1, 2, 3].span.raw)
-        guard case .failed = buffer.send(to: -1) else {
+        guard case .failed = buffer.send(to: .descriptor(-1)) else {
             Issue.record("Sending to no descriptor didn't fail.")
             return
         }
@@ -119,7 +119,7 @@ import Testing
                 let buffer = OutputBuffer()
                 buffer.append(waiting.span.raw)
                 plan.arm([FaultPlan.Rule(.send, .isCut(to: cut))])
-                let result = plan.run { buffer.send(to: pair.near, then: pieces) }
+                let result = plan.run { buffer.send(to: .descriptor(pair.near), then: pieces) }
                 #expect(result == .transferred(cut))
                 #expect(buffer.count == whole.count - cut)
                 #expect(plan.counts == [.send: 1])
@@ -129,7 +129,7 @@ import Testing
                 let buffer = OutputBuffer()
                 buffer.append(waiting.span.raw)
                 plan.arm([FaultPlan.Rule(.send, .fails(code))])
-                let result = plan.run { buffer.send(to: pair.near, then: pieces) }
+                let result = plan.run { buffer.send(to: .descriptor(pair.near), then: pieces) }
                 #expect(result == expected)
                 #expect(buffer.count == (code == EAGAIN ? whole.count : waiting.count))
                 if code == EAGAIN { #expect(drain(buffer, pair, total: whole.count) == whole) }
@@ -145,7 +145,7 @@ import Testing
             for fault in [FaultPlan.Fault.fails(EAGAIN), .isCut(to: 3)] {
                 let buffer = OutputBuffer()
                 plan.arm([FaultPlan.Rule(.send, fault, first: 2)])
-                _ = plan.run { buffer.send(to: pair.near, then: pieces) }
+                _ = plan.run { buffer.send(to: .descriptor(pair.near), then: pieces) }
                 #expect(plan.counts == [.send: 2])
                 #expect(buffer.count == 2 * 36 - (fault == .isCut(to: 3) ? 3 : 0))
                 #expect(drain(buffer, pair, total: 200) == pieces.flatMap(\.self))

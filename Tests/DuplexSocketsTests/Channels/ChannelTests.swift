@@ -226,7 +226,7 @@ import Testing
                 return LoopBound(channel, on: loop.thread)
             }
             SystemCalls.close(pair.far)
-            while try await loop.run({ _ in channel.value.isOpen && !channel.value.hasInputEnded }) {
+            while try await loop.run({ _ in channel.value.isOpen && channel.value.state.input != .ended }) {
                 await Task.yield()
             }
             await loop.stop()

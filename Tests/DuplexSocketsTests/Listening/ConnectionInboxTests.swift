@@ -32,6 +32,27 @@ import Testing
         }
     }
 
+    @Test("It says when it is full, and drops what finds no room in it even then")
+    func bound() async throws {
+        try await withPair { near, far in
+            let inbox = ConnectionInbox(capacity: 2)
+            inbox.push(near)
+            #expect(!inbox.isFull)
+            inbox.push(near)
+            #expect(inbox.isFull)
+            for _ in 0..<3 { inbox.push(far) }
+            var taken = 0
+            for socket in [near, near, far, far] {
+                #expect(await inbox.next() === socket)
+                taken += 1
+            }
+            #expect(taken == 4 && !inbox.isFull)
+            async let next = inbox.next()
+            inbox.close()
+            #expect(await next == nil)
+        }
+    }
+
     @Test("Cancelling the task that waits ends its wait")
     func cancelling() async {
         let inbox = ConnectionInbox()

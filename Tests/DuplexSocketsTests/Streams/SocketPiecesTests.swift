@@ -125,7 +125,7 @@ import Testing
                 SystemCalls.setOption(near.channel.value.descriptor, level: SOL_SOCKET, name: SO_SNDBUF, 4_608)
             }
             #expect(isTiny)
-            await near.setWaterMarks(high: 8 * whole.count, low: 0)
+            try await near.setWaterMarks(high: 8 * whole.count, low: 0)
             plan.arm()
             for _ in 0..<4 { try await near.write(pieces) }
             #expect(await near.queuedBytes > whole.count)

@@ -50,10 +50,10 @@ import Testing
     func waterMarks() async throws {
         try await withPair { near, far in
             let large = [UInt8](repeating: 1, count: 20_000_000)
-            await near.setWaterMarks(high: 100_000_000, low: 0)
+            try await near.setWaterMarks(high: 100_000_000, low: 0)
             try await near.write(large)
             #expect(await near.queuedBytes > 0)
-            await near.setWaterMarks(high: 0, low: 0)
+            try await near.setWaterMarks(high: 0, low: 0)
             let writer = Task {
                 try await near.write("last")
                 return await near.queuedBytes
@@ -68,7 +68,7 @@ import Testing
         try await withPair { near, _ in
             let writer = Task { try await near.write([UInt8](repeating: 1, count: 20_000_000)) }
             while await near.writers.isEmpty { await Task.yield() }
-            await near.setWaterMarks(high: 100_000_000, low: 100_000_000)
+            try await near.setWaterMarks(high: 100_000_000, low: 100_000_000)
             try await writer.value
             #expect(await near.queuedBytes > 0)
         }

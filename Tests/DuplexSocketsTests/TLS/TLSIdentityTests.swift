@@ -114,6 +114,26 @@ import Testing
         }
     }
 
+    @Test("What another operation of the thread has left in OpenSSL's queue isn't told as the reason")
+    func strangersErrors() throws {
+        func leaveError() { #expect(throws: SocketError.self) { try TLSCertificate(der: [0x30, 3, 1, 2, 3]) } }
+        let identity = try TLSIdentity.selfSigned(for: ["one.test"])
+        leaveError()
+        #expect { try TLSIdentity.pem(certificates: "/nowhere/a.pem", key: "/nowhere/b.pem") } throws: {
+            "\($0)".contains("“/nowhere/a.pem” can't be read: No such file or directory")
+        }
+        leaveError()
+        #expect { try TLSIdentity.pem(certificateBytes: [], keyBytes: Array(identity.keyPEM.utf8)) } throws: {
+            "\($0)".contains("There is no certificate in the text") && !"\($0)".contains("asn1")
+        }
+        leaveError()
+        #expect { try TLSIdentity.pem(certificateBytes: Array(identity.certificatesPEM.utf8), keyBytes: []) } throws: {
+            "\($0)".contains("There is no private key in the text") && !"\($0)".contains("asn1")
+        }
+        leaveError()
+        #expect { try TLSIdentity.pkcs12(bytes: [], password: "") } throws: { !"\($0)".contains("nested") }
+    }
+
     @Test("A chain is sent whole, and so reaches a root that only the client knows")
     func chain() throws {
         var maker = CertificateMaker(names: ["between"])

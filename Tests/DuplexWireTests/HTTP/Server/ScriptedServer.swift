@@ -83,7 +83,7 @@ struct ScriptedServer {
 }
 
 extension HTTPServerSession.Event: Equatable {
-    public static func == (left: Self, right: Self) -> Bool {
+    static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.request(let left), .request(let right)): left == right
         case (.body(let left), .body(let right)): left == right

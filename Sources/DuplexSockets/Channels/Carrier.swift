@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What moves the bytes of a channel.
+///
+/// A turn asks it once to receive and once to send, so that the choice costs a branch beside a system call. Nothing above a
+/// channel can tell one from another.
+package enum Carrier {
+    /// A connected, non-blocking stream socket of the system.
+    case descriptor(Int32)
+    /// One end of a connection within the process.
+    case memory(MemoryEnd)
+
+    /// The system's descriptor; `nil` where there is none.
+    package var descriptor: Int32? {
+        if case .descriptor(let descriptor) = self { descriptor } else { nil }
+    }
+
+    // MARK: Bytes
+
+    @inline(__always)
+    package func receive(into buffer: UnsafeMutableRawBufferPointer) -> TransferResult {
+        switch self {
+        case .descriptor(let descriptor): unsafe SystemCalls.receive(descriptor, into: buffer)
+        case .memory(let end): unsafe end.receive(into: buffer)
+        }
+    }
+
+    @inline(__always)
+    func send(_ bytes: UnsafeRawBufferPointer) -> TransferResult {
+        switch self {
+        case .descriptor(let descriptor): unsafe SystemCalls.send(descriptor, bytes)
+        case .memory(let end): unsafe end.send([bytes])
+        }
+    }
+
+    /// Sends two pieces one after the other.
+    func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> TransferResult {
+        switch self {
+        case .descriptor(let descriptor): unsafe SystemCalls.send(descriptor, first, second)
+        case .memory(let end): unsafe end.send([first, second])
+        }
+    }
+
+    /// Sends pieces one after the other; no more than ``SystemCalls/pieceLimit``.
+    func send(_ pieces: [UnsafeRawBufferPointer]) -> TransferResult {
+        switch self {
+        case .descriptor(let descriptor): unsafe SystemCalls.send(descriptor, pieces)
+        case .memory(let end): unsafe end.send(pieces)
+        }
+    }
+
+    // MARK: The end
+
+    /// Says that nothing more will be written; the peer sees the end of the stream.
+    func finishWriting() {
+        switch self {
+        case .descriptor(let descriptor): SystemCalls.finishWriting(descriptor)
+        case .memory(let end): end.finishWriting()
+        }
+    }
+
+    /// Has the next ``close()`` reset the connection and drop what is on its way.
+    func resetOnClose() {
+        switch self {
+        case .descriptor(let descriptor): SystemCalls.setResetOnClose(descriptor)
+        case .memory(let end): end.resetOnClose()
+        }
+    }
+
+    func close() {
+        switch self {
+        case .descriptor(let descriptor): SystemCalls.close(descriptor)
+        case .memory(let end): end.close()
+        }
+    }
+
+    /// The error number that is pending; 0 when there is none.
+    var pendingError: Int32 {
+        switch self {
+        case .descriptor(let descriptor): SystemCalls.pendingError(descriptor)
+        case .memory(let end): end.pendingError
+        }
+    }
+
+    // MARK: Watching
+
+    func watch(for interest: Readiness, handler: any DescriptorHandler, _ core: LoopCore) throws(SocketError) {
+        switch self {
+        case .descriptor(let descriptor): try core.watch(descriptor, for: interest, handler: handler)
+        case .memory(let end): try end.watch(for: interest, handler: handler)
+        }
+    }
+
+    func modify(_ interest: Readiness, _ core: LoopCore) {
+        switch self {
+        case .descriptor(let descriptor): core.modify(descriptor, interest: interest)
+        case .memory(let end): end.modify(interest)
+        }
+    }
+
+    func unwatch(_ core: LoopCore) {
+        switch self {
+        case .descriptor(let descriptor): core.unwatch(descriptor)
+        case .memory(let end): end.unwatch()
+        }
+    }
+
+    // MARK: Addresses
+
+    /// The address of this side; `nil` when the connection was gone before it could be asked.
+    package var localAddress: SocketAddress? {
+        switch self {
+        case .descriptor(let descriptor): SocketAddress.local(of: descriptor)
+        case .memory(let end): end.localAddress
+        }
+    }
+
+    /// The address of the peer; `nil` when the connection was gone before it could be asked.
+    package var remoteAddress: SocketAddress? {
+        switch self {
+        case .descriptor(let descriptor): SocketAddress.remote(of: descriptor)
+        case .memory(let end): end.remoteAddress
+        }
+    }
+}
