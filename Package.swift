@@ -190,9 +190,8 @@ let package = Package(
         .testTarget(
             name: "DuplexCommandTests",
             dependencies: [
-                "DuplexTestProcesses", "DuplexCommand", "DuplexSockets", "DuplexWire", "DuplexWebSockets",
-                "DuplexServer", httpTypes, logging,
-                arguments, histogram,
+                "DuplexTestProcesses", "DuplexCommand", "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets",
+                "DuplexServer", httpTypes, logging, arguments, histogram,
             ],
             swiftSettings: strict
         ),

@@ -126,9 +126,12 @@ final class ExchangeRun {
         do throws(HTTPError) {
             let length = hasKnownLength ? ResponseLength.bytes(body.count) : .unknown
             try session.writeHead(status, mediaType: "text/plain", fields, length: length, into: &outcome.output)
-            // Any byte may be read as raw bytes.
-            try session.writePiece(unsafe body[..<3].span.bytes, into: &outcome.output)
-            try session.writePiece(unsafe body[3...].span.bytes, into: &outcome.output)
+            for piece in [Array(body[..<3]), Array(body[3...])] {
+                let span = piece.span
+                // Any byte may be read as raw bytes.
+                let raw = unsafe span.bytes
+                try session.writePiece(raw, into: &outcome.output)
+            }
         } catch {
             require(false, "a response can't be written: \(error)")
         }

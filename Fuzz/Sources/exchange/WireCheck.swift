@@ -45,30 +45,49 @@ struct WireCheck {
     }
 
     private mutating func head() -> ResponseHead {
+        let bytes = Array(output[position...])
+        return Self.head(bytes.span, &position)
+    }
+
+    private static func head(_ bytes: Span<UInt8>, _ position: inout Int) -> ResponseHead {
         var parser = ResponseHeadParser()
+        var taken = 0
+        defer { position += taken }
         do throws(HTTPError) {
-            if let head = try parser.parse(output.span, from: &position) { return head }
+            if let head = try parser.parse(bytes, from: &taken) { return head }
         } catch {
-            require(false, "a head can't be read: \(error)")
+            fatalError("a head can't be read: \(error)")
         }
-        fatalError("a head is missing at \(position) of \(output.count) bytes")
+        fatalError("a head is missing: \(bytes.count) bytes are left")
     }
 
     private mutating func body(_ head: ResponseHead, _ method: HTTPRequest.Method) -> ([UInt8], HTTPFields) {
-        var bytes: [UInt8] = []
+        let bytes = Array(output[position...])
+        return Self.body(bytes.span, head, method, &position)
+    }
+
+    private static func body(
+        _ bytes: Span<UInt8>,
+        _ head: ResponseHead,
+        _ method: HTTPRequest.Method,
+        _ position: inout Int
+    ) -> ([UInt8], HTTPFields) {
+        var body: [UInt8] = []
+        var taken = 0
+        defer { position += taken }
         do throws(HTTPError) {
             let framing = try head.framing(answering: method)
             var decoder = try BodyDecoder(framing)
-            while let piece = try decoder.next(output.span, from: &position) {
+            while let piece = try decoder.next(bytes, from: &taken) {
                 switch piece {
-                case .data(let range): bytes += output[range]
-                case .end(let trailers): return (bytes, trailers)
+                case .data(let range): for index in range { body.append(bytes[index]) }
+                case .end(let trailers): return (body, trailers)
                 }
             }
             require(framing == .untilClose, "a body has no end")
         } catch {
-            require(false, "a body can't be read: \(error)")
+            fatalError("a body can't be read: \(error)")
         }
-        return (bytes, [:])
+        return (body, [:])
     }
 }

@@ -16,7 +16,9 @@ struct KnownText: Sendable {
 
     private static func word(_ bytes: [UInt8], _ start: Int) -> UInt64 {
         var word: UInt64 = 0
-        for index in start..<min(start + 8, bytes.count) { word |= UInt64(bytes[index]) << (8 * UInt64(index - start)) }
+        for (index, byte) in bytes.dropFirst(start).prefix(8).enumerated() {
+            word |= UInt64(byte) << (8 * UInt64(index))
+        }
         return word
     }
 
