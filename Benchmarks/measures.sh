@@ -85,6 +85,66 @@ measure_peers() {
     for who in "${!ids[@]}"; do stop "${ids[$who]}"; done
 }
 
+# start_nginx: starts a server that answers by itself, in one process; sets pid and port, or fails without one.
+start_nginx() {
+    command -v nginx >/dev/null 2>&1 || return 1
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    cat >"$work/nginx.conf" <<END
+daemon off;
+master_process off;
+pid $PWD/$work/nginx.pid;
+error_log $PWD/$work/nginx.err;
+events { worker_connections 4096; }
+http {
+    access_log off;
+    keepalive_requests 1000000000;
+    client_body_temp_path $PWD/$work/nginx-body;
+    server {
+        listen 127.0.0.1:$port;
+        location /hello { default_type text/plain; return 200 "Hello, World!"; }
+    }
+}
+END
+    taskset -c "$server_core" nginx -c "$PWD/$work/nginx.conf" -e "$PWD/$work/nginx.err" >/dev/null 2>&1 &
+    pid=$!
+    children+=("$pid")
+    local deadline=$((SECONDS + 5))
+    until (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        kill -0 "$pid" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ] || return 1
+        sleep 0.05
+    done
+}
+
+# The program and the path behind each name: a handler that is async, and one that isn't, are two paths of one server.
+request_path() { if [ "$1" = async ]; then echo /hello/async; else echo /hello; fi; }
+
+# GET of 13 bytes on connections that stay open, with everybody in each round.
+measure_requests() {
+    local round depth who known=(c sync async)
+    declare -A ids ports
+    start_program http_hello "$work/http_hello" 0 && ids[c]=$pid && ports[c]=$port
+    start_serve hello && ids[sync]=$pid && ports[sync]=$port && ids[async]=$pid && ports[async]=$port
+    if start_nginx; then
+        known+=(nginx) && ids[nginx]=$pid && ports[nginx]=$port
+    else
+        note "nginx isn't there, or doesn't run: scripts/setup --tests installs it."
+    fi
+    if ! $quick && [ -x "$rival_folder/release/hummingbird-hello" ]; then
+        start_program hummingbird "$rival_folder/release/hummingbird-hello"
+        known+=(hummingbird) && ids[hummingbird]=$pid && ports[hummingbird]=$port
+    fi
+    for ((round = 1; round <= rounds; round++)); do
+        note "Requests, round $round of $rounds ..."
+        for depth in 1 16; do
+            for who in "${known[@]}"; do
+                measure_one "request $depth $round $who" taskset -c "$load_core" "$work/http_load" -j -c 50 -d "$depth" \
+                    -p "$(request_path "$who")" -T "$seconds" -w 0.3 -P "${ids[$who]}" "${ports[$who]}"
+            done
+        done
+    done
+    for who in "${known[@]}"; do stop "${ids[$who]}"; done
+}
+
 # measure_one NAME COMMAND...: adds a line to the results, or says that there is none.
 measure_one() {
     local name=$1 line

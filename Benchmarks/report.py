@@ -31,6 +31,8 @@ STREAM_TARGETS = {
     "tls-handshakes": ("rate", "TLS 1.3 handshakes each second", 0.90),
     "tcp-accepts": ("rate", "connections accepted each second", 0.80),
 }
+# Requests: the CPU time of a GET with the C loop that answers fixed bytes divided by ours, at each depth.
+REQUEST_TARGETS = {"1": {"sync": 0.90, "async": 0.80}, "16": {"sync": 0.45, "async": 0.25}}
 # How much cheaper than the server of a library of others an echo with compression is to be. Of long messages all but all
 # of the time goes into zlib, which is the same for everybody (Node brings a faster one of its own): what is missed there is
 # missed by that.
@@ -52,6 +54,8 @@ NAMES = {
     "python": "websockets (Python)",
     "nio": "NIOWebSocket (Swift)",
     "flyingfox": "FlyingFox (Swift)",
+    "nginx": "nginx, `return 200`",
+    "hummingbird": "Hummingbird (Swift)",
 }
 
 # KiB for each idle connection.
@@ -97,7 +101,7 @@ class Results:
             elif kind == "stream":
                 name, number, who, *words = rest.split()
                 self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
-            elif kind in ("deflate", "secured", "broadcast"):
+            elif kind in ("deflate", "secured", "broadcast", "request"):
                 name, number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
@@ -183,6 +187,26 @@ def stream_row(name, rounds):
 def stream_table(results):
     rows = [stream_row(name, rounds) for name, rounds in results.streams.items()]
     return table(("stream", "what", "ratio", "target"), rows)
+
+
+def request_cell(rounds, depth, who):
+    found = ratios(rounds, who, "c", cost)
+    if not found:
+        return "–"
+    target = REQUEST_TARGETS.get(depth, {}).get(who)
+    text = ratio_text(found)
+    return text if target is None else f"{text} {target:.2f} {verdict(round(statistics.median(found), 2) >= target)}"
+
+
+def request_table(results):
+    """How near each server comes to the C loop that answers fixed bytes: its time per request over theirs."""
+    depths = results.rounds.get("request", {})
+    everybody = [who for who in NAMES if any(who in round_ for rounds in depths.values() for round_ in rounds.values())]
+    rows = [
+        (NAMES[who], *(request_cell(rounds, depth, who) for depth, rounds in depths.items())) for who in everybody
+    ]
+    titles = [f"depth {depth}" for depth in depths]
+    return table(("GET of 13 bytes, 50 connections: CPU of C / its own", *titles), rows)
 
 
 def memory_row(handler, run):
@@ -336,6 +360,8 @@ def report(results):
         *echo_table(results),
         "",
         *(stream_table(results) if results.streams else ()),
+        "",
+        *(request_table(results) if "request" in results.rounds else ()),
         "",
         *message_table(results),
         "",

@@ -40,6 +40,8 @@ let package = Package(
     targets: [
         .target(name: "FuzzSupport", swiftSettings: strict),
         target("heads"),
+        target("bodies"),
+        target("exchange"),
         target("frames"),
         target("session"),
     ],

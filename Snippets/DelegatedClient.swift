@@ -1,9 +1,8 @@
 // A WebSocket client for code that isn't async: a delegate is told what happens, on a queue.
 import Dispatch
 import DuplexWebSockets
-import DuplexWire
 
-final class Printer: WebSocketDelegate {
+final class Printer: WebSocketDelegate, Sendable {
     let hasEnded = DispatchSemaphore(value: 0)
 
     func webSocketDidOpen(_ socket: DelegatedWebSocket) { try? socket.send("hello") }

@@ -1,6 +1,5 @@
 // A client that stays connected: to the first of two servers that can be had, subscribed anew on each connection.
 import DuplexWebSockets
-import DuplexWire
 
 var policy = ReconnectPolicy.exponential(from: .milliseconds(250), to: .seconds(30)).restored(after: .seconds(60))
 policy.attemptsPerURL = [3, 1]

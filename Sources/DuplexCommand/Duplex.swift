@@ -40,11 +40,14 @@ struct Duplex: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            await Console.shared.flush()
             exit()
         } catch let failure as Failure {
             Console.shared.complain("duplex: \(failure.message)")
+            await Console.shared.flush()
             endProcess(failure.status.rawValue)
         } catch {
+            await Console.shared.flush()
             exit(withError: error)
         }
     }

@@ -13,6 +13,8 @@ package func withServer<Result: Sendable>(
 ) async throws -> Result {
     var server = WebServer(host: "127.0.0.1", port: 0)
     server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    // Requests of tests are for hosts of all kinds.
+    server.allowedHosts = ["*"]
     configure(&server)
     return try await inTurn { [server] in try await server.withRunning(body) }
 }
@@ -28,6 +30,8 @@ package func withServer<Result: Sendable>(
 ) async throws -> Result {
     var server = WebServer(host: "127.0.0.1", port: 0)
     server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    // Requests of tests are for hosts of all kinds.
+    server.allowedHosts = ["*"]
     configure(&server)
     let (peers, connected) = AsyncStream<RawPeer>.makeStream()
     return try await inTurn { [server] in
@@ -117,7 +121,9 @@ package func withPair<Result: Sendable>(
     let (sockets, opened) = AsyncStream<WebSocket>.makeStream()
     let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
     return try await withServer { server in
-        configure(&server)
+        // Requests of tests are for hosts of all kinds.
+    server.allowedHosts = ["*"]
+    configure(&server)
         server.webSocket("/") { socket in
             opened.yield(socket)
             for await _ in gate {}

@@ -19,8 +19,8 @@ public struct UnixTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         let (days, second) = seconds.quotientAndRemainder(dividingBy: 86_400)
         let (day, rest) = second < 0 ? (days - 1, second + 86_400) : (days, second)
         let date = CivilDate(daysSince1970: day)
-        let time = [rest / 3_600, rest / 60 % 60, rest % 60].map { Self.padded($0, 2) }.joined(separator: ":")
-        return "\(Self.padded(date.year, 4))-\(Self.padded(date.month, 2))-\(Self.padded(date.day, 2)) \(time) UTC"
+        let clock = [rest / 3_600, rest / 60 % 60, rest % 60].map { Self.padded($0, 2) }.joined(separator: ":")
+        return "\(Self.padded(date.year, 4))-\(Self.padded(date.month, 2))-\(Self.padded(date.day, 2)) \(clock) UTC"
     }
 
     private static func padded(_ number: Int64, _ width: Int) -> String {

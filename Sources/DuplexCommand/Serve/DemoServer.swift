@@ -28,6 +28,9 @@ enum DemoServer {
         for resource in DemoPage.resources {
             server.get(resource.path) { request in response(resource, to: request.fields, host: request.head.host) }
         }
+        // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
+        server.get("/hello") { _ in greeting }
+        server.get("/hello/async") { _ in await slowGreeting() }
         for path in [echoPath, "*"] {
             switch style {
             case .sync: server.webSocket(path, handler: EchoHandler())
@@ -38,6 +41,11 @@ enum DemoServer {
         let room = ChatRoom()
         server.webSocket(DemoPage.chatPath) { socket in try await room.welcome(socket) }
     }
+
+    private static let greeting = "Hello, World!"
+
+    /// The same from a function that might wait and doesn't.
+    private static func slowGreeting() async -> String { greeting }
 
     /// The resource, or 304 if the client has it already (RFC 9110 section 13.2.2): it asks each time, since the page and
     /// its parts are of one version of the command.

@@ -83,6 +83,16 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var limits: LimitOptions
 
+    @Option(
+        name: .customLong("log-level"),
+        help: ArgumentHelp(
+            "How much is logged: error, notice, info with sums of what clients did wrong, debug with each of them.",
+            valueName: "level"
+        ),
+        transform: level
+    )
+    var logLevel: Logger.Level?
+
     @Flag(help: "Print nothing but errors, and the address if the system chose the port.")
     var quiet = false
 
@@ -98,7 +108,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         DescriptorLimit.raise()
-        ConsoleLogHandler.install(level: quiet ? .error : .notice)
+        ConsoleLogHandler.install(level: logLevel ?? (quiet ? .error : .notice))
         do {
             let options = try tls.load()
             if let options { Interruption.shared.onHangUp { reload(options.identities) } }
@@ -130,6 +140,13 @@ struct Serve: AsyncParsableCommand {
             if !quiet || stream.address.description.hasSuffix(":0") { Console.shared.print("Listening on \(url)") }
             if !quiet { Console.shared.print("  Try: duplex connect \(url). Ctrl-C ends.") }
         }
+    }
+
+    private static func level(_ name: String) throws -> Logger.Level {
+        guard let level = Logger.Level(rawValue: name) else {
+            throw ValidationError("A level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        return level
     }
 
     /// Reads the certificate anew; what is wrong with it is told, and the old one stays.

@@ -41,7 +41,12 @@ final class Interruption: Sendable {
         var signal: Int32 = 0
         while true {
             guard unsafe sigwait(&signals, &signal) == 0 else { continue }
-            if signal == SIGHUP { shared.hangUpArrived() } else { shared.signalArrived() }
+            if signal == SIGHUP && shared.isReloadable {
+                shared.hangUpArrived()
+            } else {
+                Console.shared.hurry()
+                shared.signalArrived()
+            }
         }
     }
 
@@ -49,6 +54,9 @@ final class Interruption: Sendable {
     func onHangUp(_ reload: @escaping @Sendable () -> Void) {
         state.withLock { $0.reload = reload }
     }
+
+    /// Whether SIGHUP has something be read anew.
+    private var isReloadable: Bool { state.withLock { $0.reload != nil } }
 
     /// Takes note of a SIGHUP, as the thread does.
     func hangUpArrived(exit: (Int32) -> Void = { _exit($0) }) {

@@ -5,8 +5,9 @@ extension String {
     /// The text with everything that a terminal might obey, or that makes it look like other text, made visible.
     ///
     /// A peer's text could otherwise move the cursor, rename the window or type for the user. C0 controls and DEL become
-    /// their control pictures (`␛`); C1 controls, line and paragraph separators and what turns the direction of writing
-    /// become escapes (`\u{202e}`). The backslash itself is left alone: this is for reading, not for reading back.
+    /// their control pictures (`␛`); C1 controls, line and paragraph separators and everything that has an effect but no
+    /// shape, such as what turns the direction of writing or joins emoji, become escapes (`\u{202e}`). The backslash itself
+    /// is left alone: this is for reading, not for reading back.
     var visible: String {
         guard unicodeScalars.contains(where: Self.isDangerous) else { return self }
         var text = ""
@@ -22,15 +23,18 @@ extension String {
 
     private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
+        case 0x20...0x7E: false
         case 0x00...0x1F, 0x7F...0x9F: true
-        // Line and paragraph separator.
-        case 0x2028, 0x2029: true
-        // What sets the direction of writing (Unicode Standard Annex #9, section 2).
-        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
-        // Interlinear annotation and the byte order mark: invisible.
-        case 0xFEFF, 0xFFF9...0xFFFB: true
-        default: false
+        // The plane's block of tags and selectors: text that nobody sees, the unassigned ones included.
+        case 0xE0000...0xE0FFF: true
+        default: isInvisible(scalar.properties.generalCategory)
         }
+    }
+
+    /// Format characters (Cf) set the direction of writing, join, annotate and mark without a shape of their own; line
+    /// and paragraph separators end a line as a line feed does (Unicode Standard, section 4.5).
+    private static func isInvisible(_ category: Unicode.GeneralCategory) -> Bool {
+        [.format, .lineSeparator, .paragraphSeparator].contains(category)
     }
 
     private static func replacement(for scalar: Unicode.Scalar) -> String {

@@ -3,6 +3,13 @@
 
 internal import CDuplexOpenSSL
 
+extension SocketError {
+    fileprivate static let plainPeer = "the peer doesn't speak TLS"
+
+    /// Whether the handshake of TLS has failed because the peer answered with something else.
+    package var isOfPlainPeer: Bool { code == .tls && message.contains(Self.plainPeer) }
+}
+
 /// Says in words of people why a peer isn't trusted, or a handshake has failed.
 enum TLSFailure {
     // MARK: Certificates
@@ -118,7 +125,7 @@ enum TLSFailure {
     private static func reason(_ entry: OpenSSLErrors.Entry, isServer: Bool) -> String {
         switch entry.reason {
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_PACKET_LENGTH_TOO_LONG:
-            "the peer doesn't speak TLS (\(entry.text))"
+            "\(SocketError.plainPeer) (\(entry.text))"
         case SSL_R_UNSUPPORTED_PROTOCOL:
             "the peer offers only versions of TLS that aren't allowed here"
         case SSL_R_NO_SHARED_CIPHER:

@@ -62,18 +62,33 @@ extension WebSocket {
 
     // MARK: What ends it
 
-    /// Nothing more is received.
+    /// Nothing more is received; messages that came before stay for the app.
     ///
-    /// The app first gets the messages that came before, and its answers are written.
+    /// The answer goes out at the end of this turn, behind what an app that answers at once has to say to the last message,
+    /// and waits for no other: what the peer closes isn't kept open by an app that doesn't receive.
     func end(_ ending: Ending) {
         endPause()
         self.ending = ending
+        let channel = channel
         channel.isReading = false
-        if receiver != nil || handler != nil || !session.canSend || (!hasUntaken && !isAnswering) {
-            conclude()
+        if receiver != nil || handler != nil || !session.canSend {
+            settle()
         } else {
-            startGrace()
+            channel.core.flushAtEndOfTurn(self)
         }
+    }
+
+    /// Does what the ending asks for once the turn is over, behind a message that is being sent in pieces: within it nobody could tell a whole
+    /// message from a part.
+    ///
+    /// That message has as long as a closing handshake.
+    func settle() {
+        guard stage == .open, case .peerClosed = ending, streams?.writer != nil, session.hasSentPiece else {
+            return conclude()
+        }
+        guard graceTimer == nil else { return }
+        let core = channel.core
+        graceTimer = core.schedule(self, at: core.now.advanced(by: session.closeTimeout))
     }
 
     func streamEnded() {
@@ -93,7 +108,7 @@ extension WebSocket {
         finish()
     }
 
-    /// Does what the ending asks for, once the app has had its turn.
+    /// Does what the ending asks for, whatever is being sent.
     func conclude() {
         guard let ending, stage == .open else { return }
         stopGrace()
@@ -121,20 +136,10 @@ extension WebSocket {
         }
         if !channel.isReading {
             takeCarry()
-            channel.isReading = true
+            // What came before is parsed before what comes now.
+            if carry.isEmpty { channel.isReading = true }
         }
         armSessionTimer()
-    }
-
-    // MARK: Grace for the app
-
-    /// Whether something waits for the app.
-    private var hasUntaken: Bool { !inbox.isEmpty || streams?.inbox.isEmpty == false }
-
-    private func startGrace() {
-        let core = channel.core
-        let grace = hasUntaken ? session.closeTimeout : Self.answerGrace
-        graceTimer = core.schedule(self, at: core.now.advanced(by: grace))
     }
 
     private func stopGrace() {
@@ -216,6 +221,24 @@ extension WebSocket {
 
     func lost(_ error: SocketError) -> WebSocketError {
         WebSocketError(.connectionLost, message: "The connection was lost.", cause: error, closeReport: session.report)
+    }
+}
+
+extension WebSocket: Flushable {
+    /// The end of a turn that has left something to do.
+    package nonisolated func flush() {
+        onLoop(loop) { socket, _ in
+            socket.takeRest()
+            socket.settleAtEndOfTurn()
+        }
+    }
+
+    private func settleAtEndOfTurn() {
+        guard ending != nil, stage == .open else { return }
+        // What was written before goes out before a transport is closed.
+        channel.flush()
+        settle()
+        channel.flush()
     }
 }
 

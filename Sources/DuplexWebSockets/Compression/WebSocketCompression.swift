@@ -16,22 +16,29 @@ public struct WebSocketCompression: Sendable, Hashable {
     public var parameters: CompressionParameters?
     /// Whether no connection is opened without compression.
     public var isRequired = false
+    /// Whether a client's offer names the parameters.
+    private var namesParameters = false
 
-    private init(_ parameters: CompressionParameters?, isRequired: Bool = false) {
+    private init(_ parameters: CompressionParameters?, isRequired: Bool = false, namesParameters: Bool = false) {
         self.parameters = parameters
         self.isRequired = isRequired
+        self.namesParameters = namesParameters
     }
 
     /// Messages aren't compressed; a server declines it when it is offered.
     public static let disabled = WebSocketCompression(nil)
-    /// A client offers compression, with the default parameters; the server may decline it.
+    /// A client offers compression as browsers do, by `permessage-deflate; client_max_window_bits`; the server may decline it.
+    ///
+    /// The server chooses both windows, of which this side's is one of 12 bits at most.
     public static let offered = WebSocketCompression(CompressionParameters())
     /// A server accepts compression when it is offered, with the default parameters.
     public static let accepted = offered
-    /// The connection is opened with compression or not at all, with the default parameters.
+    /// The connection is opened with compression or not at all; offered as ``offered``, accepted as ``accepted``.
     public static let required = WebSocketCompression(CompressionParameters(), isRequired: true)
 
-    /// Compression with parameters of one's own.
+    /// Compression with parameters of one's own, which a client's offer names.
+    ///
+    /// A server that doesn't know them may take the offer behind it, which is that of ``offered``; some refuse the handshake.
     ///
     /// - Parameters:
     ///   - parameters: what is to be agreed on, and how this side deflates.
@@ -39,18 +46,25 @@ public struct WebSocketCompression: Sendable, Hashable {
     /// - Returns: the choice.
     public static func parameters(_ parameters: CompressionParameters, isRequired: Bool = false) -> WebSocketCompression
     {
-        WebSocketCompression(parameters, isRequired: isRequired)
+        WebSocketCompression(parameters, isRequired: isRequired, namesParameters: true)
     }
 
     /// What the handshake is made with.
-    package var negotiation: DeflateNegotiation? { parameters?.negotiation }
+    package var negotiation: DeflateNegotiation? {
+        guard var negotiation = parameters?.negotiation else { return nil }
+        // Parameters may be changed in place as well.
+        let areDefaults = negotiation == DeflateNegotiation()
+        negotiation.namesSettings = namesParameters || !areDefaults
+        return negotiation
+    }
 }
 
 /// What compression is to be agreed on, and how this side deflates.
 ///
 /// A connection whose messages refer to earlier ones holds memory for it in either direction, from the first compressed
-/// message on: with the defaults 38 KiB for what it sends, and 11 KiB for what arrives. It is given back, but for the
-/// window of what arrives (4 KiB), when no compressed message went for a keepalive interval. Without context messages
+/// message on: with the defaults 38 KiB for what it sends, and 11 KiB for what arrives; 39 KiB for what arrives at a client
+/// that doesn't name its parameters, from a server that doesn't bound its window. It is given back, but for the window of
+/// what arrives (4 or 32 KiB), when no compressed message went for a keepalive interval. Without context messages
 /// borrow what all connections of a loop share.
 public struct CompressionParameters: Sendable, Hashable {
     /// Whether the server's messages may refer to those before them (`server_no_context_takeover` if not); they may

@@ -38,7 +38,6 @@ extension WebSocket {
     /// Goes on reading after a pause.
     func pauseEnded() {
         endPause()
-        if handler != nil && channel.isAboveHighWaterMark { return }
         refill(afterPause: true)
     }
 

@@ -48,6 +48,8 @@ public actor WebSocket {
     /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
     var delivered: Message?
     var carryStart: Int32 = 0
+    /// How many more frames are parsed in this turn.
+    var frameAllowance = WebSocket.framesPerTurn
     var receiver: Waiter<Void>?
 
     var stage = Stage.open { didSet { updateIsTaking() } }
@@ -55,10 +57,10 @@ public actor WebSocket {
     ///
     /// Kept beside the two because every message asks.
     private(set) var isTaking = true
+    /// Whether what waits in ``carry`` is parsed at the end of this turn.
+    var isRestPlanned = false
     /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
     var hasStreamEnded = false
-    /// Whether the app has a message that it may still answer: it has taken one and not asked for the next.
-    var isAnswering = false
 
     /// What messages in pieces need; there is none where all are whole.
     var streams: PieceTraffic?
@@ -110,10 +112,13 @@ public actor WebSocket {
 
     /// The most bytes that one receive takes when messages are queued for a task; it bounds ``carry`` as well.
     static let queuedReceiveLimit = 128 * 1_024
+    /// The most frames of one connection that are parsed in a turn: those who send empty ones keep the others waiting for
+    /// some twenty microseconds each.
+    static let framesPerTurn: Int32 = 512
+    /// The most bytes of a receive behind one whose frames were more than that, so that little is carried to the next turn.
+    static let crowdedReceiveLimit = 16 * 1_024
     /// Payloads from this size on are sent without being copied, where they aren't masked.
     static let directSendSize = 16 * 1_024
-    /// How long an app that isn't receiving may take to answer the last message before the connection ends.
-    static let answerGrace = Duration.seconds(3)
 
     /// Takes over a channel after the opening handshake; called on its loop, and followed by ``start(leftover:)``.
     package init(loop: EventLoop, channel: LoopBound<Channel>, setup: WebSocketSetup) {
@@ -188,6 +193,9 @@ public actor WebSocket {
         return MaskingKeys { entropy.value.next() }
     }
 
+    /// The most bytes that one receive takes.
+    var receiveLimit: Int { handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size }
+
     private func updateIsTaking() {
         isTaking = stage == .open && ending == nil
     }
@@ -196,7 +204,7 @@ public actor WebSocket {
     package func start(leftover: [UInt8]) {
         let channel = channel
         channel.handler = self
-        channel.limitReceive(to: handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size)
+        channel.limitReceive(to: receiveLimit)
         observeOpening()
         handler?.opened(self)
         armSessionTimer()

@@ -11,6 +11,10 @@ import Synchronization
 ///
 /// One object is one connection: it is opened once, keeps itself alive until it has ended, and keeps its delegate weakly.
 /// Its methods may be called on any thread and return at once.
+///
+/// A delegate with state, such as a view controller, belongs to the main actor and conforms there
+/// (`final class Chat: @MainActor WebSocketDelegate`); it is called on the main queue. One that is `Sendable` may be called
+/// on a queue of the caller's choice.
 public final class DelegatedWebSocket: Sendable {
     /// How far the connection is.
     public enum State: Sendable, Hashable {
@@ -31,9 +35,11 @@ public final class DelegatedWebSocket: Sendable {
     /// The most bytes of messages that wait to be sent; one that doesn't fit is refused by ``send(_:)-(Message)``.
     public let queueLimit: ByteCount
     private let options: WebSocketOptions
-    private let queue: DispatchQueue
+    let delegates: DelegateQueue<any WebSocketDelegate>
     private let group: EventLoopGroup
     private let shared: Mutex<Shared>
+    /// The most messages and pings that wait to be sent.
+    public let queueCount: Int
     private let outbox: AsyncStream<Command>
     private let commands: AsyncStream<Command>.Continuation
 
@@ -51,9 +57,9 @@ public final class DelegatedWebSocket: Sendable {
     }
 
     private struct Shared {
-        weak var delegate: (any WebSocketDelegate)?
         var state = State.idle
         var queuedBytes = 0
+        var queuedCommands = 0
         var closing: (code: CloseCode, reason: String) = (.normalClosure, "")
         var socket: WebSocket?
         var facts: Facts?
@@ -66,31 +72,66 @@ public final class DelegatedWebSocket: Sendable {
         var hasEnded = false
     }
 
-    /// Makes a connection, which ``open()`` opens.
+    /// Makes a connection, which ``open()`` opens, whose delegate is called on the main queue.
     ///
     /// - Parameters:
     ///   - url: as of `WebSocket.connect(to:options:on:)`.
     ///   - options: headers, subprotocols, limits and times.
-    ///   - delegate: is told what happens; kept weakly.
-    ///   - queue: where it is told, in order, one call at a time; the main queue unless told otherwise. A concurrent one is
-    ///     as good.
-    ///   - queueLimit: the most bytes of messages that wait to be sent; 16 MiB unless told otherwise.
+    ///   - delegate: is told what happens; kept weakly. It may be set later as ``delegate``. Default: none.
+    ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
+    ///   - queueCount: the most messages and pings that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the connection's.
-    public init(
+    @MainActor
+    public convenience init(
         url: String,
         options: WebSocketOptions = WebSocketOptions(),
-        delegate: any WebSocketDelegate,
-        queue: DispatchQueue = .main,
+        delegate: (any WebSocketDelegate)? = nil,
         queueLimit: ByteCount = .mebibytes(16),
+        queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
+    ) {
+        self.init(url, options, .main, queueLimit, queueCount, group)
+        self.delegate = delegate
+    }
+
+    /// Makes a connection, which ``open()`` opens, whose delegate is called on a queue of the caller's.
+    ///
+    /// - Parameters:
+    ///   - url: as of `WebSocket.connect(to:options:on:)`.
+    ///   - options: headers, subprotocols, limits and times.
+    ///   - delegate: is told what happens; kept weakly. It may be set later by ``setDelegate(_:)``.
+    ///   - queue: where it is told, in order, one call at a time. A concurrent one is as good.
+    ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
+    ///   - queueCount: the most messages and pings that wait to be sent. Default: 16,384.
+    ///   - group: the loops of which one becomes the connection's.
+    public convenience init(
+        url: String,
+        options: WebSocketOptions = WebSocketOptions(),
+        delegate: (any WebSocketDelegate & Sendable)?,
+        queue: DispatchQueue,
+        queueLimit: ByteCount = .mebibytes(16),
+        queueCount: Int = 16_384,
+        on group: EventLoopGroup = .shared
+    ) {
+        self.init(url, options, queue, queueLimit, queueCount, group)
+        setDelegate(delegate)
+    }
+
+    private init(
+        _ url: String,
+        _ options: WebSocketOptions,
+        _ queue: DispatchQueue,
+        _ queueLimit: ByteCount,
+        _ queueCount: Int,
+        _ group: EventLoopGroup
     ) {
         self.url = url
         self.options = options
-        // Of its own, so that calls come one at a time also where the other isn't serial.
-        self.queue = DispatchQueue(label: "duplex.delegate", target: queue)
         self.queueLimit = queueLimit
+        self.queueCount = queueCount
         self.group = group
-        shared = Mutex(Shared(delegate: delegate))
+        delegates = DelegateQueue(queue, label: "duplex.delegate")
+        shared = Mutex(Shared())
         (outbox, commands) = AsyncStream.makeStream()
     }
 
@@ -99,6 +140,12 @@ public final class DelegatedWebSocket: Sendable {
 
     /// The bytes of messages that wait to be sent; those that the connection has taken over don't count.
     public var queuedBytes: Int { shared.withLock { $0.queuedBytes } }
+
+    /// The connection: what it has agreed on, its latency, its snapshot, the certificates of its peer; `nil` before it is open,
+    /// and once the delegate was told of its end.
+    ///
+    /// Its messages are the delegate's: nobody else can receive them. Closing it closes this.
+    public var connection: WebSocket? { shared.withLock { $0.socket } }
 
     /// The subprotocol that both sides agreed on; `nil` when there is none, and before the connection is open.
     public var subprotocol: String? { shared.withLock { $0.facts?.subprotocol } }
@@ -131,17 +178,22 @@ public final class DelegatedWebSocket: Sendable {
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` unless the connection is open, and with
     ///   ``WebSocketError/Code/queueFull``; the message isn't sent then.
     public func send(_ message: Message) throws {
+        try queue(.message(message), bytes: message.byteCount)
+    }
+
+    private func queue(_ command: Command, bytes: Int) throws {
         try shared.withLock { shared in
             guard shared.state == .open else {
                 throw WebSocketError(.closed, message: "The connection isn't open: it is \(shared.state).")
             }
-            guard shared.queuedBytes + message.byteCount <= queueLimit.bytes else {
-                let message = "\(shared.queuedBytes) bytes wait to be sent, and \(message.byteCount) more are too many."
-                throw WebSocketError(.queueFull, message: message)
+            guard bytes <= queueLimit.bytes - shared.queuedBytes else {
+                throw WebSocketError.queueFull(shared.queuedBytes, bytes, queueLimit)
             }
-            shared.queuedBytes += message.byteCount
+            guard shared.queuedCommands < queueCount else { throw WebSocketError.queueFull(queueCount) }
+            shared.queuedBytes += bytes
+            shared.queuedCommands += 1
             // With the lock held, so that messages go in the order in which they were counted.
-            commands.yield(.message(message))
+            commands.yield(command)
         }
     }
 
@@ -155,14 +207,12 @@ public final class DelegatedWebSocket: Sendable {
         try send(.binary(bytes))
     }
 
-    /// Queues a ping, behind the messages of earlier calls, whose pong the delegate is told of; does nothing unless the
-    /// connection is open.
+    /// Queues a ping, behind the messages of earlier calls, whose pong the delegate is told of.
     ///
-    /// - Parameter payload: what it carries, and its pong; cut at 125 bytes, nothing unless told otherwise.
-    public func ping(_ payload: [UInt8] = []) {
-        shared.withLock { shared in
-            if shared.state == .open { commands.yield(.ping(payload)) }
-        }
+    /// - Parameter payload: what it carries, and its pong; cut at 125 bytes. Default: nothing.
+    /// - Throws: as ``send(_:)-(Message)``.
+    public func ping(_ payload: [UInt8] = []) throws {
+        try queue(.ping(Array(payload.prefix(FrameHeader.maximumControlPayload))), bytes: 0)
     }
 
     /// Closes the connection in order, behind the messages that were queued; gives up if it isn't open yet.
@@ -201,7 +251,7 @@ public final class DelegatedWebSocket: Sendable {
     public func reset() {
         let socket = shared.withLock { shared -> WebSocket? in
             shared.isReset = true
-            guard let socket = shared.socket else { return nil }
+            guard let socket = shared.socket, shared.state != .closed else { return nil }
             shared.state = .closing
             commands.finish()
             return socket
@@ -263,7 +313,7 @@ public final class DelegatedWebSocket: Sendable {
         do {
             while let event = try await socket.nextTold() {
                 await tell { self.tell(event, to: $0) }
-                // Before anything more is taken, or the peer's close could be answered meanwhile.
+                // Before anything more is taken.
                 if shared.withLock({ $0.isReset }) { await socket.reset() }
             }
         } catch {
@@ -288,6 +338,7 @@ public final class DelegatedWebSocket: Sendable {
                 shared.withLock { $0.queuedBytes -= message.byteCount }
             case .ping(let payload): await socket.askForPong(payload)
             }
+            shared.withLock { $0.queuedCommands -= 1 }
         }
         let (closing, isReset) = shared.withLock { ($0.closing, $0.isReset) }
         if isReset { return await socket.reset() }
@@ -312,7 +363,7 @@ public final class DelegatedWebSocket: Sendable {
         shared.withLock { shared in
             shared.state = .closed
             shared.closer?.cancel()
-            (shared.closer, shared.task, shared.socket) = (nil, nil, nil)
+            (shared.closer, shared.task) = (nil, nil)
         }
         commands.finish()
         await tell(isEnd: true) { delegate in
@@ -321,19 +372,18 @@ public final class DelegatedWebSocket: Sendable {
             case .failure(let error): delegate.webSocket(self, didFailWith: error)
             }
         }
+        shared.withLock { $0.socket = nil }
     }
 
     /// Calls the delegate on its queue, unless it was told of the end, and waits until it has returned.
     private func tell(isEnd: Bool = false, _ call: @escaping @Sendable (any WebSocketDelegate) -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                let delegate = self.shared.withLock { shared -> (any WebSocketDelegate)? in
-                    defer { if isEnd { shared.hasEnded = true } }
-                    return shared.hasEnded || shared.isReset && !isEnd ? nil : shared.delegate
-                }
-                if let delegate { call(delegate) }
-                continuation.resume()
+        await delegates.call {
+            self.shared.withLock { shared in
+                defer { if isEnd { shared.hasEnded = true } }
+                return !shared.hasEnded && (isEnd || !shared.isReset)
             }
+        } _: { delegate in
+            call(delegate)
         }
     }
 }

@@ -5,10 +5,10 @@ public import DuplexWire
 
 /// What a ``DelegatedWebSocket`` tells, on the queue that it was given, one call after the other.
 ///
-/// For code that comes over from SocketRocket. Each method has an implementation, so that only those are written that are
+/// For code that comes over from SocketRocket. A class of the main actor conforms there: `@MainActor WebSocketDelegate`. Each method has an implementation, so that only those are written that are
 /// wanted. Messages, pings and pongs are told in the order in which they came. Exactly one of the last two is called, once,
 /// and nothing after it.
-public protocol WebSocketDelegate: AnyObject, Sendable {
+public protocol WebSocketDelegate: AnyObject {
     /// The handshake is done: messages may be sent.
     func webSocketDidOpen(_ socket: DelegatedWebSocket)
 

@@ -44,7 +44,7 @@ public struct WebSocketError: Error, Sendable {
         /// So say the sequences, such as ``WebSocket/messages``, all of whose errors are of this type; what is called by
         /// itself, such as ``WebSocket/receive()``, throws `CancellationError`.
         public static let cancelled = Code("cancelled")
-        /// Too much waits to be sent; see ``DelegatedWebSocket/queueLimit``.
+        /// Too much waits to be sent; see ``DelegatedWebSocket/queueLimit`` and ``DelegatedWebSocket/queueCount``.
         public static let queueFull = Code("queueFull")
     }
 
@@ -157,6 +157,15 @@ extension WebSocketError: CustomStringConvertible {
 }
 
 extension WebSocketError {
+    static func queueFull(_ waiting: Int, _ bytes: Int, _ limit: ByteCount) -> WebSocketError {
+        let message = "\(waiting) bytes wait to be sent, and \(bytes) more are above the limit of \(limit)."
+        return WebSocketError(.queueFull, message: message)
+    }
+
+    static func queueFull(_ limit: Int) -> WebSocketError {
+        WebSocketError(.queueFull, message: "\(limit) messages and pings wait to be sent, and that is the limit.")
+    }
+
     /// What a sequence throws when the wait below it ends with that.
     ///
     /// Apart from its callers, for whom it is the end.

@@ -180,6 +180,7 @@ extension WebSocketError {
     /// What to try next, in plain words; `nil` where nothing gives a clue.
     public var hint: String? {
         if proxy?.code == .unauthorized { return "the proxy wants credentials, or others: see WebSocketOptions.proxy" }
+        if (cause as? SocketError)?.isOfPlainPeer == true { return "the port doesn't speak TLS: use ws" }
         guard let handshake, let hint = handshake.hint else { return nil }
         return handshake.status?.code == 401 ? hint + ": see WebSocketOptions.authentication" : hint
     }

@@ -121,11 +121,13 @@ actor HandshakeDriver {
 
     /// Ends the attempt before the answer has ended.
     ///
-    /// If the answer's head has come and is a refusal, that is what is told, with what has come of its body.
+    /// If the answer's head has come and is a refusal, that is what is told, with what has come of its body. A connection that is
+    /// lost behind what isn't HTTP is told as such too: a server with TLS resets it behind its alert.
     private func cutShort(_ error: WebSocketError) {
         guard !ending.hasCome else { return }
         let answer = handshake.finish()
-        if answer.code == .refused { refused(answer) } else { fail(error) }
+        let isExplained = error.code == .cannotConnect && answer.hint != nil
+        if answer.code == .refused || isExplained { refused(answer) } else { fail(error) }
     }
 
     private func fail(_ error: any Error) {

@@ -15,7 +15,7 @@ struct HandshakePlan: Sendable {
     private let options: WebSocketOptions
     private var authenticator: Authenticator?
     private var redirects = 0
-    /// Whether a redirect led to another server, which is told no secrets; not even if it leads back.
+    /// Whether a redirect led to another server, which gets none of the caller's fields; not even if it leads back.
     private var hasLeft = false
 
     /// The most requests that challenges can lead to, redirects not counted.
@@ -51,12 +51,11 @@ struct HandshakePlan: Sendable {
     }
 
     /// The fields of the next request: the caller's, and of ours those that they don't replace.
+    ///
+    /// The caller's are for the server of the URL alone: any of them may hold a secret.
     mutating func fields(token: String?) -> HTTPFields {
         requests += 1
-        var fields = options.headers
-        if hasLeft {
-            fields = fields.filter { !Self.isSecret($0.name) }
-        }
+        var fields = hasLeft ? [:] : options.headers
         func add(_ name: HTTPField.Name, _ value: String?) {
             guard let value, !fields.contains(name) else { return }
             fields[name] = value
@@ -72,11 +71,6 @@ struct HandshakePlan: Sendable {
 
     private mutating func authorization() -> String? {
         authenticator?.value(method: "GET", target: target.requestTarget)
-    }
-
-    /// What is for the server of the URL alone.
-    private static func isSecret(_ name: HTTPField.Name) -> Bool {
-        [.authorization, .cookie, .proxyAuthorization].contains(name) || name.canonicalName == "host"
     }
 
     /// Takes note of a refusal.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
+package import DuplexSockets
 import DuplexWire
 package import Logging
 
@@ -23,18 +23,35 @@ extension WebSocket {
         return metadata
     }
 
-    /// Logs how the connection ended: at `debug` if in order, else at `notice`.
-    package func logEnd(to logger: Logger) {
-        let report = session.report
-        if report.error != nil {
-            logger.notice("a WebSocket has failed", metadata: endMetadata)
-        } else if case .lost(let error) = ending {
-            logger.notice("a WebSocket was lost", metadata: endMetadata.merging(["error": "\(error)"]) { $1 })
-        } else if !report.isClean {
-            logger.notice("a WebSocket ended without a closing handshake", metadata: endMetadata)
-        } else {
-            logger.debug("a WebSocket is closed", metadata: endMetadata)
+    /// Logs how the connection ended.
+    ///
+    /// At `debug` if in order; else at `notice`, but for a server, whose peers may be anybody: at `debug` as well, and
+    /// counted in the summary.
+    package func logEnd(to logger: Logger, summary: EndSummary? = nil) {
+        let isOfServer = session.role == .server
+        if let reason = faultOfPeer { summary?.count(reason, on: loop.core) }
+        let (message, fault) = endMessage
+        let isFault = fault != nil
+        logger.log(level: isFault && !isOfServer ? .notice : .debug, message, metadata: fault ?? endMetadata)
+    }
+
+    /// What is said of the end, and what goes with it where it wasn't in order.
+    private var endMessage: (Logger.Message, Logger.Metadata?) {
+        if session.report.error != nil { return ("a WebSocket has failed", endMetadata) }
+        if case .lost(let error) = ending {
+            return ("a WebSocket was lost", endMetadata.merging(["error": "\(error)"]) { $1 })
         }
+        if !session.report.isClean { return ("a WebSocket ended without a closing handshake", endMetadata) }
+        return ("a WebSocket is closed", nil)
+    }
+
+    private var faultOfPeer: EndSummary.Reason? {
+        if let error = session.report.error {
+            if error.blame == .local { return nil }
+            return [.keepaliveTimeout, .messageTimeout].contains(error.code) ? .silent : .violation
+        }
+        if case .lost = ending { return .lost }
+        return session.report.isClean ? nil : .unclosed
     }
 
     private var endMetadata: Logger.Metadata {

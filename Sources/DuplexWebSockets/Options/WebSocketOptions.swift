@@ -31,10 +31,10 @@ public struct WebSocketOptions: Sendable {
     ///
     /// A field Cookie in ``headers`` takes the place of those in the jar.
     public var cookies: CookieJar?
-    /// How many redirects are followed; 0 unless told otherwise, and the redirect is a refusal then.
+    /// How many redirects are followed.
     ///
-    /// Never from `wss:` to `ws:`. To another scheme, host or port no field Authorization, Cookie or Host is sent, and none of
-    /// ``authentication``, not even when it leads back.
+    /// Default: 0, and the redirect is a refusal then. Never from `wss:` to `ws:`. To another scheme, host or port no field of ``headers`` is sent, and none of
+    /// ``authentication``, not even when it leads back; of ``cookies`` what the jar has for it.
     public var redirects = 0
     /// How the connection below is made, to the server or to its proxy: which addresses are tried and when (RFC 8305), the
     /// families that are allowed, the address, interface and port that it comes from, and what the system is told about the

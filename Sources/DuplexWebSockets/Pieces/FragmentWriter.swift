@@ -90,7 +90,7 @@ extension WebSocket {
         nextWaiterID += 1
         let id = nextWaiterID
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if !canSend {
+            if !canSend || ending != nil {
                 waiter.resume(throwing: notOpen())
             } else if Task.isCancelled {
                 waiter.resume(throwing: CancellationError())
@@ -134,8 +134,10 @@ extension WebSocket {
 
     private func endFragments(_ id: UInt64) async throws {
         try writeFrame([], id, isLast: true)
+        // The peer has closed, and waited for the end of this message only.
+        if ending != nil { conclude() }
         releaseHeld()
-        if channel.isAboveHighWaterMark { try await waitForRoom() }
+        if stage == .open, channel.isAboveHighWaterMark { try await waitForRoom() }
     }
 
     /// Gives the turn away; a message of which frames were written can only be ended with the connection.
@@ -168,7 +170,7 @@ extension WebSocket {
 
     /// Keeps a copy of a message until the one that is being sent has ended; drops it once a close frame was sent.
     func hold(_ kind: Message.Kind, _ bytes: RawSpan, _ choice: Bool?, _ streams: PieceTraffic) -> Bool {
-        if session.canSend { streams.hold(kind, [UInt8](copying: bytes), compress: choice) }
+        if session.canSend && ending == nil { streams.hold(kind, [UInt8](copying: bytes), compress: choice) }
         return false
     }
 

@@ -33,6 +33,7 @@ extension WebSocket {
         let now = Instant(channel.core.now)
         // The session counts them all: none goes the short way.
         parsedMessages = 0
+        session.allowFrames(frameAllowance)
         var position = start
         while isTaking, session.state != .open || hasRoom(streams) {
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
@@ -44,6 +45,7 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
+        frameAllowance = session.allowedFrames
         if session.state == .open && !hasRoom(streams) { channel.isReading = false }
         return position
     }
@@ -66,7 +68,6 @@ extension WebSocket {
             delivered = message
         }
         self.receiver = nil
-        isAnswering = true
         receiver.resume(returning: ())
     }
 
@@ -81,6 +82,7 @@ extension WebSocket {
     /// Goes on receiving once there is room again.
     private func refillPieces(_ streams: PieceTraffic) {
         guard !channel.isReading || session.hasMoreToGive else { return }
+        if isHeldBack { return }
         takeCarry()
         if carry.isEmpty && !session.hasMoreToGive && hasRoom(streams) && isTaking { resumeReading() }
     }
@@ -96,7 +98,6 @@ extension WebSocket {
         while true {
             if let message = gather(streams) {
                 streams.isGathering = false
-                isAnswering = true
                 refillPieces(streams)
                 return message
             }
@@ -136,7 +137,6 @@ extension WebSocket {
         while true {
             streams.inbox.skip()
             if let kind = streams.inbox.beginMessage() {
-                isAnswering = true
                 return FragmentedMessage(kind: kind, socket: self, number: streams.messageNumber)
             }
             refillPieces(streams)
@@ -157,7 +157,6 @@ extension WebSocket {
             }
             guard streams.inbox.isReading else { return nil }
             if let item = streams.inbox.takeItem() {
-                isAnswering = true
                 refillPieces(streams)
                 if !item.bytes.isEmpty { return item.bytes }
             } else if try await !waitForPiece(streams) {
@@ -194,8 +193,7 @@ extension WebSocket {
             throw Self.alreadyReceiving
         }
         if !streams.inbox.isEmpty { return false }
-        isAnswering = false
-        if ending != nil { conclude() }
+        if ending != nil { settle() }
         if stage != .open {
             try endOfMessages()
             return false

@@ -29,27 +29,45 @@ extension WebSocket {
     /// Parses what has arrived; keeps what the inbox has no room for.
     private func take(_ bytes: inout MutableRawSpan) {
         guard isTaking else { return }
+        frameAllowance = Self.framesPerTurn
         let position: Int
         if let handler {
             position = parse(&bytes, for: handler)
-            // It answers from within: a peer that doesn't take the answers isn't listened to. A task is held back in
-            // `send` instead, and goes on receiving, or two peers that both write would wait for each other.
-            let channel = channel
-            if channel.isAboveHighWaterMark { channel.isReading = false }
         } else {
             position = parse(&bytes)
+        }
+        if isHeldBack { channel.isReading = false }
+        if bytes.byteCount >= Self.crowdedReceiveLimit {
+            channel.limitReceive(to: frameAllowance > 0 ? receiveLimit : Self.crowdedReceiveLimit)
         }
         if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position, streams) }
         if position < bytes.byteCount && isTaking {
             carry = [UInt8](copying: bytes.bytes.extracting(droppingFirst: position))
             channel.isReading = false
+            if frameAllowance <= 0 { planRest() }
         }
+    }
+
+    /// Has what was kept parsed in the next turn, behind what others have sent.
+    private func planRest() {
+        guard !isRestPlanned else { return }
+        isRestPlanned = true
+        channel.core.flushAtEndOfTurn(self)
+    }
+
+    /// Parses more of what this turn's allowance of frames has left.
+    func takeRest() {
+        guard isRestPlanned else { return }
+        isRestPlanned = false
+        frameAllowance = Self.framesPerTurn
+        refill()
     }
 
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
         guard isTaking, !carry.isEmpty || session.hasMoreToGive, streams?.isPaused != true else { return }
+        guard frameAllowance > 0 else { return planRest() }
         // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
         var bytes = carry
         carry = []
@@ -64,6 +82,7 @@ extension WebSocket {
         if position < bytes.count {
             carry = bytes
             carryStart = Int32(position)
+            if frameAllowance <= 0 { planRest() }
         } else if hasStreamEnded && !session.hasMoreToGive {
             end(.streamEnded)
         }
@@ -74,9 +93,11 @@ extension WebSocket {
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
         let now = Instant(channel.core.now)
+        let allowance = frameAllowance
         var position = start
         var count: Int32 = 0
-        while isTaking {
+        session.allowFrames(allowance)
+        while isTaking, count < allowance {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
@@ -93,6 +114,7 @@ extension WebSocket {
             }
         }
         parsedMessages = count
+        frameAllowance = min(allowance - count, session.allowedFrames)
         return position
     }
 
@@ -102,9 +124,11 @@ extension WebSocket {
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
         if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
         let now = Instant(channel.core.now)
+        let allowance = frameAllowance
         var position = start
         var count: Int32 = 0
-        while isTaking, isInboxOpen {
+        session.allowFrames(allowance)
+        while isTaking, isInboxOpen, count < allowance {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
@@ -118,6 +142,7 @@ extension WebSocket {
             }
         }
         parsedMessages = count
+        frameAllowance = min(allowance - count, session.allowedFrames)
         if !isInboxOpen { channel.isReading = false }
         return position
     }
@@ -142,7 +167,6 @@ extension WebSocket {
     private func deliver(_ message: Message) {
         if let receiver {
             self.receiver = nil
-            isAnswering = true
             delivered = message
             receiver.resume(returning: ())
         } else if session.state == .open || hasRoom {
@@ -205,8 +229,7 @@ extension WebSocket {
         delivered = takeMessage()
         if delivered == nil && streams != nil { delivered = takeGathered() }
         if delivered != nil { return false }
-        isAnswering = false
-        if ending != nil { conclude() }
+        if ending != nil { settle() }
         if stage != .open {
             try endOfMessages()
             return false
@@ -228,7 +251,6 @@ extension WebSocket {
         guard inboxCount > 0, let message = inbox.popFirst() else { return nil }
         inboxCount -= 1
         inboxBytes -= message.byteCount
-        isAnswering = true
         if !channel.isReading { refill() }
         return message
     }
@@ -246,8 +268,18 @@ extension WebSocket {
         receiver.resume(with: .failure(CancellationError()))
     }
 
+    /// Whether nothing is read because the peer doesn't take what waits for it.
+    ///
+    /// A synchronous handler answers from within, so it would make more of it. A task is held back in `send`, and only a
+    /// server's isn't listened to meanwhile: what a client may have waiting in both directions would add up. A client goes on
+    /// receiving, or two peers that both write would wait for each other.
+    var isHeldBack: Bool {
+        (!session.masksFrames || handler != nil) && channel.isAboveHighWaterMark
+    }
+
     /// Goes on receiving once the inbox has room again.
     func refill(afterPause: Bool = false) {
+        if isHeldBack { return }
         takeCarry()
         if carry.isEmpty && isInboxOpen && isTaking { resumeReading(afterPause: afterPause) }
     }

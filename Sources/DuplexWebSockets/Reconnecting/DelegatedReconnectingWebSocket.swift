@@ -9,7 +9,8 @@ import Synchronization
 /// A client that connects again and tells a delegate what happens, for code that isn't `async`.
 ///
 /// ``ReconnectingWebSocket`` with the callbacks of XPWebSocket. One object is opened once, keeps itself alive until it has
-/// ended, and keeps its delegate weakly. Its methods may be called on any thread and return at once.
+/// ended, and keeps its delegate weakly. Its methods may be called on any thread and return at once. Where a delegate is
+/// called, and which may have state, is as of ``DelegatedWebSocket``.
 public final class DelegatedReconnectingWebSocket: Sendable {
     /// What the client does.
     public enum State: Sendable, Hashable {
@@ -29,45 +30,95 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     public let client: ReconnectingWebSocket
     /// The most bytes of messages that wait to be sent; one that doesn't fit is refused by ``send(_:)-(Message)``.
     public let queueLimit: ByteCount
-    private let queue: DispatchQueue
+    /// The most messages that wait to be sent.
+    public let queueCount: Int
+    private let delegates: DelegateQueue<any ReconnectingDelegate>
     private let outbox: AsyncStream<Message>
     private let messages: AsyncStream<Message>.Continuation
     private let shared: Mutex<Shared>
 
     private struct Shared {
-        weak var delegate: (any ReconnectingDelegate)?
         var state = State.idle
         var wasOpened = false
         var hasEnded = false
         var queuedBytes = 0
+        var queuedMessages = 0
         var connection: WebSocket?
     }
 
-    /// Makes a client, which ``open()`` opens.
+    /// Makes a client, which ``open()`` opens, whose delegate is called on the main queue.
     ///
     /// - Parameters:
     ///   - urls: where to connect to, the preferred one first; one at least.
     ///   - policy: when to connect again, where to, and when to give up.
     ///   - options: how to connect.
-    ///   - delegate: is told what happens; kept weakly.
-    ///   - queue: where it is told, in order, one call at a time; the main queue unless told otherwise.
-    ///   - queueLimit: the most bytes of messages that wait to be sent; 16 MiB unless told otherwise.
+    ///   - delegate: is told what happens; kept weakly. It may be set later as ``delegate``. Default: none.
+    ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
+    ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
-    public init(
+    @MainActor
+    public convenience init(
         urls: [String],
         policy: ReconnectPolicy = .standard,
         options: ReconnectOptions = ReconnectOptions(),
-        delegate: any ReconnectingDelegate,
-        queue: DispatchQueue = .main,
+        delegate: (any ReconnectingDelegate)? = nil,
         queueLimit: ByteCount = .mebibytes(16),
+        queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
-        client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
-        // Of its own, so that calls come one at a time also where the other isn't serial.
-        self.queue = DispatchQueue(label: "duplex.reconnecting", target: queue)
+        let client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
+        self.init(client, .main, queueLimit, queueCount)
+        self.delegate = delegate
+    }
+
+    /// Makes a client, which ``open()`` opens, whose delegate is called on a queue of the caller's.
+    ///
+    /// - Parameters:
+    ///   - urls: where to connect to, the preferred one first; one at least.
+    ///   - policy: when to connect again, where to, and when to give up.
+    ///   - options: how to connect.
+    ///   - delegate: is told what happens; kept weakly. It may be set later by ``setDelegate(_:)``.
+    ///   - queue: where it is told, in order, one call at a time. A concurrent one is as good.
+    ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
+    ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
+    ///   - group: the loops of which one becomes the client's.
+    public convenience init(
+        urls: [String],
+        policy: ReconnectPolicy = .standard,
+        options: ReconnectOptions = ReconnectOptions(),
+        delegate: (any ReconnectingDelegate & Sendable)?,
+        queue: DispatchQueue,
+        queueLimit: ByteCount = .mebibytes(16),
+        queueCount: Int = 16_384,
+        on group: EventLoopGroup = .shared
+    ) {
+        let client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
+        self.init(client, queue, queueLimit, queueCount)
+        setDelegate(delegate)
+    }
+
+    private init(_ client: ReconnectingWebSocket, _ queue: DispatchQueue, _ queueLimit: ByteCount, _ queueCount: Int) {
+        self.client = client
         self.queueLimit = queueLimit
+        self.queueCount = queueCount
+        delegates = DelegateQueue(queue, label: "duplex.reconnecting")
         (outbox, messages) = AsyncStream.makeStream()
-        shared = Mutex(Shared(delegate: delegate))
+        shared = Mutex(Shared())
+    }
+
+    /// Who is told what happens from here on, on the main queue; kept weakly.
+    ///
+    /// While there is none, messages that come are dropped.
+    @MainActor public var delegate: (any ReconnectingDelegate)? {
+        get { delegates.delegate }
+        set { delegates.tellOnMain { [weak newValue] in newValue } }
+    }
+
+    /// Sets who is told what happens from here on, on the queue that this object was made with; kept weakly.
+    ///
+    /// - Parameter delegate: may be called on any thread; `nil` for nobody.
+    public func setDelegate(_ delegate: (any ReconnectingDelegate & Sendable)?) {
+        delegates.tell { [weak delegate] in delegate }
     }
 
     /// What the client does, as the delegate was told or is about to be.
@@ -102,11 +153,12 @@ public final class DelegatedReconnectingWebSocket: Sendable {
             guard shared.wasOpened, !shared.hasEnded else {
                 throw WebSocketError(.closed, message: "The client isn't open.")
             }
-            guard shared.queuedBytes + message.byteCount <= queueLimit.bytes else {
-                let message = "\(shared.queuedBytes) bytes wait to be sent, and \(message.byteCount) more are too many."
-                throw WebSocketError(.queueFull, message: message)
+            guard message.byteCount <= queueLimit.bytes - shared.queuedBytes else {
+                throw WebSocketError.queueFull(shared.queuedBytes, message.byteCount, queueLimit)
             }
+            guard shared.queuedMessages < queueCount else { throw WebSocketError.queueFull(queueCount) }
             shared.queuedBytes += message.byteCount
+            shared.queuedMessages += 1
             // With the lock held, so that messages go in the order in which they were counted.
             messages.yield(message)
         }
@@ -189,7 +241,10 @@ public final class DelegatedReconnectingWebSocket: Sendable {
                 // The client has ended, which is told as such.
                 return
             }
-            shared.withLock { $0.queuedBytes -= message.byteCount }
+            shared.withLock { shared in
+                shared.queuedBytes -= message.byteCount
+                shared.queuedMessages -= 1
+            }
         }
     }
 
@@ -223,13 +278,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         if isNew || state == .idle { await call { $0.webSocket(self, didChangeTo: state) } }
     }
 
-    /// Calls the delegate on its queue, and waits until it has returned.
     private func call(_ body: @escaping @Sendable (any ReconnectingDelegate) -> Void) async {
-        await withCheckedContinuation { continuation in
-            queue.async {
-                if let delegate = self.shared.withLock({ $0.delegate }) { body(delegate) }
-                continuation.resume()
-            }
-        }
+        await delegates.call(body)
     }
 }

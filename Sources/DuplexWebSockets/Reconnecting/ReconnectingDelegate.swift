@@ -7,7 +7,7 @@ public import DuplexWire
 ///
 /// For code that comes over from XPWebSocket. Each method has an implementation that does nothing. A client that was opened
 /// ends once: by one of the last two, and then by the state `idle`.
-public protocol ReconnectingDelegate: AnyObject, Sendable {
+public protocol ReconnectingDelegate: AnyObject {
     /// A message came; the next one is received once this returns, so that a slow delegate slows the peer down.
     func webSocket(_ socket: DelegatedReconnectingWebSocket, didReceive message: Message)
 

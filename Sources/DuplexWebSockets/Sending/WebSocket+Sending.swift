@@ -35,7 +35,10 @@ extension WebSocket {
     @inline(__always)
     func write(_ message: Message, compress choice: Bool?) throws -> Bool {
         guard canSend else { throw notOpen() }
-        if let streams, streams.writer != nil { return hold(message, choice, streams) }
+        if let streams, streams.writer != nil {
+            if ending != nil { throw notOpen() }
+            return hold(message, choice, streams)
+        }
         let channel = channel
         switch message {
         case .text(let text): write(text, choice)
@@ -142,6 +145,8 @@ extension WebSocket {
             } else if let streams, isHolding {
                 streams.heldSenders.append((streams.lastTicket, waiter))
             } else {
+                // In this turn, or one more receive would be held beside what waits.
+                if isHeldBack { channel.isReading = false }
                 senders.append(waiter)
             }
         } onCancel: {
@@ -158,9 +163,8 @@ extension WebSocket {
     func resumeSenders() {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
-        guard let handler else { return }
-        if isTaking { resumeReading() }
-        handler.drained(self)
+        handler?.drained(self)
+        if isTaking && !channel.isReading { refill() }
     }
 
     // MARK: Pings

@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
-import DuplexWire
 
 /// How far an attempt to open a WebSocket has come, and how long each part took.
 ///

@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
-import DuplexWire
 
 /// What happened to a connection, and when, from the first step to its end.
 ///

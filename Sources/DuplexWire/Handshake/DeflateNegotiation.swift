@@ -14,6 +14,11 @@ public struct DeflateNegotiation: Sendable, Hashable {
     /// and 15 at most.
     public var clientWindowBits = 12
 
+    /// Whether a client's first offer names these settings; one that doesn't is what browsers send.
+    ///
+    /// Some gateways refuse a handshake for a parameter with a value. Default: true.
+    public var namesSettings = true
+
     /// The smallest window that can be deflated with: zlib has none of 8 for raw deflate.
     public static let smallestDeflatingWindow = 9
 
@@ -26,12 +31,16 @@ public struct DeflateNegotiation: Sendable, Hashable {
 
     /// What a client offers, the preferred one first.
     ///
+    /// Without names for its settings it is the offer that browsers make, `permessage-deflate; client_max_window_bits`, and
+    /// nothing else: the server's window is then what the server says, 15 bits at most.
+    ///
     /// A server that can't bound its own window, or can't forget, has to decline an offer that asks for it (sections
     /// 7.1.1.1 and 7.1.2.1), and some take no parameter with a value. So behind an offer with either comes a bare one, in
     /// which the client only says that it can be asked for a window. It keeps to its own settings whatever is agreed on.
     public var offers: [DeflateOffer] {
         var bare = DeflateOffer()
         bare.clientMaxWindowBits = .any
+        guard namesSettings else { return [bare] }
         var preferred = bare
         preferred.serverNoContextTakeover = !serverContextTakeover
         preferred.clientNoContextTakeover = !clientContextTakeover

@@ -6,8 +6,9 @@ import HTTPTypes
 /// What the answer to a failed handshake says about its cause.
 enum HandshakeHint {
     /// A hint for an answer that was HTTP, but not a 101.
-    static func forResponse(_ head: ResponseHead) -> String? {
+    static func forResponse(_ head: ResponseHead, body: [UInt8] = []) -> String? {
         switch head.status.code {
+        case 400..<500 where speaksOfTLS(body): "the port speaks TLS: use wss"
         case 200..<300:
             "the path is not a WebSocket endpoint: it serves pages, or a proxy on the way dropped the upgrade"
         case 300..<400: redirect(head.fields)
@@ -23,6 +24,12 @@ enum HandshakeHint {
         case 503: "the server is overloaded or down" + retry(head.fields)
         default: nil
         }
+    }
+
+    /// Whether that is what servers say to a request without TLS on a port that has it: nginx, Apache, those in Go.
+    private static func speaksOfTLS(_ body: [UInt8]) -> Bool {
+        let text = String(decoding: body.prefix(1_024), as: UTF8.self).lowercased()
+        return ["https port", "https server", "https scheme", "ssl-enabled"].contains { text.contains($0) }
     }
 
     /// A hint for an answer that wasn't HTTP/1.1, by its first byte: an HTTP response begins with an H.

@@ -50,7 +50,7 @@ struct RefusedResponse: Sendable {
             "the server answered \(head.status.code) instead of 101",
             response: head,
             body: body,
-            hint: HandshakeHint.forResponse(head)
+            hint: HandshakeHint.forResponse(head, body: body)
         )
     }
 }

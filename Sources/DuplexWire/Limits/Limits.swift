@@ -135,6 +135,13 @@ public struct Limits: Sendable, Hashable {
         return copy
     }
 
+    /// The same limits with another size of HTTP request bodies.
+    public func with(bodySize: ByteCount) -> Limits {
+        var copy = self
+        copy.bodySize = bodySize
+        return copy
+    }
+
     /// The same limits with another time to read an HTTP head.
     public func with(headTime: Duration) -> Limits {
         var copy = self

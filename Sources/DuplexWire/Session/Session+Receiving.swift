@@ -12,7 +12,7 @@ extension Session {
     ///   - input: what has arrived; may be changed up to `position`.
     ///   - position: where to begin; moved.
     ///   - now: the time.
-    /// - Returns: the next event; `nil` once all of the input is taken.
+    /// - Returns: the next event; `nil` once all of the input is taken, or as many frames as ``allowFrames(_:)`` says.
     public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
         if !streamsMessages, let message = nextWholeMessage(in: &input, at: &position, now: now) {
             return .message(message.kind, .input(message.range))
@@ -78,6 +78,7 @@ extension Session {
             if let failure = streaming?.failure { throw failure }
             while !isDeaf {
                 if !isMidFrame {
+                    guard framesAllowed > 0 else { return nil }
                     guard let header = try nextHeader(input.bytes, &position) else { return nil }
                     tap?.began(header)
                     try check(header)
@@ -137,7 +138,17 @@ extension Session {
         }
     }
 
+    /// Bounds the work of a turn: that many more frames are begun, and then ``nextEvent(in:at:now:)`` leaves what there is.
+    ///
+    /// Empty frames, pings and pongs cost their sender next to nothing, and most of them make no message whose number could be
+    /// bounded. Those that ``nextWholeMessage(in:at:now:)`` gives are the owner's to count. Default: any number.
+    public func allowFrames(_ count: Int32) { framesAllowed = count }
+
+    /// How many frames may still be begun.
+    public var allowedFrames: Int32 { framesAllowed }
+
     private func begin(_ header: FrameHeader, _ now: Instant) throws(ProtocolError) {
+        if framesAllowed != .max { framesAllowed -= 1 }
         if let streaming, header.opcode != .continuation { streaming.frames &+= 1 }
         if !header.opcode.isControl {
             if !isMidMessage { beginMessage(header, now) }

@@ -63,7 +63,7 @@ public final class Session {
     // it. What every message asks for lies in plain fields of this module's own, which the compiler can see to be read and
     // written in single steps: they need no run-time check for overlapping accesses.
 
-    let role: Role
+    package let role: Role
     /// How far the connection is.
     public internal(set) var state = State.open
     /// Whether part of a header has been taken: whether ``headers`` holds something; with a tap always, since then no
@@ -76,6 +76,8 @@ public final class Session {
     var isDeaf = false
     /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
     var isMute = false
+    /// How many frames ``nextEvent(in:at:now:)`` still begins; `Int32.max` for any number.
+    var framesAllowed = Int32.max
     /// Whether the last message to arrive was begun and never ended, and nothing more will come.
     public internal(set) var endedWithinMessage = false
 

@@ -27,9 +27,9 @@ struct Floors: Sendable {
 
     /// The names of types of a higher floor, with file, line and floor.
     var faults: [String] {
-        files.flatMap { file, floor, declared in
+        files.flatMap { file, floor, declared -> [String] in
             let own = declared.types.union(declared.nestedTypes)
-            return file.words.compactMap { word in
+            return file.words.compactMap { word -> String? in
                 guard !word.isMember, !own.contains(word.text), let home = homes[word.text], isAbove(home, floor) else {
                     return nil
                 }

@@ -33,6 +33,20 @@ struct DemoServerTests {
         }
     }
 
+    @Test("What scripts/bench asks for is thirteen bytes of text", arguments: ["hello", "hello/async"])
+    func greeting(path: String) async throws {
+        try await withServer(Self.server()) { root in
+            let port = try #require(root.split { $0 == ":" || $0 == "/" }.last.flatMap { Int($0) })
+            let socket = try await Socket.connect(to: .host("localhost", port: port))
+            try await socket.write("GET /\(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            var answer = ""
+            while let bytes = try await socket.read() { answer += String(decoding: bytes, as: UTF8.self) }
+            #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(answer.contains("Content-Length: 13\r\n"))
+            #expect(answer.hasSuffix("\r\n\r\nHello, World!"))
+        }
+    }
+
     @Test(
         "Every resource of the page goes out with its type and the fields that protect it",
         arguments: DemoPage.resources

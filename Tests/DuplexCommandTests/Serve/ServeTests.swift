@@ -9,6 +9,12 @@ import Testing
 
 @testable import DuplexCommand
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 @Suite("duplex serve", .timeLimit(.minutes(1)))
 struct ServeTests {
     private static func start(_ arguments: [String] = []) async throws -> (server: RunningCommand, port: Int) {
@@ -62,6 +68,8 @@ struct ServeTests {
         #expect(second.status == 1)
         #expect(second.output.isEmpty)
         #expect(second.errors.contains("\(port)"))
+        #expect(second.errors.hasPrefix("duplex: "))
+        #expect(second.errors.split(separator: "\n", omittingEmptySubsequences: false).count == 2, "\(second.errors)")
         server.signal(15)
         #expect(try await server.finish().status == 0)
     }
@@ -92,10 +100,7 @@ struct ServeTests {
     func secondSignal() async throws {
         let (server, port) = try await Self.start()
         let socket = try await Socket.connect(to: .host("localhost", port: port))
-        try await socket.write(
-            "GET /echo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        )
+        try await socket.write(Self.upgrade)
         let answer = String(decoding: try #require(try await socket.read()), as: UTF8.self)
         #expect(answer.hasPrefix("HTTP/1.1 101 "))
         server.signal(15)
@@ -134,4 +139,33 @@ struct ServeTests {
         server.signal(15)
         #expect(try await server.finish().status == 0)
     }
+
+    @Test("With a standard error that nobody reads, connections that break stop nothing, nor does a signal wait")
+    func nobodyReadsErrors() async throws {
+        let (server, port) = try await Self.start(["--loops", "1", "--log-level", "debug"])
+        // What is logged of them is several times what a pipe has room for.
+        for _ in 0..<600 {
+            let socket = try await Socket.connect(to: .host("localhost", port: port))
+            try await socket.write(Self.upgrade)
+            _ = try await socket.read()
+            await socket.reset()
+        }
+        let socket = try await WebSocket.connect(to: "ws://localhost:\(port)/")
+        try await socket.send("still there?")
+        #expect(try await socket.receive() == "still there?")
+        await socket.close()
+        server.signal(SIGTERM)
+        #expect(try await server.status() == 0)
+    }
+
+    @Test("A level of the log that isn't one is wrong usage")
+    func badLevel() async throws {
+        let result = try await RunningCommand.run(["serve", "--port", "0", "--log-level", "loud"])
+        #expect(result.status == 64)
+        #expect(result.errors.contains("notice"))
+    }
+
+    private static let upgrade =
+        "GET /echo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 }

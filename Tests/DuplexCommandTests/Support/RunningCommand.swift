@@ -98,13 +98,19 @@ final class RunningCommand: Sendable {
         }
     }
 
+    /// Waits for the end, and reads nothing; a command is waited for once.
+    func status() async throws -> Int32 {
+        var status: Int32?
+        for await value in ended { status = value }
+        return try #require(status)
+    }
+
     /// Reads all that is still to come and waits for the end.
     func finish() async throws -> CommandResult {
         async let output = Self.readAll(output.fileHandleForReading)
         async let errors = Self.readAll(errors.fileHandleForReading)
-        var status: Int32?
-        for await value in ended { status = value }
-        return CommandResult(status: try #require(status), output: try await output, errors: try await errors)
+        let status = try await status()
+        return CommandResult(status: status, output: try await output, errors: try await errors)
     }
 
     private static func readAll(_ handle: FileHandle) async throws -> String {

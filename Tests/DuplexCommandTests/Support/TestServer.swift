@@ -12,7 +12,7 @@ func withWebSocketServer<Result: Sendable>(
     _ body: @escaping @Sendable (String) async throws -> Result
 ) async throws -> Result {
     var server = WebServer(port: 0)
-    server.webSocket("/", handler)
+    server.webSocket("/", handler: handler)
     return try await withServer(server, body)
 }
 

@@ -29,6 +29,34 @@ struct ConsoleTests {
         #expect(output.read() == "a\u{1b}\n")
     }
 
+    @Test("Complaints wait for nobody: what standard error has no room for is dropped, and how much that was is told")
+    func nobodyReads() async throws {
+        let output = try TestPipe()
+        let errors = try TestPipe()
+        let console = Console(output: output.writing, errors: errors.writing)
+        let line = String(repeating: "x", count: 1_000)
+        // A pipe has room for 64 KiB, and 256 KiB wait.
+        for _ in 0..<1_000 { console.complain(line) }
+        console.print("one")
+        #expect(output.read() == "one\n")
+        var text = ""
+        while !text.contains("were dropped") { text += errors.read() }
+        let told = text.split(separator: "\n").last
+        #expect(told?.hasPrefix("duplex: ") == true, "\(told ?? "nothing")")
+        #expect(text.split(separator: "\n").count < 500)
+    }
+
+    @Test("Where both streams go to one place, lines keep their order")
+    func order() throws {
+        let terminal = try PseudoTerminal()
+        let console = Console(output: terminal.program, errors: terminal.program)
+        for number in 0..<20 {
+            console.complain("\(number) a")
+            console.print("\(number) b")
+        }
+        terminal.expect((0..<20).map { "\($0) a\r\n\($0) b\r\n" }.joined())
+    }
+
     @Test("A line that comes while a prompt is shown takes its place, and the prompt comes back")
     func prompt() throws {
         let terminal = try PseudoTerminal()

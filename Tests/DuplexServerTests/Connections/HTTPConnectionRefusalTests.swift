@@ -12,7 +12,7 @@ import Testing
 @Suite struct HTTPConnectionRefusalTests {
     private static func configure(_ server: inout WebServer) {
         server.get("/") { _ in "root" }
-        server.on(.post, "/") { request in "\(request.body.count)" }
+        server.on(.post, "/") { request in "\(try await request.body.collect().count)" }
         server.webSocket("/socket") { _ in }
     }
 

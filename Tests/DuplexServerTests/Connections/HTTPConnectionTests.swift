@@ -20,7 +20,7 @@ import Testing
             for _ in (Int(request.parameters["n"] ?? "") ?? 0)..<30 { await Task.yield() }
             return request.parameters["n"] ?? ""
         }
-        server.on(.post, "/echo") { request in Response(body: request.body) }
+        server.on(.post, "/echo") { request in Response(body: try await request.body.collect()) }
         server.get("/failure") { _ -> Response in throw Failure() }
         server.webSocket("/socket") { socket in
             for try await message in socket.messages { try await socket.send(message) }

@@ -72,9 +72,27 @@ import Testing
     }
 
     @Test("The names of a path's parameters come in their order")
-    func names() {
-        #expect(Router<Int>.parameters(of: "/from/:here/to/:there/*") == ["here", "there"])
-        #expect(Router<Int>.parameters(of: "*").isEmpty)
+    func names() throws {
+        #expect(try Router<Int>.parameters(of: "/from/:here/to/:there/*", "") == ["here", "there"])
+        #expect(try Router<Int>.parameters(of: "*", "").isEmpty)
+    }
+}
+
+extension RouterTests {
+    @Test("A path that leads nowhere is an error that names the route", arguments: ["users", "", "/a/*/b", "*/b"])
+    func badPaths(path: String) {
+        #expect {
+            try Router<Int>.parameters(of: path, "GET \(path)")
+        } throws: { error in
+            let error = error as? RouteError
+            return error?.code == .badPath && error?.route == "GET \(path)"
+        }
+    }
+
+    @Test("Plain paths have neither parameters nor stars nor anything encoded")
+    func plain() {
+        #expect(Router<Int>.isPlain("/a/b") && Router<Int>.isPlain("/"))
+        for path in ["/:a", "/a/*", "*", "/a%20b"] { #expect(!Router<Int>.isPlain(path)) }
     }
 }
 

@@ -17,7 +17,7 @@ struct LineFileTests {
             }
         }
         await file.flush()
-        #expect(file.counts == LineFile.Counts(written: 1_000, dropped: 0))
+        #expect(file.counts == LineQueue.Counts(written: 1_000, dropped: 0))
         let lines = try #require(directory.text()).split(separator: "\n").map(String.init)
         for task in 0..<4 {
             #expect(lines.filter { $0.hasPrefix("\(task) ") } == (0..<250).map { "\(task) \($0)" })
@@ -44,7 +44,7 @@ struct LineFileTests {
         let file = try LineFile(path: directory.log, sizeLimit: 4, fileLimit: 2, queueLimit: 10)
         for text in ["too long", "abc"] { file.append(text) }
         await file.flush()
-        #expect(file.counts == LineFile.Counts(written: 1, dropped: 1))
+        #expect(file.counts == LineQueue.Counts(written: 1, dropped: 1))
         #expect(directory.text() == "abc\n")
     }
 
@@ -53,6 +53,6 @@ struct LineFileTests {
         let directory = try LineDirectory()
         let file = try LineFile(path: directory.log, sizeLimit: 4, fileLimit: 2, queueLimit: 10)
         await file.flush()
-        #expect(file.counts == LineFile.Counts())
+        #expect(file.counts == LineQueue.Counts())
     }
 }

@@ -340,17 +340,6 @@ import Testing
             #expect(count == 1)
         }
     }
-
-    @Test("An app that doesn't answer keeps the peer's close waiting for a moment only")
-    func graceOver() async throws {
-        try await withClient { socket, peer in
-            try await peer.send(.text("last"), .close(1_000))
-            #expect(try await socket.receive() == "last")
-            let frame = try await peer.readFrame()
-            #expect(frame.closeCode == 1_000)
-            await expect(.closed) { try await socket.send("too late") }
-        }
-    }
 }
 
 extension FragmentedMessage.AsyncIterator {

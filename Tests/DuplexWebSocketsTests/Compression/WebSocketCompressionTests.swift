@@ -177,6 +177,28 @@ struct WebSocketCompressionTests {
         try await Self.exchange(parameters, parameters)
     }
 
+    @Test("A client offers what browsers do, and takes the window that a server has that doesn't bound its own")
+    func plainOffer() async throws {
+        try await withListener { url, accept in
+            async let connected = WebSocket.connect(to: url)
+            let peer = try await accept()
+            let request = try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
+            #expect(
+                request.contains("\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n")
+            )
+            let socket = try await connected
+            #expect(await socket.compression?.serverMaxWindowBits == 15)
+            var payload: [UInt8] = []
+            // Its second half refers to its first, further back than a smaller window goes.
+            let half = (0..<30_000).map { UInt8(truncatingIfNeeded: $0 * $0 >> 5) }
+            let whole = half + half
+            #expect(Deflater(.init(windowBits: 15, level: 9)).deflate(rawSpan(of: whole), into: &payload))
+            try await peer.send(RawFrame(0x2, payload, reservedBits: 0x40))
+            #expect(try await socket.receive() == .binary(whole))
+            await peer.reset()
+        }
+    }
+
     @Test("A client that may use a window of 8 only sends its messages as they are, and understands others")
     func windowOfEight() async throws {
         try await withListener { url, accept in

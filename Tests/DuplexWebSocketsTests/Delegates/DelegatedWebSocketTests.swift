@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Tells what it is told, and sees that it is on its queue and alone there.
-    private final class Recorder: WebSocketDelegate {
+    private final class Recorder: WebSocketDelegate, Sendable {
         static let key = DispatchSpecificKey<Bool>()
         let queue: DispatchQueue
         let events: AsyncStream<Event>
@@ -98,7 +98,7 @@ import Testing
             }
             let bytes = await events.next()
             #expect(bytes == .message(.binary([1, 2, 3])))
-            socket.ping()
+            try socket.ping()
             let pong = await events.next()
             #expect(pong == .pong)
             // What was queued before goes out before.
@@ -204,6 +204,33 @@ import Testing
         }
     }
 
+    @Test("Empty messages and pings are bounded by their number", .timeLimit(.minutes(1)))
+    func refusingNumber() async throws {
+        try await withListener { url, accept in
+            let recorder = Recorder()
+            let socket = DelegatedWebSocket(
+                url: url,
+                delegate: recorder,
+                queue: recorder.queue,
+                queueLimit: .mebibytes(64),
+                queueCount: 10
+            )
+            await expect(.closed) { try socket.ping() }
+            socket.open()
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            var events = recorder.events.makeAsyncIterator()
+            _ = await events.next()
+            // Nothing is read: behind these bytes everything waits.
+            try socket.send([UInt8](repeating: 7, count: 32 << 20))
+            await expect(.queueFull) { for _ in 0..<11 { try socket.send("") } }
+            await expect(.queueFull) { try socket.ping() }
+            socket.reset()
+            while await events.next() != nil {}
+            await peer.reset()
+        }
+    }
+
     @Test("Once open it says what was agreed on, with whom, and what the server answered; at its end what happened")
     func facts() async throws {
         let recorder = Recorder()
@@ -255,22 +282,26 @@ import Testing
         }
     }
 
-    @Test("What came and wasn't told isn't told behind a reset")
-    func resettingFromWithin() async throws {
+    @Test(
+        "What came and wasn't told isn't told behind a reset; a peer that had closed before was answered by then",
+        arguments: [false, true]
+    )
+    func resettingFromWithin(hasClosed: Bool) async throws {
         try await withListener { url, accept in
             let resetter = Resetter()
             let socket = DelegatedWebSocket(url: url, delegate: resetter, queue: .global())
             socket.open()
             let peer = try await accept()
-            try await peer.acceptWebSocket(followedBy: [.text("a"), .ping(), .text("b"), .close(1_000)])
+            let close = hasClosed ? [RawFrame.close(1_000)] : []
+            try await peer.acceptWebSocket(followedBy: [.text("a"), .ping(), .text("b")] + close)
             var words: [String] = []
             for await word in resetter.words { words.append(word) }
-            #expect(words == ["a", "closed, reset"])
+            #expect(words == ["a", hasClosed ? "closed" : "closed, reset"])
         }
     }
 
     /// Resets the connection with the first message.
-    private final class Resetter: WebSocketDelegate {
+    private final class Resetter: WebSocketDelegate, Sendable {
         let words: AsyncStream<String>
         private let word: AsyncStream<String>.Continuation
 
@@ -284,7 +315,8 @@ import Testing
         func webSocket(_ socket: DelegatedWebSocket, didReceivePing payload: [UInt8]) { word.yield("ping") }
 
         func webSocket(_ socket: DelegatedWebSocket, didCloseWith report: CloseReport) {
-            word.yield("\(report)")
+            #expect(report.isClean)
+            word.yield("closed")
             word.finish()
         }
 

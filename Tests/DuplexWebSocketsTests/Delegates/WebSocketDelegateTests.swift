@@ -11,7 +11,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WebSocketDelegateTests {
     /// Implements one method only, the last that is called.
-    private final class Ender: WebSocketDelegate {
+    private final class Ender: WebSocketDelegate, Sendable {
         let ended: AsyncStream<CloseReport>
         private let end: AsyncStream<CloseReport>.Continuation
 
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Writes down what it is told, in words.
-    private final class Writer: WebSocketDelegate {
+    private final class Writer: WebSocketDelegate, Sendable {
         let queue = DispatchQueue(label: "duplex.tests")
         private let words: AsyncStream<String>
         private let word: AsyncStream<String>.Continuation
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// Takes messages as they are, and writes down what is told beside.
-    private final class WholeWriter: WebSocketDelegate {
+    private final class WholeWriter: WebSocketDelegate, Sendable {
         private let writer: Writer
 
         init(_ writer: Writer) { self.writer = writer }
@@ -110,7 +110,7 @@ import Testing
     /// A socket with that delegate, whose server is played by a peer that has accepted it.
     private func withOpened(
         _ writer: Writer = Writer(),
-        delegate: (any WebSocketDelegate)? = nil,
+        delegate: (any WebSocketDelegate & Sendable)? = nil,
         options: WebSocketOptions = WebSocketOptions(),
         followedBy frames: [RawFrame] = [],
         _ body: (DelegatedWebSocket, RawPeer, Writer) async throws -> Void
@@ -176,8 +176,8 @@ import Testing
                 #expect(keepalive.opcode == 0x9)
                 try await peer.send(.pong(keepalive.payload))
             }
-            socket.ping(Array("who?".utf8))
-            socket.ping()
+            try socket.ping(Array("who?".utf8))
+            try socket.ping()
             let asked = try await peer.readFrame { $0.payload == Array("who?".utf8) }
             let empty = try await peer.readFrame { $0.payload.isEmpty }
             #expect(asked.opcode == 0x9 && empty.opcode == 0x9)

@@ -100,6 +100,32 @@ import Testing
         #expect(error.handshake?.hint?.contains(hint) == true)
     }
 
+    @Test("A port with TLS hints at wss:, also where it resets behind its alert; one without hints at ws:")
+    func wrongScheme() async throws {
+        try await withListener { url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url) }
+            let peer = try await accept()
+            _ = try await peer.readHead()
+            // RFC 8446 section 6: a fatal alert of the description unexpected_message.
+            try await peer.send([0x15, 3, 3, 0, 2, 2, 10])
+            await nextTurn(of: peer.socket.loop)
+            await peer.reset()
+            await #expect { try await attempt.value } throws: { ($0 as? WebSocketError)?.hint?.contains("wss") == true }
+        }
+        try await withListener { url, accept in
+            let attempt = Task { try await WebSocket.connect(to: url.replacing("ws:", with: "wss:")) }
+            let peer = try await accept()
+            try await peer.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+            await #expect {
+                try await attempt.value
+            } throws: {
+                let error = $0 as? WebSocketError
+                return error?.hint == "the port doesn't speak TLS: use ws" && "\($0)".contains("use ws")
+            }
+            await peer.reset()
+        }
+    }
+
     @Test("A stream that ends before the answer does is an error", arguments: ["", "HTTP/1.1 101 Swit"])
     func ended(answer: String) async throws {
         let error = try await refusal { _ in answer }

@@ -45,6 +45,35 @@ import Testing
         }
     }
 
+    @Test("Each side sees the certificates of the other", arguments: [false, true])
+    func certificates(showsOwn: Bool) async throws {
+        let (identity, own) = (try TLSIdentity.selfSigned(for: ["localhost"]), try TLSIdentity.selfSigned(for: ["me"]))
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        var tls = TLSServerOptions(identity)
+        tls.clientCertificates = .requested(.roots(own.certificates))
+        server.tls = tls
+        server.webSocket("/") { socket in
+            let names = socket.peerCertificates.flatMap(\.names)
+            try await socket.send("\(socket.tls?.version == .tls13) \(names)")
+            for try await _ in socket.messages {}
+        }
+        try await server.withRunning { address in
+            var options = WebSocketOptions()
+            options.tls.trust = .roots(identity.certificates)
+            if showsOwn { options.tls.identity = own }
+            let socket = try await WebSocket.connect(to: "wss://localhost:\(address.port)/", options: options)
+            #expect(try await socket.receive() == (showsOwn ? "true [\"me\"]" : "true []"))
+            #expect(await socket.peerCertificates == identity.certificates)
+            await socket.close()
+            #expect(await socket.tls == nil)
+            #expect(await socket.peerCertificates.isEmpty)
+        }
+        try await withPair { client, server in
+            #expect(await client.tls == nil)
+            #expect(await server.peerCertificates.isEmpty)
+        }
+    }
+
     @Test("The fields of the answer are there on the client's side, all of them, and none on the server's")
     func responseFields() async throws {
         try await withListener { url, accept in

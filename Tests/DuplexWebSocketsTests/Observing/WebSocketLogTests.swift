@@ -56,7 +56,21 @@ struct WebSocketLogTests {
         #expect(entries.last?.metadata["in"] == "1 messages, 2 bytes")
     }
 
-    @Test("What goes wrong is told at notice: a broken rule, and an end without a closing handshake")
+    @Test("A server tells what its peers did wrong at debug: they may be anybody, and as many as they like")
+    func faultsOfPeers() async throws {
+        let log = RecordedLog()
+        try await withServer { server in
+            server.logger = log.logger
+            server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        } _: { address in
+            let socket = try await WebSocket.connect(to: "ws://\(address)/")
+            await socket.reset()
+        }
+        #expect(log.entries.filter { $0.level > .debug }.isEmpty)
+        #expect(log.entries.last?.message != "a WebSocket is closed")
+    }
+
+    @Test("A client tells what goes wrong at notice: a broken rule, and an end without a closing handshake")
     func faults() async throws {
         for frames in [[RawFrame(0x3)], []] {
             let log = RecordedLog()

@@ -165,6 +165,87 @@ import Testing
         }
     }
 
+    /// Echoes within the loop's turn, whatever waits.
+    private struct Echo: WebSocketHandler {
+        let sockets: AsyncStream<WebSocket>.Continuation
+
+        func opened(_ socket: isolated WebSocket) { sockets.yield(socket) }
+
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
+        }
+    }
+
+    @Test(
+        "What waits for a client that doesn't read counts against what it may send",
+        arguments: [1_000, 60_000],
+        [false, true]
+    )
+    func neverReading(size: Int, isSynchronous: Bool) async throws {
+        let (sockets, opened) = AsyncStream<WebSocket>.makeStream()
+        try await withServer { server in
+            if isSynchronous {
+                server.webSocket("/", handler: Echo(sockets: opened))
+            } else {
+                server.webSocket("/") { socket in
+                    opened.yield(socket)
+                    for try await message in socket.messages { try await socket.send(message) }
+                }
+            }
+        } _: { address in
+            let peer = try await RawPeer.openWebSocket(to: address)
+            _ = try await flood(peer, size: size)
+            for await socket in sockets {
+                let (snapshot, carried) = await Self.held(by: socket)
+                // A whole receive may be answered above the mark.
+                let most = 64 * 1_024 + WebSocket.queuedReceiveLimit + (isSynchronous ? ReceiveBuffer.size : size)
+                #expect(snapshot.queuedBytes + snapshot.inboxBytes + carried < most)
+                break
+            }
+            await peer.reset()
+        }
+    }
+
+    private static func held(by socket: isolated WebSocket) -> (WebSocketSnapshot, Int) {
+        (socket.snapshot, socket.carry.count)
+    }
+
+    @Test("A flood of frames is parsed over many turns of the loop, in its order", arguments: [false, true])
+    func crowdedTurn(isSynchronous: Bool) async throws {
+        let group = try EventLoopGroup(loops: 1)
+        let (_, opened) = AsyncStream<WebSocket>.makeStream()
+        try await withClient(on: group, handler: isSynchronous ? Echo(sockets: opened) : nil) { socket, peer in
+            let (counts, counted) = AsyncStream<Int>.makeStream()
+            count(on: socket, counted)
+            let pongs = [[UInt8]](repeating: [0x8A, 0], count: 20_000).flatMap(\.self)
+            try await peer.send(pongs + peer.encoded(.text("1")) + pongs + peer.encoded(.text("2")))
+            if isSynchronous {
+                #expect(try await peer.readFrame().text == "1")
+                #expect(try await peer.readFrame().text == "2")
+            } else {
+                #expect(try await socket.receive() == "1")
+                #expect(try await socket.receive() == "2")
+            }
+            #expect(await socket.snapshot.counts.controlFramesReceived == 40_000)
+            counted.finish()
+            var (before, most) = (0, 0)
+            for await count in counts { (before, most) = (count, max(most, count - before)) }
+            // What is left of a turn's is parsed at its end.
+            #expect(most <= 2 * Int(WebSocket.framesPerTurn))
+            await socket.reset()
+        }
+        await group.stop()
+    }
+
+    /// Tells in each turn of the loop how many frames were parsed.
+    private func count(on socket: WebSocket, _ counted: AsyncStream<Int>.Continuation) {
+        socket.loop.execute { _ in
+            let frames = socket.assumeIsolated { $0.snapshot.counts.controlFramesReceived }
+            if case .terminated = counted.yield(frames) { return }
+            self.count(on: socket, counted)
+        }
+    }
+
     @Test("The keepalive doesn't end a connection whose app doesn't receive")
     func keepaliveWithoutReading() async throws {
         var options = WebSocketOptions()

@@ -13,7 +13,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DelegatedReconnectingWebSocketTests {
     /// Tells what it is told, in order, and sees that it is on its queue.
-    private final class Recorder: ReconnectingDelegate {
+    private final class Recorder: ReconnectingDelegate, Sendable {
         static let key = DispatchSpecificKey<Bool>()
         let queue = DispatchQueue(label: "duplex.tests")
         let events: AsyncStream<String>
@@ -132,18 +132,24 @@ import Testing
     func waiting() async throws {
         let port = try ReservedPort()
         let recorder = Recorder()
+        var options = ReconnectOptions()
+        options.outboxMessages = 1
         let socket = DelegatedReconnectingWebSocket(
             urls: ["ws://\(port.address)/"],
             policy: .constant(.seconds(3_600)),
+            options: options,
             delegate: recorder,
             queue: recorder.queue,
-            queueLimit: .bytes(4)
+            queueLimit: .bytes(4),
+            queueCount: 3
         )
         socket.open()
         let states = socket.client.states
         for await change in states { if case .waiting = change.phase { break } }
         await expect(.queueFull) { try socket.send("12345") }
         try socket.send("1234")
+        // The client's own outbox has room for one of them.
+        await expect(.queueFull) { for _ in 0..<1_000 { try socket.send("") } }
         socket.close()
         #expect(await recorder.upTo() == ["connecting", "closed 1000  false", "idle"])
     }
@@ -220,7 +226,7 @@ import Testing
     }
 
     /// Takes note of the connection whenever it is told a state.
-    private final class Observer: ReconnectingDelegate {
+    private final class Observer: ReconnectingDelegate, Sendable {
         let connections: AsyncStream<WebSocket?>
         private let connection: AsyncStream<WebSocket?>.Continuation
 

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ReconnectingDelegateTests {
     /// Implements nothing, and so has what the protocol has.
-    private final class Silent: ReconnectingDelegate {}
+    private final class Silent: ReconnectingDelegate, Sendable {}
 
     @Test("A delegate need not implement anything")
     func nothing() async throws {

@@ -16,7 +16,7 @@ import Testing
         _ handler: @escaping @Sendable (isolated WebSocket) async throws -> Void
     ) async throws -> RawFrame {
         try await withServer { server in
-            server.webSocket("/", handler)
+            server.webSocket("/", handler: handler)
         } _: { address in
             let peer = try await RawPeer.openWebSocket(to: address)
             let frame = try await peer.readFrame { $0.opcode == 0x8 }

@@ -7,6 +7,8 @@ import Testing
 
 @Suite("Bodies in pieces")
 struct BodyPieceTests {
+    private static let nothing: [UInt8] = []
+
     @Test("A body in one input is one piece in place, then its end, then nothing")
     func inPlace() throws {
         let input = wire("helloGET")
@@ -37,8 +39,8 @@ struct BodyPieceTests {
     func empty(framing: BodyFraming) throws {
         var decoder = try BodyDecoder(framing)
         var position = 0
-        #expect(try decoder.next([].span, from: &position) == .end(trailers: [:]))
-        #expect(try decoder.next([].span, from: &position) == nil)
+        #expect(try decoder.next(Self.nothing.span, from: &position) == .end(trailers: [:]))
+        #expect(try decoder.next(Self.nothing.span, from: &position) == nil)
     }
 
     @Test("A body that lasts until the connection closes ends when that is told")
@@ -48,7 +50,7 @@ struct BodyPieceTests {
         #expect(try decoder.next(wire("abc").span, from: &position) == .data(0..<3))
         #expect(try decoder.next(wire("abc").span, from: &position) == nil)
         try decoder.finish()
-        #expect(try decoder.next([].span, from: &position) == .end(trailers: [:]))
+        #expect(try decoder.next(Self.nothing.span, from: &position) == .end(trailers: [:]))
     }
 
     @Test(

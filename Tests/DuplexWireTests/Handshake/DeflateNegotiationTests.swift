@@ -31,6 +31,8 @@ struct DeflateNegotiationTests {
             usual == "permessage-deflate; server_max_window_bits=12; client_max_window_bits=12, "
                 + "permessage-deflate; client_max_window_bits"
         )
+        let plain = Self.offers { $0.namesSettings = false }
+        #expect(plain == "permessage-deflate; client_max_window_bits")
         let whole = Self.offers {
             $0.serverWindowBits = 15
             $0.clientWindowBits = 15

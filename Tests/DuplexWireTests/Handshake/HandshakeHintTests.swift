@@ -34,6 +34,19 @@ struct HandshakeHintTests {
         if let expected { #expect(hint?.contains(expected) == true) }
     }
 
+    @Test(
+        "A server with TLS says so to a request without it",
+        arguments: [
+            "<center>The plain HTTP request was sent to HTTPS port</center>",
+            "Client sent an HTTP request to an HTTPS server.\n",
+            "Reason: You're speaking plain HTTP to an SSL-enabled server port.",
+        ]
+    )
+    func wrongScheme(body: String) {
+        let head = ResponseHead(status: .badRequest)
+        #expect(HandshakeHint.forResponse(head, body: Array(body.utf8)) == "the port speaks TLS: use wss")
+    }
+
     @Test("What a field says is escaped in the hint")
     func escaping() {
         var head = ResponseHead(status: .found)

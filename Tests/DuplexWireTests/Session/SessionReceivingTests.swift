@@ -50,6 +50,29 @@ struct SessionReceivingTests {
         conversation.expect(.text("hi"))
     }
 
+    @Test("No more frames are begun than are allowed, and what is left comes later in its order")
+    func allowedFrames() {
+        let session = Session(role: .client, maskingKeys: MaskingKeys { 1 }, now: Instant(nanoseconds: 0))
+        var input: [UInt8] = [0x8A, 0, 0x8A, 0, 0x01, 1, 0x61, 0x00, 0, 0x00, 0, 0x80, 1, 0x62]
+        var position = 0
+        var seen: [String] = []
+        for _ in 0..<4 {
+            session.allowFrames(2)
+            var span = input.mutableSpan
+            var raw = unsafe span.mutableBytes
+            while let event = session.nextEvent(in: &raw, at: &position, now: Instant(nanoseconds: 1)) {
+                switch event {
+                case .unaskedPong: seen.append("pong")
+                case .message(.text, .assembled(let bytes)): seen.append(String(decoding: bytes, as: UTF8.self))
+                default: seen.append("\(event)")
+                }
+            }
+            seen.append("\(position)")
+        }
+        #expect(seen == ["pong", "pong", "4", "9", "ab", "14", "14"])
+        #expect(session.allowedFrames == 2)
+    }
+
     // MARK: Fragments
 
     @Test("Fragments make one message", arguments: bothRoles)

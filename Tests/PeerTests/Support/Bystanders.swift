@@ -31,7 +31,10 @@ enum Bystanders {
 
     private static func echo(with port: UInt16, until isOver: IsOver) async throws {
         var count = 0
-        let socket = try await WebSocket.connect(to: "ws://127.0.0.1:\(port)/echo")
+        var options = WebSocketOptions()
+        // Beside the load, a handshake in a build with a sanitizer has taken longer than the ten seconds of the default.
+        if DuplexServe.isSanitized { options.connectTimeout = .seconds(60) }
+        let socket = try await WebSocket.connect(to: "ws://127.0.0.1:\(port)/echo", options: options)
         while !isOver.value.load(ordering: .relaxed) || count < 10 {
             try await socket.send("\(count)")
             #expect(try await socket.receive() == .text("\(count)"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexWebSockets
@@ -8,23 +9,9 @@ import DuplexWire
 import Logging
 import Testing
 
-@testable import DuplexServer
-
 @Suite(.timeLimit(.minutes(1))) struct DrainTests {
-    @Test(
-        "All are told, in waves that differ by one at most",
-        arguments: [(0, 1), (1, 1), (7, 7), (20, 20), (21, 20), (1_000, 20), (1_007, 20)]
-    )
-    func waves(count: Int, waves: Int) {
-        let sizes = Drain(over: .seconds(10)).sizes(of: count)
-        #expect(sizes.count == waves)
-        #expect(sizes.reduce(0, +) == count)
-        #expect((sizes.max() ?? 0) - (sizes.min() ?? 0) <= 1)
-        #expect(Drain().sizes(of: count) == [count])
-    }
-
-    @Test("WebSockets are told in waves, with the code and the reason; who waits for a wave is still served")
-    func inWaves() async throws {
+    @Test("WebSockets are closed in batches, with the code and the reason; who waits for a batch is still served")
+    func inBatches() async throws {
         let group = try EventLoopGroup(loops: 1)
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.group = group

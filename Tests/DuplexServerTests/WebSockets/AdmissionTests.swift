@@ -71,6 +71,27 @@ import Testing
         }
     }
 
+    @Test("What an admission has found out reaches the handler as a value of its type")
+    func value() async throws {
+        struct User: Sendable, Equatable {
+            var name: String
+        }
+        try await withServer { server in
+            server.webSocket("/rooms/:id", admit: { request in
+                guard let name = request.fields[.cookie] else { return .refused(.unauthorized, "Please log in.") }
+                return .accepted(User(name: name))
+            }) { socket, request, user in
+                try await socket.send("\(user.name) in \(request.parameters["id"] ?? "")")
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: RawPeer.upgradeRequest("/rooms/7")).status == 401)
+            #expect(try await peer.response(to: RawPeer.upgradeRequest("/rooms/7", "Cookie: ada")).status == 101)
+            #expect(try await peer.readFrame().text == "ada in 7")
+            await peer.close()
+        }
+    }
+
     @Test("What a decision throws is answered with 500, and so is a subprotocol that nobody asked for")
     func failing() async throws {
         struct Broken: Error {}

@@ -12,7 +12,7 @@ import Testing
         let response = "grüß dich".response
         #expect(response.status == .ok)
         #expect(response.fields[.contentType] == "text/plain; charset=utf-8")
-        #expect(response.body == Array("grüß dich".utf8))
+        #expect(response.body.bytes == Array("grüß dich".utf8))
         #expect(Response.text("no", status: .forbidden).status == .forbidden)
     }
 

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+//
+// http_load: a load of GET requests over connections that stay open (epoll, non-blocking, one thread), which shares no
+// code with Duplex.
+//
+//   http_load [options] PORT
+//     -H ADDR   IPv4 address (127.0.0.1)          -c N   connections (50)
+//     -p PATH   what is asked for (/hello)        -d N   requests in flight per connection, pipelined (1)
+//     -B TEXT   the body of each response ("Hello, World!")
+//     -T SEC    measured time (3)                 -w SEC warm-up before it (0.5)
+//     -P PID    sample this server process: CPU over the measured time, peak RSS (VmHWM) at its end
+//     -j        one line of key=value output
+//
+// Every response is checked: its status line, that it has one Content-Length and no Transfer-Encoding, and its whole body;
+// a byte more or less is a fault, since the next response then begins with another one. After the measured time nothing
+// more is asked, and the outstanding responses are awaited (at most 20 s) and checked. Exit status 1 when anything was
+// wrong.
+//
+// "msgs" are responses completed in the measured time, "total" all of them. Latency runs from just before the send() of
+// the request is called to the recv() that returned the response's last byte.
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef uint8_t u8; typedef uint32_t u32; typedef uint64_t u64;
+
+static int o_conns = 50, o_depth = 1, o_line, o_pid, o_port;
+static double o_time = 3, o_warm = 0.5;
+static const char *o_host = "127.0.0.1", *o_path = "/hello", *o_body = "Hello, World!";
+
+static u64 now_ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec; }
+
+// ---- histogram: log-linear, 256 sub-buckets per power of two (error < 0.4 %)
+#define SUB 8
+static u64 hist[64 << SUB], hcount, hmax; static double hsum;
+static inline void hrec(u64 v) {
+    u32 i;
+    if (v < (1u << SUB)) i = (u32)v;
+    else { int e = 63 - __builtin_clzll(v); i = ((u32)(e - SUB + 1) << SUB) + (u32)((v >> (e - SUB)) & ((1u << SUB) - 1)); }
+    hist[i]++; hcount++; hsum += (double)v; if (v > hmax) hmax = v;
+}
+static double hq(double q) {                 // microseconds
+    u64 want = (u64)(q * (double)hcount + 0.9999999), acc = 0;
+    if (!hcount) return 0;
+    for (u32 i = 0; i < (64u << SUB); i++) {
+        acc += hist[i];
+        if (acc < want) continue;
+        if (i < (1u << SUB)) return i * 1e-3;
+        int e = (int)(i >> SUB) + SUB - 1;
+        double low = (double)(1ull << e) + (double)((u64)(i & ((1u << SUB) - 1)) << (e - SUB)), mid = low + (double)(1ull << (e - SUB)) / 2;
+        return (mid > (double)hmax ? (double)hmax : mid) * 1e-3;
+    }
+    return (double)hmax * 1e-3;
+}
+
+// ---- connections
+enum { S_CONNECT, S_OPEN, S_DONE };
+enum { HEAD = 4096 };
+struct conn {
+    int fd, st, want_out;
+    size_t owed;                             // bytes of requests still to send
+    u64 *ts; u32 ts_r, ts_n;                 // send times of requests in flight (ring of depth)
+    char in[HEAD + 1]; size_t il;            // a response that hasn't come whole
+    char head[HEAD]; size_t hl;              // the last head that was checked: the next is often the same
+};
+static struct conn *cs;
+static int ep, n_open, n_done, running, measuring;
+static char *requests; static size_t request_size;   // one for each in flight
+static size_t body_size;
+static u64 msgs, total, errors;
+static char first_error[512];
+static char rb[512 * 1024];
+
+static void fail(struct conn *c, const char *f, ...) {
+    if (!errors++) { va_list a; va_start(a, f); int n = snprintf(first_error, sizeof first_error, "conn %d: ", (int)(c - cs)); vsnprintf(first_error + n, sizeof first_error - (size_t)n, f, a); va_end(a); }
+    if (c->fd >= 0) { close(c->fd); c->fd = -1; }
+    if (c->st != S_DONE) { c->st = S_DONE; n_done++; }
+}
+static void want(struct conn *c, int w) {
+    if (c->want_out == w) return;
+    c->want_out = w;
+    struct epoll_event e = { .events = EPOLLIN | (w ? EPOLLOUT : 0), .data.ptr = c };
+    epoll_ctl(ep, EPOLL_CTL_MOD, c->fd, &e);
+}
+// The requests are all the same, so where a send goes on follows from how much is left.
+static void flush_out(struct conn *c) {
+    while (c->owed) {
+        size_t skip = (request_size - c->owed % request_size) % request_size, most = request_size * (size_t)o_depth - skip;
+        ssize_t w = send(c->fd, requests + skip, c->owed < most ? c->owed : most, MSG_NOSIGNAL);
+        if (w < 0) { if (errno == EAGAIN) { want(c, 1); return; } if (errno == EINTR) continue; fail(c, "send: %s", strerror(errno)); return; }
+        c->owed -= (size_t)w;
+    }
+    want(c, 0);
+}
+static void refill(struct conn *c) {         // top up to depth, then one send for all of them
+    if (running && c->ts_n < (u32)o_depth) {
+        u64 t = now_ns();
+        for (; c->ts_n < (u32)o_depth; c->ts_n++) { c->ts[(c->ts_r + c->ts_n) % (u32)o_depth] = t; c->owed += request_size; }
+    }
+    if (c->owed && !c->want_out) flush_out(c);
+}
+
+// Checks a head, which ends in an empty line. Most servers send a Date, so that it differs once in a second.
+static int check_head(struct conn *c, const char *p, size_t n) {
+    if (n == c->hl && !memcmp(p, c->head, n)) return 0;
+    if (n >= HEAD) { fail(c, "a head of %zu bytes", n); return -1; }
+    memcpy(c->head, p, n); c->head[n - 2] = 0; c->hl = 0;
+    if (strncmp(c->head, "HTTP/1.1 200 ", 13)) { fail(c, "not a 200: %.40s", c->head); return -1; }
+    int lengths = 0;
+    for (const char *l = strstr(c->head, "\r\n"); l && l[2]; l = strstr(l + 2, "\r\n")) {
+        if (!strncasecmp(l + 2, "Transfer-Encoding:", 18)) { fail(c, "a Transfer-Encoding"); return -1; }
+        if (!strncasecmp(l + 2, "Connection: close", 17)) { fail(c, "the server wants to close"); return -1; }
+        if (strncasecmp(l + 2, "Content-Length:", 15)) continue;
+        char *end; unsigned long length = strtoul(l + 17, &end, 10);
+        if (length != body_size || strncmp(end, "\r\n", 2)) { fail(c, "Content-Length: %lu, want %zu", length, body_size); return -1; }
+        lengths++;
+    }
+    if (lengths != 1) { fail(c, "%d Content-Length fields", lengths); return -1; }
+    memcpy(c->head, p, n); c->hl = n;
+    return 0;
+}
+// Takes the responses that have come whole, and returns how many bytes they were; -1 after a fault.
+static ssize_t take(struct conn *c, const char *p, size_t n, u64 t) {
+    size_t at = 0;
+    for (;;) {
+        const char *end = memmem(p + at, n - at, "\r\n\r\n", 4);
+        if (!end) return (ssize_t)at;
+        size_t head = (size_t)(end + 4 - (p + at));
+        if (check_head(c, p + at, head)) return -1;
+        if (n - at < head + body_size) return (ssize_t)at;
+        if (memcmp(p + at + head, o_body, body_size)) { fail(c, "another body: %.40s", p + at + head); return -1; }
+        if (!c->ts_n) { fail(c, "a response nobody asked for"); return -1; }
+        if (measuring) { msgs++; hrec(t - c->ts[c->ts_r]); }
+        total++; c->ts_r = (c->ts_r + 1) % (u32)o_depth; c->ts_n--;
+        at += head + body_size;
+    }
+}
+static void readable(struct conn *c) {
+    // What is left of the last piece comes first.
+    memcpy(rb, c->in, c->il);
+    ssize_t r = recv(c->fd, rb + c->il, sizeof rb - c->il, 0);
+    if (r == 0) { fail(c, "connection ended by the server"); return; }
+    if (r < 0) { if (errno != EAGAIN && errno != EINTR) fail(c, "recv: %s", strerror(errno)); return; }
+    size_t n = c->il + (size_t)r; ssize_t used = take(c, rb, n, now_ns());
+    if (used < 0) return;
+    c->il = n - (size_t)used;
+    if (c->il > HEAD) { fail(c, "a response that doesn't end"); return; }
+    memcpy(c->in, rb + used, c->il);
+    refill(c);
+}
+static void connected(struct conn *c) {
+    int e = 0; socklen_t l = sizeof e; getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &e, &l);
+    if (e) { fail(c, "connect: %s", strerror(e)); return; }
+    c->st = S_OPEN; n_open++; want(c, 0);
+}
+static void spin(u64 until, int (*stop)(void)) {
+    struct epoll_event ev[512];
+    for (;;) {
+        u64 t = now_ns();
+        if (t >= until || (stop && stop())) return;
+        int n = epoll_wait(ep, ev, 512, (int)((until - t) / 1000000) + 1);
+        for (int i = 0; i < n; i++) {
+            struct conn *c = ev[i].data.ptr;
+            if (c->fd < 0) continue;
+            if (c->st == S_CONNECT) { if (ev[i].events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) connected(c); continue; }
+            if (ev[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) readable(c);
+            if (c->fd >= 0 && (ev[i].events & EPOLLOUT)) flush_out(c);
+        }
+    }
+}
+static int all_open(void) { return n_open + n_done >= o_conns; }
+static int all_done(void) { return n_done >= o_conns; }
+static int drained(void) { for (int i = 0; i < o_conns; i++) if (cs[i].fd >= 0 && cs[i].ts_n) return 0; return 1; }
+
+// The CPU clock of the process counts nanoseconds; /proc counts ticks of 10 ms, too coarse for a run of a second.
+static double proc_cpu(int pid) {
+    clockid_t clock; struct timespec t;
+    if (!pid) return 0;
+    if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t)) return -1;
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+static long proc_kb(int pid, const char *key) {
+    char f[64], l[256]; snprintf(f, sizeof f, "/proc/%d/status", pid);
+    FILE *fp = pid ? fopen(f, "r") : NULL; long v = 0;
+    if (!fp) return pid ? -1 : 0;
+    while (fgets(l, sizeof l, fp)) if (!strncmp(l, key, strlen(key))) { v = strtol(l + strlen(key) + 1, NULL, 10); break; }
+    fclose(fp); return v;
+}
+static double self_cpu(void) {
+    struct rusage r; getrusage(RUSAGE_SELF, &r);
+    return (double)r.ru_utime.tv_sec + (double)r.ru_stime.tv_sec + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+}
+
+static void usage(void) { fprintf(stderr, "usage: http_load [options] PORT (see the head of http_load.c)\n"); exit(2); }
+static void options(int argc, char **argv) {
+    int o;
+    while ((o = getopt(argc, argv, "H:c:p:d:B:T:w:P:j")) != -1) switch (o) {
+        case 'H': o_host = optarg; break; case 'c': o_conns = atoi(optarg); break; case 'p': o_path = optarg; break;
+        case 'd': o_depth = atoi(optarg); break; case 'B': o_body = optarg; break; case 'T': o_time = atof(optarg); break;
+        case 'w': o_warm = atof(optarg); break; case 'P': o_pid = atoi(optarg); break; case 'j': o_line = 1; break;
+        default: usage();
+    }
+    if (optind + 1 != argc || o_conns < 1 || o_depth < 1 || strlen(o_body) >= HEAD / 2 || strlen(o_path) >= HEAD / 2) usage();
+    o_port = atoi(argv[optind]); body_size = strlen(o_body);
+}
+static void make_requests(void) {
+    char one[HEAD];
+    request_size = (size_t)snprintf(one, sizeof one, "GET %s HTTP/1.1\r\nHost: %s:%d\r\nUser-Agent: http_load\r\nAccept: */*\r\n\r\n", o_path, o_host, o_port);
+    requests = malloc(request_size * (size_t)o_depth);
+    if (!requests) abort();
+    for (int i = 0; i < o_depth; i++) memcpy(requests + (size_t)i * request_size, one, request_size);
+}
+static void start(struct conn *c, struct sockaddr_in *a) {
+    int one = 1;
+    c->ts = malloc(sizeof(u64) * (size_t)o_depth);
+    c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    if (c->fd < 0 || !c->ts) { perror("socket"); exit(2); }
+    setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    c->st = S_CONNECT; c->want_out = 1;
+    if (connect(c->fd, (void *)a, sizeof *a) && errno != EINPROGRESS) { fail(c, "connect: %s", strerror(errno)); return; }
+    struct epoll_event e = { .events = EPOLLIN | EPOLLOUT, .data.ptr = c };
+    epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &e);
+}
+
+int main(int argc, char **argv) {
+    options(argc, argv);
+    signal(SIGPIPE, SIG_IGN);
+    make_requests();
+    struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)o_port) };
+    if (inet_pton(AF_INET, o_host, &a.sin_addr) != 1) usage();
+    ep = epoll_create1(0);
+    cs = calloc((size_t)o_conns, sizeof *cs);
+    if (!cs) abort();
+    for (int i = 0; i < o_conns; i++) start(&cs[i], &a);
+    spin(now_ns() + 20000000000ull, all_open);
+    if (n_open < o_conns || errors) { printf("FAILED: %d of %d connected; %s\n", n_open, o_conns, first_error); return 1; }
+    running = 1;
+    for (int i = 0; i < o_conns; i++) refill(&cs[i]);
+    spin(now_ns() + (u64)(o_warm * 1e9), all_done);
+    double c0 = proc_cpu(o_pid), s0 = self_cpu(); u64 m0 = now_ns();
+    measuring = 1;
+    spin(m0 + (u64)(o_time * 1e9), all_done);
+    measuring = 0;
+    double secs = (double)(now_ns() - m0) / 1e9, used = proc_cpu(o_pid) - c0, load = (self_cpu() - s0) / secs * 100;
+    long hwm = proc_kb(o_pid, "VmHWM"), rss = proc_kb(o_pid, "VmRSS");
+    running = 0;
+    spin(now_ns() + 20000000000ull, drained);
+    u64 lost = 0;
+    for (int i = 0; i < o_conns; i++) lost += cs[i].fd >= 0 ? cs[i].ts_n : 0;
+    if (lost && !errors) { errors++; snprintf(first_error, sizeof first_error, "%llu responses never came", (unsigned long long)lost); }
+    double rate = (double)msgs / secs, each = msgs ? used * 1e6 / (double)msgs : 0, mean = hcount ? hsum / (double)hcount * 1e-3 : 0;
+    if (o_line) printf("conns=%d depth=%d secs=%.3f msgs=%llu total=%llu rate=%.0f p50_us=%.1f p90_us=%.1f p99_us=%.1f p999_us=%.1f max_us=%.1f mean_us=%.1f srv_cpu=%.1f srv_us_per_msg=%.3f load_cpu=%.1f hwm_kb=%ld rss_kb=%ld errors=%llu%s%s\n",
+        o_conns, o_depth, secs, (unsigned long long)msgs, (unsigned long long)total, rate, hq(.5), hq(.9), hq(.99), hq(.999), (double)hmax * 1e-3, mean,
+        used / secs * 100, each, load, hwm, rss, (unsigned long long)errors, errors ? " first_error=" : "", first_error);
+    else {
+        printf("%d connections, depth %d, %.2f s\n  %.0f requests/s   load generator CPU %.0f %%\n", o_conns, o_depth, secs, rate, load);
+        printf("  latency us: p50 %.1f  p90 %.1f  p99 %.1f  p99.9 %.1f  max %.1f  mean %.1f\n", hq(.5), hq(.9), hq(.99), hq(.999), (double)hmax * 1e-3, mean);
+        if (o_pid) printf("  server CPU %.0f %%  (%.3f us/request)   peak RSS %.1f MiB, now %.1f MiB\n", used / secs * 100, each, (double)hwm / 1024, (double)rss / 1024);
+        printf("  %llu responses checked, %llu errors%s%s\n", (unsigned long long)total, (unsigned long long)errors, errors ? ": " : "", first_error);
+    }
+    return errors != 0;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import FuzzSupport
+import HTTPTypes
+
+/// Reads what a session has sent as a client does, and compares it with what the app has answered.
+struct WireCheck {
+    private let answers: [Answer]
+    private let output: [UInt8]
+    private var position = 0
+
+    init(_ outcome: Outcome) {
+        answers = outcome.answers
+        output = outcome.output
+    }
+
+    mutating func check() {
+        for (number, answer) in answers.enumerated() { check(number, answer) }
+        // Behind the last response there may be nothing but 100 for a request that isn't answered.
+        if position < output.count { require(head().status == .continue, "something follows the last response") }
+        require(position == output.count, "bytes follow the last response")
+    }
+
+    func run() {
+        var copy = self
+        copy.check()
+    }
+
+    private mutating func check(_ number: Int, _ answer: Answer) {
+        var head = head()
+        if head.status == .continue { head = self.head() }
+        require(head.status == answer.status, "response \(number) has the status \(head.status)")
+        require(head.fields[.xNumber] == "\(number)", "response \(number) came as \(head.fields)")
+        require(!head.fields.contains(.xEvil), "the app has split a response")
+        let codings = head.fields[values: .transferEncoding]
+        require(codings.isEmpty || codings == ["chunked"], "the app's coding \(codings) reached the wire")
+        require(head.fields[.connection]?.contains("Evil") != true, "the app's Connection reached the wire")
+        require(codings.isEmpty || !head.fields.contains(.contentLength), "both framings were sent")
+        let (body, trailers) = body(head, answer.method)
+        let isBodiless = [.noContent, .notModified].contains(head.status) || answer.method == .head
+        require(body == (isBodiless ? [] : answer.body), "response \(number) has the body \(body)")
+        require(!trailers.contains(.xEvil) && !trailers.contains(.transferEncoding), "trailers: \(trailers)")
+    }
+
+    private mutating func head() -> ResponseHead {
+        var parser = ResponseHeadParser()
+        do throws(HTTPError) {
+            if let head = try parser.parse(output.span, from: &position) { return head }
+        } catch {
+            require(false, "a head can't be read: \(error)")
+        }
+        fatalError("a head is missing at \(position) of \(output.count) bytes")
+    }
+
+    private mutating func body(_ head: ResponseHead, _ method: HTTPRequest.Method) -> ([UInt8], HTTPFields) {
+        var bytes: [UInt8] = []
+        do throws(HTTPError) {
+            let framing = try head.framing(answering: method)
+            var decoder = try BodyDecoder(framing)
+            while let piece = try decoder.next(output.span, from: &position) {
+                switch piece {
+                case .data(let range): bytes += output[range]
+                case .end(let trailers): return (bytes, trailers)
+                }
+            }
+            require(framing == .untilClose, "a body has no end")
+        } catch {
+            require(false, "a body can't be read: \(error)")
+        }
+        return (bytes, [:])
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Dispatch
+import Synchronization
+
+/// Calls a delegate, if there is one, on the queue where it may be called, one call at a time.
+final class DelegateQueue<Delegate>: Sendable {
+    /// The delegate of the moment, kept weakly.
+    ///
+    /// Unchecked, because a delegate of the main actor isn't Sendable: it is called on the main queue alone, and handed out
+    /// to the main actor alone; any other is Sendable.
+    private struct Told: @unchecked Sendable {
+        var isMain = false
+        var delegate: () -> Delegate? = { nil }
+    }
+
+    private let queue: DispatchQueue
+    private let told = Mutex(Told())
+
+    /// - Parameters:
+    ///   - queue: where a delegate is called that doesn't belong to the main actor; a concurrent one is as good.
+    ///   - label: what the queue is named that is made on top of it.
+    init(_ queue: DispatchQueue, label: String) {
+        // Of its own, so that calls come one at a time also where the other isn't serial.
+        self.queue = DispatchQueue(label: label, target: queue)
+    }
+
+    /// Replaces the delegate by one that may be called on any queue.
+    ///
+    /// - Parameter delegate: gives it, and keeps it weakly.
+    func tell(_ delegate: @escaping @Sendable () -> Delegate?) {
+        let new = Told(isMain: false, delegate: delegate)
+        told.withLock { $0 = new }
+    }
+
+    /// Replaces the delegate by one of the main actor.
+    @MainActor
+    func tellOnMain(_ delegate: @escaping () -> Delegate?) {
+        let new = Told(isMain: true, delegate: delegate)
+        told.withLock { $0 = new }
+    }
+
+    /// The delegate, whichever kind it is of.
+    @MainActor var delegate: Delegate? { told.withLock { $0 }.delegate() }
+
+    /// Calls the delegate on its queue, and waits until it has returned.
+    ///
+    /// - Parameters:
+    ///   - isWanted: whether there is still something to tell; asked on the queue.
+    ///   - body: the call; left out when there is no delegate.
+    func call(
+        if isWanted: @escaping @Sendable () -> Bool = { true },
+        _ body: @escaping @Sendable (Delegate) -> Void
+    ) async {
+        await withCheckedContinuation { enqueue(isWanted, body, $0) }
+    }
+
+    private func enqueue(
+        _ isWanted: @escaping @Sendable () -> Bool,
+        _ body: @escaping @Sendable (Delegate) -> Void,
+        _ continuation: CheckedContinuation<Void, Never>
+    ) {
+        let isMain = told.withLock { $0.isMain }
+        (isMain ? DispatchQueue.main : queue).async {
+            let told = self.told.withLock { $0 }
+            // Another one was set meanwhile, which is called elsewhere.
+            guard told.isMain == isMain else { return self.enqueue(isWanted, body, continuation) }
+            if isWanted(), let delegate = told.delegate() { body(delegate) }
+            continuation.resume()
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import Testing
+
+@testable import DuplexServer
+
+@Suite struct AllowedHostsTests {
+    @Test(
+        "A server that only this machine reaches answers for this machine's names",
+        arguments: [
+            ("localhost", true), ("localhost:8080", true), ("a.b.localhost:1", true), ("127.0.0.1:8080", true),
+            ("127.255.3.4", true), ("[::1]:8080", true), ("", true), ("evil.com", false), ("evil.com:8080", false),
+            ("localhost.evil.com", false), ("127.0.0.1.evil.com", false), ("127.0.0.256", false), ("127.0.0", false),
+            ("[::2]", false), ("notlocalhost", false), ("192.168.1.1", false), ("127.0.0.+1", false),
+        ]
+    )
+    func local(host: String, isAllowed: Bool) {
+        #expect(AllowedHosts(nil, isLocal: true).contain(host) == isAllowed)
+        #expect(AllowedHosts(nil, isLocal: false).contain(host))
+    }
+
+    @Test("Names of the app's are allowed beside these, in any case of letters, and a star allows all")
+    func named() {
+        for isLocal in [true, false] {
+            let hosts = AllowedHosts(["My.App"], isLocal: isLocal)
+            #expect(hosts.contain("my.app:80") && hosts.contain("localhost"))
+            #expect(!hosts.contain("other.app"))
+            #expect(AllowedHosts(["*"], isLocal: isLocal).contain("other.app"))
+        }
+    }
+
+    @Test("A page whose name was led to this machine gets 421, for requests and for WebSockets, also with its own Origin")
+    func rebinding() async throws {
+        try await withServer { server in
+            server.allowedHosts = nil
+            server.get("/") { _ in "secret" }
+            server.webSocket("/socket") { socket in try await socket.send("secret") }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let refused = try await peer.response(to: "GET / HTTP/1.1\r\nHost: evil.com\r\n\r\n")
+            #expect(refused.status == 421 && !refused.text.contains("secret"))
+            #expect(refused["X-Content-Type-Options"] == "nosniff")
+            let request = RawPeer.upgradeRequest("/socket", "Origin: http://evil.com")
+                .replacing("Host: localhost", with: "Host: evil.com")
+            #expect(try await peer.response(to: request).status == 421)
+            let allowed = try await peer.response(to: "GET / HTTP/1.1\r\nHost: localhost:\(address.port ?? 0)\r\n\r\n")
+            #expect(allowed.text == "secret")
+        }
+    }
+}

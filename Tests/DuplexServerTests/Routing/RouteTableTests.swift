@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWire
+import Testing
+
+@testable import DuplexServer
+
+@Suite struct RouteTableTests {
+    private func table(_ configure: (inout WebServer) -> Void) throws -> RouteTable {
+        var server = WebServer(port: 0)
+        configure(&server)
+        return try RouteTable(server.routes, settings: RouteSettings())
+    }
+
+    @Test("A route that is defined twice is an error that names it, also where parameters are called otherwise")
+    func twice() {
+        let pairs: [(String, (inout WebServer) -> Void)] = [
+            ("GET /a", { for _ in 0..<2 { $0.get("/a") { _ in "" } } }),
+            ("GET /:b", { server in for path in ["/:a", "/:b"] { server.get(path) { _ in "" } } }),
+            ("WebSocket /a", { for _ in 0..<2 { $0.webSocket("/a") { _ in } } }),
+        ]
+        for (name, configure) in pairs {
+            #expect {
+                _ = try table(configure)
+            } throws: { error in
+                let error = error as? RouteError
+                return error?.code == .definedTwice && error?.route == name
+            }
+        }
+    }
+
+    @Test("Methods of one path, and a page and a WebSocket at one path, are no contradiction")
+    func beside() throws {
+        _ = try table { server in
+            server.get("/a") { _ in "" }
+            server.post("/a") { _ in "" }
+            server.webSocket("/a") { _ in }
+            server.get("/:x") { _ in "" }
+        }
+    }
+
+    @Test("A server with contradictory routes says so when it is to run, and listens on nothing")
+    func running() async {
+        var server = WebServer(port: 0)
+        for _ in 0..<2 { server.get("/a") { _ in "" } }
+        await #expect(throws: RouteError.self) {
+            try await server.run { _ in Issue.record("The server listens.") }
+        }
+    }
+
+    @Test("OPTIONS * is answered with what the server knows")
+    func wholeServer() async throws {
+        try await withServer { server in
+            server.get("/") { _ in "" }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            try await peer.send("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
+            let head = try await peer.readHead()
+            #expect(head.hasPrefix("HTTP/1.1 204 "))
+            #expect(head.contains("\r\nAllow: DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT\r\n"))
+            #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 200)
+        }
+    }
+
+    @Test("A plain path is found without parameters, and a text is preferred to a parameter")
+    func plain() throws {
+        let table = try table { server in
+            server.get("/users/:id") { _ in "" }
+            server.get("/users/me") { _ in "" }
+        }
+        for (target, pattern) in [("/users/me", "/users/me"), ("/users/7", "/users/:id"), ("/users/m%65", "/users/me")] {
+            let head = try RequestHead(method: .get, target: target, fields: [.init("host") ?? .accept: "a"])
+            guard case .respond(let endpoint, _) = table.decide(head) else {
+                Issue.record("Nothing answers \(target).")
+                continue
+            }
+            #expect(endpoint.pattern == pattern)
+        }
+    }
+}

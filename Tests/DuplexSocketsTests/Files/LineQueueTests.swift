@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Dispatch
+import Synchronization
+import Testing
+
+@testable import DuplexSockets
+
+@Suite("Lines that wait for a writer")
+struct LineQueueTests {
+    /// A writer that keeps what it is given, as long as it is well.
+    private final class Paper: Sendable {
+        private let stored = Mutex<[String]>([])
+        let isWell = Atomic<Bool>(true)
+
+        var lines: [String] { stored.withLock { $0 } }
+
+        func write(_ line: [UInt8]) -> Bool {
+            guard isWell.load(ordering: .relaxed) else { return false }
+            stored.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+            return true
+        }
+    }
+
+    private func queue(_ paper: Paper, lines: Int = 10, bytes: Int = .max) -> LineQueue {
+        LineQueue(
+            name: "tests",
+            lineLimit: lines,
+            byteLimit: bytes,
+            noteOfDrops: { Array("\($0) dropped".utf8) },
+            writer: paper.write
+        )
+    }
+
+    @Test("Lines are written in their order")
+    func order() async {
+        let paper = Paper()
+        let queue = queue(paper, lines: 1_000)
+        for number in 0..<500 { queue.append(Array("\(number)".utf8)) }
+        await queue.flush()
+        #expect(paper.lines == (0..<500).map(String.init))
+        #expect(queue.counts == LineQueue.Counts(written: 500, dropped: 0))
+    }
+
+    @Test("While the writer is held up nobody waits, and how many lines were dropped is told behind those that weren't")
+    func drops() async {
+        let paper = Paper()
+        let queue = queue(paper)
+        queue.holding {
+            for number in 0..<100 { queue.append(Array("\(number)".utf8)) }
+        }
+        await queue.flush()
+        queue.append(Array("end".utf8))
+        await queue.flush()
+        let lines = paper.lines
+        #expect(lines.first == "0" && lines.last == "end")
+        #expect(lines.filter { $0.hasSuffix(" dropped") } == ["90 dropped"])
+        #expect(lines.count == 12)
+    }
+
+    @Test("Bytes are bounded as lines are")
+    func bytes() async {
+        let paper = Paper()
+        let queue = queue(paper, lines: 100, bytes: 25)
+        queue.holding {
+            for _ in 0..<10 { queue.append(Array("0123456789".utf8)) }
+        }
+        await queue.flush()
+        #expect(queue.counts.dropped == 8)
+    }
+
+    @Test("A writer that can't write isn't told of that over and over, and the sum comes when it can again")
+    func broken() async {
+        let paper = Paper()
+        let queue = queue(paper)
+        paper.isWell.store(false, ordering: .relaxed)
+        for _ in 0..<3 {
+            queue.append(Array("lost".utf8))
+            await queue.flush()
+        }
+        #expect(queue.counts == LineQueue.Counts(written: 0, dropped: 3))
+        paper.isWell.store(true, ordering: .relaxed)
+        queue.append(Array("one".utf8))
+        await queue.flush()
+        queue.append(Array("two".utf8))
+        await queue.flush()
+        #expect(paper.lines == ["one", "3 dropped", "two"])
+    }
+
+    @Test("A flush with a limit comes back though the writer is stuck")
+    func limitedFlush() async {
+        let mayWrite = DispatchSemaphore(value: 0)
+        let queue = LineQueue(name: "tests", lineLimit: 10) { _ in
+            mayWrite.wait()
+            return true
+        }
+        queue.append([0x61])
+        await queue.flush(within: .milliseconds(1))
+        #expect(queue.counts.written == 0)
+        mayWrite.signal()
+        await queue.flush()
+        #expect(queue.counts.written == 1)
+    }
+
+    @Test("A caller may write what waits by itself, to come behind it")
+    func writingOut() {
+        let paper = Paper()
+        let queue = queue(paper)
+        for number in 0..<5 { queue.append(Array("\(number)".utf8)) }
+        queue.writeOut()
+        #expect(paper.lines.count == 5)
+    }
+}
