@@ -19,7 +19,7 @@ struct TestClockTests {
             #expect(try await start.duration(to: sleep.value) == .seconds(3))
             #expect(start.duration(to: clock.now) == .seconds(10))
             // What is over already isn't waited for.
-            try await clock.sleep(until: start)
+            try await clock.sleep(until: start, tolerance: nil)
         }
     }
 

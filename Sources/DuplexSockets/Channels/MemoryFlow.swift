@@ -43,7 +43,8 @@ package struct MemoryFlow: Sendable {
     private(set) var passed = 0
     /// How many bytes of the present interval of the pace are left.
     private var allowance = Int.max
-    private var hasFinished = false
+    /// Whether the sender sends no more.
+    private(set) var hasFinished = false
 
     init(capacity: Int, faults: Faults = Faults()) {
         self.capacity = max(1, capacity)

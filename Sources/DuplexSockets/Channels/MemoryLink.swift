@@ -34,7 +34,8 @@ package final class MemoryLink: Sendable {
             var readiness: Readiness = []
             if isReset || incoming.available > 0 || incoming.hasEnded { readiness.insert(.readable) }
             if isReset || isClosed[side.other.rawValue] || outgoing.room > 0 { readiness.insert(.writable) }
-            if isReset || isClosed[side.other.rawValue] { readiness.insert(.failed) }
+            // Both streams have ended, as far as this side can know: what is held back hides the peer's end.
+            if isReset || (incoming.hasEnded && outgoing.hasFinished) { readiness.insert(.failed) }
             return readiness
         }
 

@@ -51,6 +51,8 @@ extension Socket {
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8] {
         if count < 0 { throw SocketError.invalidArgument("A read can't take \(count) bytes.") }
+        // A length of zero from the wire asks for nothing, and nothing has to come for it.
+        if count == 0 { return [] }
         if let bytes = try await read(.exactly(count), timeout, extend) { return bytes }
         throw SocketError(.endOfStream, message: "The stream ended after 0 of \(count) bytes.")
     }

@@ -205,7 +205,7 @@ extension WebSocket {
         nextWaiterID += 1
         let id = nextWaiterID
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if stage != .open {
+            if stage != .open || channel.sendError != nil {
                 waiter.resume(throwing: notOpen())
             } else if !channel.isAboveHighWaterMark {
                 waiter.resume(returning: ())

@@ -44,6 +44,7 @@ extension WebSocket {
         case .text(let text): write(text, choice)
         case .binary(let bytes): write(.binary, bytes.span.raw, to: channel, compress: choice)
         }
+        guard channel.canWrite else { throw notOpen() }
         return !channel.isAboveHighWaterMark
     }
 
@@ -135,7 +136,7 @@ extension WebSocket {
         nextWaiterID += 1
         let id = nextWaiterID
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            if stage != .open {
+            if stage != .open || channel.sendError != nil {
                 waiter.resume(throwing: notOpen())
             } else if !channel.isAboveHighWaterMark && !isHolding {
                 waiter.resume(returning: ())

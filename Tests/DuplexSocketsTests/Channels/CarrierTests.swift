@@ -127,7 +127,7 @@ struct CarrierTests {
         try await withSockets(kind) { near, far in
             let server = try TestCertificates.serverOptions()
             async let accepting: Void = far.startTLS(server)
-            try await near.startTLS(TestCertificates.clientOptions())
+            try await near.startTLS(TestCertificates.clientOptions { $0.serverName = "localhost" })
             try await accepting
             let sent = [UInt8](repeating: 9, count: 1 << 20)
             async let read = far.read(exactly: sent.count)

@@ -38,7 +38,7 @@ struct MemoryEndTests {
         await loop.advance(by: .zero)
         #expect(try await loop.run { _ in kept.value.told } == [.writable, .writable, .writable])
         // Always told: that the peer is gone.
-        link.close(.far, withReset: false)
+        link.reset()
         let stopped = loop
         await stopped.stop()
         #expect(try await loop.run { _ in kept.value.told.dropFirst(3).allSatisfy { $0 == .failed } })
