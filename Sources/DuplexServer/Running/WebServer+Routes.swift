@@ -169,7 +169,7 @@ extension RouteBuilder {
     /// Opens WebSockets where the app agrees, once it has looked at the request; the handler gets what it has found out.
     ///
     /// ```swift
-    /// server.webSocket("/rooms/:id", admit: { request in
+    /// server.webSocket("/rooms/:id", admit: { request -> Admission<User> in
     ///     guard let user = try await accounts.user(request.fields[.cookie]) else {
     ///         return .refused(.unauthorized, "Please log in.")
     ///     }

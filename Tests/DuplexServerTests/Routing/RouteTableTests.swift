@@ -4,6 +4,7 @@
 import DuplexSockets
 import DuplexTestPeers
 import DuplexWire
+import HTTPTypes
 import Testing
 
 @testable import DuplexServer

@@ -77,7 +77,7 @@ import Testing
             var name: String
         }
         try await withServer { server in
-            server.webSocket("/rooms/:id", admit: { request in
+            server.webSocket("/rooms/:id", admit: { request -> Admission<User> in
                 guard let name = request.fields[.cookie] else { return .refused(.unauthorized, "Please log in.") }
                 return .accepted(User(name: name))
             }) { socket, request, user in

@@ -13,7 +13,7 @@ import Testing
         struct Greeting: WebSocketHandler {
             let name: String
 
-            func opened(_ socket: isolated WebSocket) { socket.enqueue("hello \(name)") }
+            func opened(_ socket: isolated WebSocket) { socket.enqueue(PreparedMessage(.text("hello \(name)"))) }
 
             func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
                 socket.enqueue(bytes, kind)

@@ -12,11 +12,11 @@ import Testing
     func narrowing() {
         let settings = RouteSettings().with([
             .limits(.local), .bodySize(3), .subprotocols("a"), .subprotocols("b", isRequired: true), .origins(.any),
-            .compression(.required), .keepalive(.off), .closeTimeout(.seconds(1)),
+            .compression(.required), .keepalive(.disabled), .closeTimeout(.seconds(1)),
         ])
         #expect(settings.limits.bodySize == 3 && settings.limits.messageSize == Limits.local.messageSize)
         #expect(settings.subprotocols == ["b"] && settings.requiresSubprotocol)
-        #expect(settings.compression == .required && settings.closeTimeout == .seconds(1))
+        #expect(settings.compression == WebSocketCompression.required && settings.closeTimeout == .seconds(1))
         #expect(RouteSettings().with([]).subprotocols.isEmpty)
     }
 }
