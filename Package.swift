@@ -21,6 +21,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
@@ -91,7 +92,7 @@ let package = Package(
         .target(
             name: "DuplexServer",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, tracing,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, signals, tracing,
             ],
             swiftSettings: strict
         ),

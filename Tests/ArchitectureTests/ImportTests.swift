@@ -17,7 +17,7 @@ struct ImportTests {
             "DuplexBase", "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Synchronization", "Logging",
             "DequeModule",
         ],
-        "DuplexWire": ["DuplexBase", "HTTPTypes"],
+        "DuplexWire": ["DuplexBase", "HTTPTypes", "Synchronization"],
         "DuplexDeflate": ["DuplexWire", "CDuplexZlib"],
         "DuplexWebSockets": [
             "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
@@ -26,7 +26,7 @@ struct ImportTests {
         "DuplexJSON": ["DuplexWire", "DuplexWebSockets", "FoundationEssentials", "Foundation"],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
-            "Logging", "DequeModule", "ServiceLifecycle", "Tracing",
+            "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "Tracing",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

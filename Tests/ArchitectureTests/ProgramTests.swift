@@ -47,20 +47,13 @@ struct ProgramTests {
 
     private static let strict = ["-enable-upcoming-feature", "MemberImportVisibility"]
 
-    /// Those that need what `DuplexServer` doesn't hand on yet.
-    private static let waiting: Set<String> = ["Snippets/EchoServer.swift", "Snippets/LongMessages.swift"]
-
     @Test(
         "Where members are seen of what is imported by name only",
         arguments: Repository.paths(in: "Snippets").filter { $0.hasSuffix(".swift") }
     )
     func strictly(snippet: String) throws {
         let errors = try Self.errors(in: try Repository.text(of: snippet), Self.strict)
-        withKnownIssue {
-            #expect(errors == "")
-        } when: {
-            Self.waiting.contains(snippet)
-        }
+        #expect(errors == "")
     }
 
     @Test(

@@ -115,6 +115,7 @@ final class HTTPConnection {
 
     /// The client has broken a rule: the handler learns it where it reads, and where nobody answers, this does.
     func violated(_ error: HTTPError) {
+        services.ends.count(error.code == .timeout ? .silent : .violation, on: services.core)
         if let exchange, case .busy = runner {
             exchange.onLoop(services.loop, error) { $0.failBody($1) }
         } else {

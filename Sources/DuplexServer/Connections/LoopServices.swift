@@ -25,6 +25,7 @@ final class LoopServices {
     let session: HTTPServerSession.Settings
     let closeTimeout: Duration
     let hosts: AllowedHosts
+    let ends: EndSummary
     let logger: Logger
     let tracer: (any Tracer)?
     var table: RouteTable
@@ -47,6 +48,7 @@ final class LoopServices {
         session = settings.session
         closeTimeout = settings.closeTimeout
         hosts = settings.hosts
+        ends = settings.ends
         logger = settings.logger
         tracer = settings.tracer
     }
@@ -93,6 +95,7 @@ struct ServingSettings: Sendable {
     var session: HTTPServerSession.Settings
     var closeTimeout: Duration
     var hosts: AllowedHosts
+    var ends: EndSummary
     var logger: Logger
     var tracer: (any Tracer)?
 }

@@ -43,6 +43,10 @@ struct AllowedHosts: Sendable {
     private static func isLocal(_ name: Substring) -> Bool {
         if name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]" { return true }
         let numbers = name.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy(isByte)
+    }
+
+    private static func isByte(_ number: Substring) -> Bool {
+        number.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8(number) != nil
     }
 }

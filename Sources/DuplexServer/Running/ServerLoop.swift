@@ -12,6 +12,7 @@ final class ServerLoop: ConnectionOwner {
     let loop: EventLoop
     private let server: WebServer
     private let addresses: AddressCounter
+    private let ends: EndSummary
     private let state: LoopBound<State>
 
     /// A handler at work, run on the loop.
@@ -70,7 +71,8 @@ final class ServerLoop: ConnectionOwner {
         }
     }
 
-    init(server: WebServer, loop: EventLoop, addresses: AddressCounter) {
+    init(server: WebServer, loop: EventLoop, addresses: AddressCounter, ends: EndSummary) {
+        self.ends = ends
         self.server = server
         self.loop = loop
         self.addresses = addresses
@@ -93,7 +95,7 @@ final class ServerLoop: ConnectionOwner {
 
     private func services(_ table: RouteTable) -> LoopServices {
         if let services = state.value.services { return services }
-        let services = LoopServices(loop: loop, owner: self, settings: server.serving, table: table)
+        let services = LoopServices(loop: loop, owner: self, settings: server.serving(ends), table: table)
         state.value.services = services
         return services
     }
@@ -182,7 +184,7 @@ final class ServerLoop: ConnectionOwner {
     }
 
     private func remove(_ socket: isolated WebSocket) {
-        socket.logEnd(to: server.logger)
+        socket.logEnd(to: server.logger, summary: ends)
         addresses.leave(socket.remoteAddress)
         let id = ObjectIdentifier(socket)
         state.value.openWebSockets -= 1

@@ -113,7 +113,8 @@ public struct WebServer: Sendable {
             logger: logger
         )
         let addresses = AddressCounter(limit: limits.connectionsPerAddress)
-        let loops = group.loops.map { ServerLoop(server: self, loop: $0, addresses: addresses) }
+        let ends = EndSummary(logger: logger)
+        let loops = group.loops.map { ServerLoop(server: self, loop: $0, addresses: addresses, ends: ends) }
         // Not children, which would be cancelled with this task: handlers go on until it is their connection's turn to end.
         let running = loops.map { loop in Task(executorPreference: loop.loop) { await loop.run() } }
         var failure: (any Error)?
@@ -132,6 +133,7 @@ public struct WebServer: Sendable {
         for loop in loops { loop.beginToEnd() }
         for loop in loops where leavesHandlersBehind { await loop.untilCut() }
         for task in running where !leavesHandlersBehind { await task.value }
+        ends.flush()
         if let failure { throw failure }
     }
 
@@ -195,11 +197,12 @@ public struct WebServer: Sendable {
     }
 
     /// What connections are served with.
-    var serving: ServingSettings {
+    func serving(_ ends: EndSummary) -> ServingSettings {
         ServingSettings(
             session: HTTPServerSession.Settings(limits: limits, idleTime: idleTimeout),
             closeTimeout: closeTimeout,
             hosts: AllowedHosts(allowedHosts, isLocal: address.isLoopback),
+            ends: ends,
             logger: logger,
             tracer: tracer
         )

@@ -38,6 +38,7 @@ import Testing
     private func start(loops: Int = 1, _ configure: (inout WebServer) -> Void) async throws -> Running {
         let group = try EventLoopGroup(loops: loops)
         var server = WebServer(host: "127.0.0.1", port: 0)
+        server.allowedHosts = ["*"]
         server.group = group
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         configure(&server)

@@ -120,8 +120,8 @@ extension HTTPServerSession {
         _ framing: ResponseFraming,
         to bytes: inout [UInt8]
     ) {
-        // RFC 9110 section 8.6: 204 has none; in 304 and in answer to HEAD it is that of the body that isn't sent.
-        if case .bytes(let count) = length, status != .noContent, status != .notModified || count > 0 {
+        // RFC 9110 section 8.6: 204 has none, 304 needs none; in answer to HEAD it is that of the body that isn't sent.
+        if case .bytes(let count) = length, status != .noContent, status != .notModified {
             HeadWriter.append("Content-Length: ", number: count, to: &bytes)
         } else if framing == .chunked {
             HeadWriter.append("Transfer-Encoding", "chunked", to: &bytes)

@@ -235,12 +235,16 @@ public struct HTTPServerSession: Sendable {
         var decoder = decoder
         input = .over
         let start = position
-        while let piece = try? decoder.next(bytes, from: &position) {
-            // Also of a body that came whole: where it is cut must make no difference.
-            if position - start > left { return false }
-            guard case .end = piece else { continue }
-            expectRequest(now)
-            return true
+        do throws(HTTPError) {
+            while let piece = try decoder.next(bytes, from: &position) {
+                // Also of a body that came whole: where it is cut must make no difference.
+                if position - start > left { return false }
+                guard case .end = piece else { continue }
+                expectRequest(now)
+                return true
+            }
+        } catch {
+            return false
         }
         let taken = position - start
         pace?.received(taken, now: now)

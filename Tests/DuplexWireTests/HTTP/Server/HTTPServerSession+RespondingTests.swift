@@ -62,14 +62,14 @@ import Testing
     @Test(
         "There is no body in answer to HEAD and with 204 and 304, whatever the app writes",
         arguments: [
-            ("HEAD", HTTPResponse.Status.ok, "Content-Length: 2\r\n"), ("GET", .noContent, ""), ("GET", .notModified, "Content-Length: 2\r\n"),
+            ("HEAD", HTTPResponse.Status.ok, "Content-Length: 2\r\n"), ("GET", .noContent, ""),
+            ("GET", .notModified, ""), ("HEAD", .noContent, ""),
         ]
     )
-    func bodiless(method: String, status: HTTPResponse.Status, length: String) {
+    func bodiless(method: String, status: HTTPResponse.Status, fields: String) {
         var server = server("\(method) / HTTP/1.1\nHost: a\n\n")
         #expect(server.answer("hi", status: status) == .next)
-        #expect(server.text.hasSuffix(length + "\r\n\r\n") || length.isEmpty && server.text.hasSuffix("\r\n\r\n"))
-        #expect(!server.text.hasSuffix("hi") && server.text.contains("Content-Length") == !length.isEmpty)
+        #expect(server.text.hasSuffix(" \(status.reasonPhrase)\r\n\(fields)\r\n"))
         #expect(!server.session.isAnswering)
     }
 

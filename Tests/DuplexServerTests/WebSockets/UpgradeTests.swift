@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestPeers
+import DuplexWebSockets
+import Testing
+
+@Suite struct UpgradeTests {
+    @Test("A WebSocket may begin behind a request that was answered by a task, and behind one that was answered at once")
+    func behindOthers() async throws {
+        try await withServer { server in
+            server.get("/now") { _ in "now" }
+            server.get("/later") { _ in
+                await Task.yield()
+                return "later"
+            }
+            server.webSocket("/socket") { socket, request in try await socket.send(request.path) }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            for path in ["now", "later"] {
+                #expect(try await peer.response(to: "GET /\(path) HTTP/1.1\r\nHost: a\r\n\r\n").text == path)
+            }
+            #expect(try await peer.response(to: RawPeer.upgradeRequest("/socket")).status == 101)
+            #expect(try await peer.readFrame().text == "/socket")
+            await peer.close()
+        }
+    }
+}
