@@ -48,7 +48,7 @@ public actor WebSocket {
     /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
     var delivered: Message?
     var carryStart: Int32 = 0
-    /// How many more frames are parsed in this turn.
+    /// How many more frames are parsed in this turn; with a synchronous handler only whether any are.
     var frameAllowance = WebSocket.framesPerTurn
     var receiver: Waiter<Void>?
 
@@ -138,6 +138,7 @@ public actor WebSocket {
             tap: setup.observation?.tap?.tap(id, loop.clock),
             now: Instant(core.now)
         )
+        session.boundFrames(to: Self.framesPerTurn)
         record = ConnectionRecord.make(setup.observation, session, channel.value)
         let rates = ReceivingRates(setup.limits, now: Instant(core.now))
         if setup.streamsMessages || rates != nil { streams = PieceTraffic() }

@@ -33,7 +33,6 @@ extension WebSocket {
         let now = Instant(channel.core.now)
         // The session counts them all: none goes the short way.
         parsedMessages = 0
-        session.allowFrames(frameAllowance)
         var position = start
         while isTaking, session.state != .open || hasRoom(streams) {
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
@@ -45,7 +44,7 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
-        frameAllowance = session.allowedFrames
+        if position < bytes.byteCount && hasRoom(streams) { frameAllowance = 0 }
         if session.state == .open && !hasRoom(streams) { channel.isReading = false }
         return position
     }

@@ -29,11 +29,11 @@ extension WebSocket {
     /// Parses what has arrived; keeps what the inbox has no room for.
     private func take(_ bytes: inout MutableRawSpan) {
         guard isTaking else { return }
-        frameAllowance = Self.framesPerTurn
         let position: Int
         if let handler {
             position = parse(&bytes, for: handler)
         } else {
+            frameAllowance = Self.framesPerTurn
             position = parse(&bytes)
         }
         if isHeldBack { channel.isReading = false }
@@ -93,11 +93,9 @@ extension WebSocket {
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
         let now = Instant(channel.core.now)
-        let allowance = frameAllowance
         var position = start
         var count: Int32 = 0
-        session.allowFrames(allowance)
-        while isTaking, count < allowance {
+        while isTaking, count < Self.framesPerTurn {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
@@ -114,7 +112,8 @@ extension WebSocket {
             }
         }
         parsedMessages = count
-        frameAllowance = min(allowance - count, session.allowedFrames)
+        // Nothing else leaves something.
+        if position < bytes.byteCount { frameAllowance = 0 }
         return position
     }
 
@@ -127,7 +126,6 @@ extension WebSocket {
         let allowance = frameAllowance
         var position = start
         var count: Int32 = 0
-        session.allowFrames(allowance)
         while isTaking, isInboxOpen, count < allowance {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
@@ -142,7 +140,7 @@ extension WebSocket {
             }
         }
         parsedMessages = count
-        frameAllowance = min(allowance - count, session.allowedFrames)
+        frameAllowance = position < bytes.byteCount && isInboxOpen ? 0 : allowance - count
         if !isInboxOpen { channel.isReading = false }
         return position
     }

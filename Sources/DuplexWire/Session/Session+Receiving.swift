@@ -12,12 +12,13 @@ extension Session {
     ///   - input: what has arrived; may be changed up to `position`.
     ///   - position: where to begin; moved.
     ///   - now: the time.
-    /// - Returns: the next event; `nil` once all of the input is taken, or as many frames as ``allowFrames(_:)`` says.
+    /// - Returns: the next event; `nil` once all of the input is taken, or as many frames as ``boundFrames(to:)`` says.
     public func nextEvent(in input: inout MutableRawSpan, at position: inout Int, now: Instant) -> Event? {
         if !streamsMessages, let message = nextWholeMessage(in: &input, at: &position, now: now) {
             return .message(message.kind, .input(message.range))
         }
         guard position < input.byteCount || hasMoreToGive else { return nil }
+        if now != lastHeard { framesAllowed = frameBound }
         lastHeard = now
         return nextPart(&input, &position, now)
     }
@@ -138,17 +139,18 @@ extension Session {
         }
     }
 
-    /// Bounds the work of a turn: that many more frames are begun, and then ``nextEvent(in:at:now:)`` leaves what there is.
+    /// Bounds the work of a turn: so many frames are begun at one instant, and then ``nextEvent(in:at:now:)`` leaves what there
+    /// is until it is asked at a later one.
     ///
     /// Empty frames, pings and pongs cost their sender next to nothing, and most of them make no message whose number could be
     /// bounded. Those that ``nextWholeMessage(in:at:now:)`` gives are the owner's to count. Default: any number.
-    public func allowFrames(_ count: Int32) { framesAllowed = count }
-
-    /// How many frames may still be begun.
-    public var allowedFrames: Int32 { framesAllowed }
+    public func boundFrames(to count: Int32) {
+        frameBound = count
+        framesAllowed = count
+    }
 
     private func begin(_ header: FrameHeader, _ now: Instant) throws(ProtocolError) {
-        if framesAllowed != .max { framesAllowed -= 1 }
+        framesAllowed &-= frameBound == .max ? 0 : 1
         if let streaming, header.opcode != .continuation { streaming.frames &+= 1 }
         if !header.opcode.isControl {
             if !isMidMessage { beginMessage(header, now) }

@@ -76,7 +76,8 @@ public final class Session {
     var isDeaf = false
     /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
     var isMute = false
-    /// How many frames ``nextEvent(in:at:now:)`` still begins; `Int32.max` for any number.
+    /// How many frames ``nextEvent(in:at:now:)`` begins at one instant, and how many it still does.
+    var frameBound = Int32.max
     var framesAllowed = Int32.max
     /// Whether the last message to arrive was begun and never ended, and nothing more will come.
     public internal(set) var endedWithinMessage = false
