@@ -1,6 +1,8 @@
 // A test of a timeout that takes no time, and of a peer that breaks the protocol.
 import DuplexSockets
 import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
 
 // A loop whose time stands still until it is moved.
 try await TestLoop.run { loop in
