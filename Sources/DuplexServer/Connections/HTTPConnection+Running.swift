@@ -68,14 +68,23 @@ extension HTTPConnection {
             case .busy(let work?, let task):
                 connection.value.runner = .busy(next: nil, task: task)
                 return work
-            case .busy(nil, let task):
+            case .busy(nil, _):
                 // What ends the wait is the next request or the end of the connection.
                 try? await waitOnLoop { (waiter: Waiter<Void>) in
-                    connection.value.runner = .waiting(waiter, task)
+                    connection.value.park(waiter)
                 } onCancel: {
                 }
             case .waiting: return nil
             }
+        }
+    }
+
+    /// Has the runner wait, unless something has come on its way here, which may have taken a turn of the loop.
+    private func park(_ waiter: Waiter<Void>) {
+        if case .busy(nil, let task) = runner {
+            runner = .waiting(waiter, task)
+        } else {
+            waiter.resume(returning: ())
         }
     }
 
