@@ -10,7 +10,7 @@ import Logging
 
 extension HTTPConnection {
     func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) {
-        guard services.hosts.contain(head.host) else { return respond(Self.misdirected) }
+        guard services.allowsHost(of: head) else { return respond(Self.misdirected) }
         switch services.table.decide(head) {
         case .refuse(let response): respond(response)
         case .upgrade(let endpoint, let parameters):

@@ -32,6 +32,8 @@ final class LoopServices {
     /// Whether the server has begun to end.
     var isStopping = false
     unowned let owner: any ConnectionOwner
+    /// The last request that was for an allowed host: most are for the same one.
+    private var allowed: RequestHead?
     /// What is being written of a response, on its way to the channel.
     var scratch: [UInt8] = []
 
@@ -54,6 +56,15 @@ final class LoopServices {
     }
 
     var now: MonotonicInstant { core.now }
+
+    /// Whether a request is for a host that the server answers for.
+    func allowsHost(of head: RequestHead) -> Bool {
+        if !hosts.isRestricted { return true }
+        if let allowed, head.hasHost(of: allowed) { return true }
+        guard hosts.contain(head.host) else { return false }
+        allowed = head
+        return true
+    }
 
     /// The value of Date (RFC 9110 section 6.6.1); made once in a second.
     func dateValue() -> String {

@@ -10,7 +10,7 @@ import DuplexSockets
 /// others when it is told to (RFC 9110 section 7.4, 421).
 struct AllowedHosts: Sendable {
     private let names: Set<String>
-    private let isRestricted: Bool
+    let isRestricted: Bool
 
     /// Makes a value.
     ///

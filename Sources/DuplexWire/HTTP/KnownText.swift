@@ -23,12 +23,14 @@ struct KnownText: Sendable {
     }
 
     /// Whether the text stands at that place.
+    @inline(__always)
     func isAt(_ start: Int, of input: RawSpan) -> Bool { compare(input, start, 0) }
 
     /// Whether the text stands at that place in either case; the text is in lower case, and the input has no controls there.
     ///
     /// Letters of either case, digits and hyphens become what the text has by the bit that parts the cases, and nothing
     /// else but controls does.
+    @inline(__always)
     func isAnyCaseAt(_ start: Int, of input: RawSpan) -> Bool { compare(input, start, 0x2020_2020_2020_2020) }
 
     @inline(__always)

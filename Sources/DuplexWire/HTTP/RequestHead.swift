@@ -42,6 +42,9 @@ extension RequestHead {
     /// Taken from the target if that names one, and from Host otherwise (RFC 9112 section 3.3). Empty if an HTTP/1.0
     /// client names none.
     public var host: String { content.host }
+
+    /// Whether both are for the same host, as it was sent; false where that can't be told at a glance.
+    package func hasHost(of other: RequestHead) -> Bool { content.hasHost(of: other.content) }
 }
 
 extension RequestHead {

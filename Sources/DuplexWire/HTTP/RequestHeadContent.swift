@@ -71,6 +71,10 @@ final class RequestHeadContent: Sendable {
 
     var host: String { parts?.host ?? Grammar.lowercased(Self.string(bytes, hostRange)) }
 
+    func hasHost(of other: RequestHeadContent) -> Bool {
+        !hostRange.isEmpty && bytes[hostRange] == other.bytes[other.hostRange]
+    }
+
     var fields: HTTPFields {
         if let parts { return parts.fields }
         return parsedFields.withLock { parsed in
