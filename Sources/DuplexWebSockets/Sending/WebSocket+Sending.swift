@@ -110,7 +110,8 @@ extension WebSocket {
 
     /// Sends a payload from where it lies, behind its header: it needs no mask, so copying it would be for nothing.
     private func writeDirectly(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel) {
-        guard session.canSend else { return }
+        // Behind a send that has failed nothing is counted that could be taken back.
+        guard session.canSend, channel.canWrite else { return }
         channel.write(capacity: FrameHeader.maximumSize) { output in
             session.encodeHeader(kind, payload: payload.byteCount, into: &output)
         }

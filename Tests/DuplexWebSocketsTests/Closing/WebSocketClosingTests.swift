@@ -235,19 +235,16 @@ import Testing
     @Test("An answer to the last message goes out before the answer to the close that came behind it")
     func grace() async throws {
         try await withClient { socket, peer in
-            try await peer.send(.text("last"))
-            #expect(try await socket.receive() == "last")
-            try await peer.send(.close(1_000))
-            try await Self.answer(on: socket)
+            let answering = await waiting(on: socket) { socket in
+                let message = try await socket.receive()
+                try await socket.send("answer")
+                return message
+            }
+            try await peer.send(.text("last"), .close(1_000))
+            #expect(try await answering.value == "last")
             #expect(try await peer.readFrame().text == "answer")
             #expect(try await peer.readFrame().closeCode == 1_000)
         }
-    }
-
-    /// Without leaving the loop behind the peer's close, which waits for a moment only.
-    private static func answer(on socket: isolated WebSocket) async throws {
-        while socket.closeReport.received == nil { await Task.yield() }
-        try await socket.send("answer")
     }
 
     @Test("A reset ends the connection at once: whoever waits gets an error, and the report says so")
