@@ -92,7 +92,8 @@ let package = Package(
         .target(
             name: "DuplexServer",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, signals, tracing,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, signals,
+                tracing,
             ],
             swiftSettings: strict
         ),

@@ -122,8 +122,8 @@ package func withPair<Result: Sendable>(
     let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
     return try await withServer { server in
         // Requests of tests are for hosts of all kinds.
-    server.allowedHosts = ["*"]
-    configure(&server)
+        server.allowedHosts = ["*"]
+        configure(&server)
         server.webSocket("/") { socket in
             opened.yield(socket)
             for await _ in gate {}

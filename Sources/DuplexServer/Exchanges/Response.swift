@@ -7,7 +7,7 @@ public import HTTPTypes
 ///
 /// Its length, the date and what concerns the connection are added when it is sent; such fields of the app's are left out.
 public struct Response: Sendable {
-    /// The status. Default: 200.
+    /// The status; 200 by default.
     public var status: HTTPResponse.Status
     /// The body; not sent in answer to HEAD.
     public var body: ResponseBody

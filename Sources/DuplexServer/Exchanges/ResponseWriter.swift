@@ -20,7 +20,7 @@ public struct ResponseWriter: Sendable {
         try await exchange.write(bytes)
     }
 
-    /// Writes a piece of text in UTF-8; see ``write(_:)-([UInt8])``.
+    /// Writes a piece of text in UTF-8; as bytes are.
     public func write(_ text: String) async throws {
         try await exchange.write(Array(text.utf8))
     }

@@ -26,7 +26,7 @@ extension WebServer: RouteBuilder {
     }
 }
 
-/// Routes with a common path and common options; see ``RouteBuilder/group(_:_:_:)``.
+/// Routes with a common path and common options; see `RouteBuilder.group`.
 public struct RouteGroup: RouteBuilder, Sendable {
     let prefix: String
     let options: [RouteOption]
@@ -93,7 +93,7 @@ extension RouteBuilder {
         add(.get, path, options, .task { request in try await handler(request).response })
     }
 
-    /// Answers POST; see ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``.
+    /// Answers POST; see `get`.
     public mutating func post(
         _ path: String,
         _ options: RouteOption...,
@@ -102,7 +102,7 @@ extension RouteBuilder {
         add(.post, path, options, .task { request in try await handler(request).response })
     }
 
-    /// Answers one method by a handler that doesn't wait; see ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``.
+    /// Answers one method by a handler that doesn't wait; see `get`.
     public mutating func on(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -112,7 +112,7 @@ extension RouteBuilder {
         add(method, path, options, .immediate { request in try handler(request).response })
     }
 
-    /// Answers one method by a handler that may wait; see ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``.
+    /// Answers one method by a handler that may wait; see `get`.
     public mutating func on(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -138,7 +138,7 @@ extension RouteBuilder {
     /// Returning closes with 1000; throwing closes with 1011 and logs why; being cancelled closes with 1001.
     ///
     /// - Parameters:
-    ///   - path: as in ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``; `*` takes every path that no other
+    ///   - path: as in `get`; `*` takes every path that no other
     ///     WebSocket has.
     ///   - options: what this route has otherwise than the server.
     ///   - handler: isolated to its socket, so that it runs without a hop next to its state.
@@ -153,7 +153,7 @@ extension RouteBuilder {
     /// Opens WebSockets whose handler is given the request: the parameters of the path, the query, the fields.
     ///
     /// - Parameters:
-    ///   - path: as in ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``, so that `/rooms/:id` makes
+    ///   - path: as in `get`, so that `/rooms/:id` makes
     ///     `request.parameters["id"]`.
     ///   - options: what this route has otherwise than the server.
     ///   - handler: isolated to its socket, and gets the request that opened the connection, whose memory is held as long
@@ -180,7 +180,7 @@ extension RouteBuilder {
     /// ```
     ///
     /// - Parameters:
-    ///   - path: as in ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``.
+    ///   - path: as in `get`.
     ///   - options: what this route has otherwise than the server.
     ///   - admit: decides on each request that is a WebSocket's by the rules and from an origin that may connect. It may
     ///     take its time, while what the client sends waits. What it throws is logged and answered with 500.
@@ -203,7 +203,7 @@ extension RouteBuilder {
     /// Opens WebSockets where the app agrees, once it has looked at the request.
     ///
     /// - Parameters:
-    ///   - path: as in ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``.
+    ///   - path: as in `get`.
     ///   - options: what this route has otherwise than the server.
     ///   - admit: decides on each request.
     ///   - handler: gets the socket and the request.
@@ -219,7 +219,7 @@ extension RouteBuilder {
     /// Opens WebSockets where the app agrees, handled synchronously on their loops.
     ///
     /// - Parameters:
-    ///   - path: as in ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``.
+    ///   - path: as in `get`.
     ///   - options: what this route has otherwise than the server.
     ///   - admit: decides on each request.
     ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
@@ -236,7 +236,7 @@ extension RouteBuilder {
     /// Opens WebSockets, handled synchronously on their loops, without a task and without copies.
     ///
     /// - Parameters:
-    ///   - path: as in ``get(_:_:handler:)-(_,_,(Request)->ResponseConvertible)``; `*` takes every path that no other
+    ///   - path: as in `get`; `*` takes every path that no other
     ///     WebSocket has.
     ///   - options: what this route has otherwise than the server.
     ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.

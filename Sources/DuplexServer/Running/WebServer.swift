@@ -36,8 +36,9 @@ public struct WebServer: Sendable {
     /// only: any page could otherwise reach it by a name of its own that leads to this machine (DNS rebinding). The names
     /// here are allowed beside those; `"*"` allows all, for a server behind a proxy that passes the host on.
     public var allowedHosts: [String]?
-    /// Whether ``run()`` returns although handlers still run that have been cancelled for ``closeTimeout``; they go on by
-    /// themselves then. Default: false. They are named in the log either way.
+    /// Whether ``run()`` returns although handlers still run that have been cancelled for ``closeTimeout``; not by default.
+    ///
+    /// They go on by themselves then. They are named in the log either way.
     public var leavesHandlersBehind = false
     /// The subprotocols that WebSocket routes speak, the preferred one first.
     public var subprotocols: [String] = []

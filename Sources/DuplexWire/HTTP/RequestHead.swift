@@ -71,7 +71,13 @@ extension RequestHead {
         // An HTTP/1.0 client can't understand the answer, so its expectation is ignored.
         self.expectsContinue = version >= .http11 && fields.hasToken("100-continue", in: .expect)
         self.hasUpgrade = fields.contains(.upgrade)
-        self.content = RequestHeadContent(target: target, path: parsed.path, query: parsed.query, host: host, fields: fields)
+        self.content = RequestHeadContent(
+            target: target,
+            path: parsed.path,
+            query: parsed.query,
+            host: host,
+            fields: fields
+        )
     }
 
     private static func host(

@@ -104,7 +104,8 @@ struct WholeHead {
             switch input.byte(at: position) {
             case UInt8(ascii: "G"): takes(input, Self.get) ? .get : nil
             case UInt8(ascii: "P"):
-                takes(input, Self.post) ? .post : takes(input, Self.put) ? .put : takes(input, Self.patch) ? .patch : nil
+                takes(input, Self.post)
+                    ? .post : takes(input, Self.put) ? .put : takes(input, Self.patch) ? .patch : nil
             case UInt8(ascii: "H"): takes(input, Self.head) ? .head : nil
             case UInt8(ascii: "D"): takes(input, Self.delete) ? .delete : nil
             case UInt8(ascii: "O"): takes(input, Self.options) ? .options : nil
@@ -167,7 +168,9 @@ struct WholeHead {
             guard length == nil, let count = Self.decimal(input, value) else { return false }
             length = count
         case 17 where Self.transferEncoding.isAnyCaseAt(name.lowerBound, of: input):
-            guard !isChunked, value.count == 7, Self.chunked.isAnyCaseAt(value.lowerBound, of: input) else { return false }
+            guard !isChunked, value.count == 7, Self.chunked.isAnyCaseAt(value.lowerBound, of: input) else {
+                return false
+            }
             isChunked = true
         default: break
         }
@@ -180,7 +183,9 @@ struct WholeHead {
         while index < value.upperBound, isPlainHostByte(input.byte(at: index)) { index += 1 }
         guard index > value.lowerBound else { return false }
         guard index < value.upperBound else { return true }
-        guard input.byte(at: index) == UInt8(ascii: ":"), (2...5).contains(value.upperBound - index) else { return false }
+        guard input.byte(at: index) == UInt8(ascii: ":"), (2...5).contains(value.upperBound - index) else {
+            return false
+        }
         // A zero in front would be left out of the host and the port that the longer way makes.
         guard input.byte(at: index + 1) != UInt8(ascii: "0") else { return false }
         return ((index + 1)..<value.upperBound).allSatisfy { Grammar.isDigit(input.byte(at: $0)) }

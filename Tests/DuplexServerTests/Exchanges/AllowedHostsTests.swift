@@ -34,7 +34,9 @@ import Testing
         }
     }
 
-    @Test("A page whose name was led to this machine gets 421, for requests and for WebSockets, also with its own Origin")
+    @Test(
+        "A page whose name was led to this machine gets 421, for requests and for WebSockets, also with its own Origin"
+    )
     func rebinding() async throws {
         try await withServer { server in
             server.allowedHosts = nil

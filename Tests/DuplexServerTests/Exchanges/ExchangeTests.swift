@@ -151,12 +151,14 @@ import Testing
         let total = 1_024
         try await withServer { server in
             server.get("/") { _ in
-                Response(body: .writer(length: total * piece.count) { writer in
-                    for _ in 0..<total {
-                        try await writer.write(piece)
-                        written.add(1, ordering: .relaxed)
+                Response(
+                    body: .writer(length: total * piece.count) { writer in
+                        for _ in 0..<total {
+                            try await writer.write(piece)
+                            written.add(1, ordering: .relaxed)
+                        }
                     }
-                })
+                )
             }
         } _: { address in
             let peer = try await RawPeer.connect(to: address)
@@ -186,7 +188,11 @@ import Testing
             try await peer.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
             let chunk = [UInt8](repeating: 0x42, count: 1_024 * 1_024)
             // More than the system's buffers hold: the write can't end before the handler reads.
-            await #expect { try await peer.socket.write(chunk + chunk + chunk + chunk + chunk + chunk + chunk + chunk, timeout: .milliseconds(50))
+            await #expect {
+                try await peer.socket.write(
+                    chunk + chunk + chunk + chunk + chunk + chunk + chunk + chunk,
+                    timeout: .milliseconds(50)
+                )
             } throws: { ($0 as? SocketError)?.code == .timedOut }
             open.finish()
             for _ in 0..<56 { try await peer.socket.write(chunk) }

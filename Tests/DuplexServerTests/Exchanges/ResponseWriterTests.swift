@@ -47,9 +47,11 @@ import Testing
         let (errors, tell) = AsyncStream<HTTPError.Code?>.makeStream()
         try await withServer { server in
             server.get("/") { _ in
-                Response(body: .writer(length: 2) { writer in
-                    do { try await writer.write("abc") } catch { tell.yield((error as? HTTPError)?.code) }
-                })
+                Response(
+                    body: .writer(length: 2) { writer in
+                        do { try await writer.write("abc") } catch { tell.yield((error as? HTTPError)?.code) }
+                    }
+                )
             }
         } _: { address in
             let peer = try await RawPeer.connect(to: address)

@@ -72,7 +72,8 @@ import Testing
             server.get("/users/:id") { _ in "" }
             server.get("/users/me") { _ in "" }
         }
-        for (target, pattern) in [("/users/me", "/users/me"), ("/users/7", "/users/:id"), ("/users/m%65", "/users/me")] {
+        for (target, pattern) in [("/users/me", "/users/me"), ("/users/7", "/users/:id"), ("/users/m%65", "/users/me")]
+        {
             let head = try RequestHead(method: .get, target: target, fields: [.init("host") ?? .accept: "a"])
             guard case .respond(let endpoint, _) = table.decide(head) else {
                 Issue.record("Nothing answers \(target).")

@@ -77,10 +77,13 @@ import Testing
             var name: String
         }
         try await withServer { server in
-            server.webSocket("/rooms/:id", admit: { request -> Admission<User> in
-                guard let name = request.fields[.cookie] else { return .refused(.unauthorized, "Please log in.") }
-                return .accepted(User(name: name))
-            }) { socket, request, user in
+            server.webSocket(
+                "/rooms/:id",
+                admit: { request -> Admission<User> in
+                    guard let name = request.fields[.cookie] else { return .refused(.unauthorized, "Please log in.") }
+                    return .accepted(User(name: name))
+                }
+            ) { socket, request, user in
                 try await socket.send("\(user.name) in \(request.parameters["id"] ?? "")")
             }
         } _: { address in

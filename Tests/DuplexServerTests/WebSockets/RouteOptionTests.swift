@@ -9,7 +9,9 @@ import Testing
 
 /// What belongs to a route is a route's.
 @Suite struct RouteOptionTests {
-    @Test("Each WebSocket has the subprotocols, origins and compression of its route, and the server's where it has none")
+    @Test(
+        "Each WebSocket has the subprotocols, origins and compression of its route, and the server's where it has none"
+    )
     func webSockets() async throws {
         try await withServer { server in
             server.subprotocols = ["general"]

@@ -7,7 +7,9 @@ import DuplexWebSockets
 import Testing
 
 @Suite struct UpgradeTests {
-    @Test("A WebSocket may begin behind a request that was answered by a task, and behind one that was answered at once")
+    @Test(
+        "A WebSocket may begin behind a request that was answered by a task, and behind one that was answered at once"
+    )
     func behindOthers() async throws {
         try await withServer { server in
             server.get("/now") { _ in "now" }

@@ -41,7 +41,10 @@ extension HTTPServerSession {
         into bytes: inout [UInt8]
     ) throws(HTTPError) {
         guard case .due = output, status.kind == .informational, status != .switchingProtocols else {
-            throw HTTPError(.wrongOrder, "\(status.code) can't be sent here: an interim response comes before the final one")
+            throw HTTPError(
+                .wrongOrder,
+                "\(status.code) can't be sent here: an interim response comes before the final one"
+            )
         }
         guard facts.version >= .http11 else { return }
         if status == .continue { facts.awaitsContinue = false }
@@ -74,7 +77,10 @@ extension HTTPServerSession {
         into bytes: inout [UInt8]
     ) throws(HTTPError) -> Bool {
         guard case .due = output, status.code >= 200 else {
-            throw HTTPError(.wrongOrder, "the response \(status.code) can't begin here: none is due, or it isn't a final one")
+            throw HTTPError(
+                .wrongOrder,
+                "the response \(status.code) can't begin here: none is due, or it isn't a final one"
+            )
         }
         let length = resolve(length, fields)
         let framing = framing(status, length)

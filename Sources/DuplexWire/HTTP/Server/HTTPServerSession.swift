@@ -30,9 +30,9 @@ public struct HTTPServerSession: Sendable {
     public struct Settings: Sendable {
         /// Of these, `headSize`, `headFields`, `headTime`, `bodySize` and `bodyRate`.
         public var limits: Limits
-        /// How long the connection may stay without a request. Default: 60 s.
+        /// How long the connection may stay without a request; 60 seconds by default.
         public var idleTime: Duration
-        /// How much of a request's body that the app didn't take is read past to keep the connection. Default: 64 KiB.
+        /// How much of a request's body that the app didn't take is read past to keep the connection; 64 KiB by default.
         public var discardSize: ByteCount
 
         /// Makes settings.

@@ -26,7 +26,8 @@ import Testing
             "GET /1 HTTP/1.1\nHost: a\n\nPOST /2 HTTP/1.1\nHost: a\nContent-Length: 5\n\nhelloGET /3 HTTP/1.1\nHost: a\n\n",
             "POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n3\nabc\n2;x\nde\n0\nT: 1\n\nGET /2 HTTP/1.1\nHost: a\n\n",
             "\nGET / HTTP/1.1\nHost: a\nConnection: close\n\nGET /never HTTP/1.1\nHost: a\n\n",
-            "GET / HTTP/1.1\nHost: a\n\nnonsense\n\n", "POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n3\nabcd\n",
+            "GET / HTTP/1.1\nHost: a\n\nnonsense\n\n",
+            "POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n3\nabcd\n",
             "POST / HTTP/1.0\nHost: a\nContent-Length: 1\nConnection: keep-alive\n\nxGET / HTTP/1.0\n\n",
         ]
     )
@@ -43,7 +44,11 @@ import Testing
     @Test("A body comes in pieces, with its end and its trailers")
     func bodies() {
         var server = ScriptedServer()
-        #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n2\nab")) == ["POST /", "body ab"])
+        #expect(
+            server.receive(wire("POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n2\nab")) == [
+                "POST /", "body ab",
+            ]
+        )
         #expect(server.receive(wire("\n1\nc\n0\nX-Sum: 3\n\n")) == ["body c", "end X-Sum=3"])
     }
 
@@ -79,7 +84,11 @@ import Testing
     func largerBody() {
         var server = ScriptedServer(HTTPServerSession.Settings(limits: .internet.with(bodySize: 2)))
         server.bodySize = 5
-        #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nContent-Length: 5\n\nhello")) == ["POST /", "body hello", "end"])
+        #expect(
+            server.receive(wire("POST / HTTP/1.1\nHost: a\nContent-Length: 5\n\nhello")) == [
+                "POST /", "body hello", "end",
+            ]
+        )
     }
 
     @Test("What the app doesn't take of a body is read past, and the connection goes on")
@@ -164,7 +173,9 @@ import Testing
 
     @Test("The first head and every head from its first byte on have headTime; between requests there is the idle time")
     func headTime() {
-        var server = ScriptedServer(HTTPServerSession.Settings(limits: .internet.with(headTime: .seconds(10)), idleTime: .seconds(60)))
+        var server = ScriptedServer(
+            HTTPServerSession.Settings(limits: .internet.with(headTime: .seconds(10)), idleTime: .seconds(60))
+        )
         #expect(server.session.deadline == .after(10))
         #expect(server.receive(wire("GET / HTTP/1.1\nHost: a\n\n"), at: .after(3)) == ["GET /"])
         #expect(server.session.deadline == nil)
