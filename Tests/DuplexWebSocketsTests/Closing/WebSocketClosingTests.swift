@@ -232,17 +232,29 @@ import Testing
         }
     }
 
+    /// Sends every message back from within the call that brings it.
+    private struct Echo: WebSocketHandler {
+        func received(_ bytes: RawSpan, _ kind: Message.Kind, on socket: isolated WebSocket) {
+            socket.enqueue(bytes, kind)
+        }
+    }
+
     @Test("An answer to the last message goes out before the answer to the close that came behind it")
-    func grace() async throws {
-        try await withClient { socket, peer in
-            let answering = await waiting(on: socket) { socket in
-                let message = try await socket.receive()
-                try await socket.send("answer")
-                return message
-            }
+    func lastAnswer() async throws {
+        try await withClient(handler: Echo()) { socket, peer in
             try await peer.send(.text("last"), .close(1_000))
-            #expect(try await answering.value == "last")
-            #expect(try await peer.readFrame().text == "answer")
+            #expect(try await peer.readFrame().text == "last")
+            #expect(try await peer.readFrame().closeCode == 1_000)
+        }
+        // A handler of a server runs on its connection's loop, and so within the turn.
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        } _: { address in
+            let peer = try await RawPeer.openWebSocket(to: address)
+            try await peer.send(.text("last"), .close(1_000))
+            #expect(try await peer.readFrame().text == "last")
             #expect(try await peer.readFrame().closeCode == 1_000)
         }
     }
