@@ -50,10 +50,13 @@ package final class LoopCore {
     /// The number of descriptors that are watched.
     package private(set) var watchedCount = 0
     private var timers: TimerWheel
+    // Whether the lists below have something in them. Beside them, because each look at a list that is moved about costs a
+    // check for overlapping accesses, some fifty instructions, and a turn looks often.
+    private var hasJobs = false
+    private var hasDirty = false
+    private var hasCalled = false
     private var jobs: [UnownedJob] = []
-    private var runningJobs: [UnownedJob] = []
     private var dirty: [any Flushable] = []
-    private var flushing: [any Flushable] = []
     private var events: [PollEvent] = []
     private var dueTimers: [DueTimer] = []
     private var called: [any TurnTarget] = []
@@ -163,16 +166,20 @@ package final class LoopCore {
 
     package func append(_ job: UnownedJob) {
         jobs.append(job)
+        hasJobs = true
     }
 
     /// Has `flushable` flushed once at the end of this turn; the caller asks once in a turn.
     package func flushAtEndOfTurn(_ flushable: any Flushable) {
         dirty.append(flushable)
+        hasDirty = true
     }
 
     /// Has `target` called in the next turn, which comes at once; the caller asks once.
     package func callNextTurn(_ target: any TurnTarget) {
-        if !isStopped { called.append(target) }
+        guard !isStopped else { return }
+        called.append(target)
+        hasCalled = true
     }
 
     // MARK: The turn
@@ -193,7 +200,7 @@ package final class LoopCore {
                 runReadyJobs(run)
             }
         }
-        if !called.isEmpty { callTargets() }
+        if hasCalled { callTargets() }
         fireTimers()
         return isWoken
     }
@@ -214,6 +221,7 @@ package final class LoopCore {
     }
 
     private func callTargets() {
+        hasCalled = false
         swap(&called, &calling)
         for target in calling { target.turn() }
         calling.removeAll(keepingCapacity: true)
@@ -232,19 +240,26 @@ package final class LoopCore {
     /// which keep each other busy don't starve the sockets.
     private func runReadyJobs(_ run: (UnownedJob) -> Void) {
         var rounds = 0
-        while !jobs.isEmpty && rounds < Self.roundsPerTurn {
-            swap(&jobs, &runningJobs)
-            for job in runningJobs { run(job) }
-            runningJobs.removeAll(keepingCapacity: true)
+        while hasJobs && rounds < Self.roundsPerTurn {
+            hasJobs = false
+            var running: [UnownedJob] = []
+            swap(&jobs, &running)
+            for job in running { run(job) }
+            running.removeAll(keepingCapacity: true)
+            if !hasJobs { swap(&jobs, &running) }
             rounds += 1
         }
     }
 
     private func flushDirty() {
-        guard !dirty.isEmpty else { return }
+        guard hasDirty else { return }
+        hasDirty = false
+        var flushing: [any Flushable] = []
         swap(&dirty, &flushing)
         for flushable in flushing { flushable.flush() }
         flushing.removeAll(keepingCapacity: true)
+        // The memory serves again, unless another list has been begun meanwhile.
+        if !hasDirty { swap(&dirty, &flushing) }
     }
 
     private var pollLimit: PollLimit {
@@ -304,7 +319,7 @@ package final class LoopCore {
 
     /// Whether jobs or output still wait.
     package var hasWork: Bool {
-        !jobs.isEmpty || !dirty.isEmpty || !called.isEmpty
+        hasJobs || hasDirty || hasCalled
     }
 
     /// Tells everything that is still watched that the loop ends; from here on nothing new can be watched.
@@ -316,6 +331,7 @@ package final class LoopCore {
         for place in watched { place.handler?.loopStopped() }
         assert(watchedCount == 0, "a handler stayed watched after its loop had stopped")
         called = []
+        hasCalled = false
         for move in moves { move.completion() }
         moves = []
     }
