@@ -48,7 +48,8 @@ enum Endpoint: Sendable, CaseIterable, CustomTestStringConvertible {
         options.limits = limits
         options.keepalive = .disabled
         try await withClient(options: options) { socket, peer in
-            let echo = Task { try await sendBack(socket) }
+            // A task of the loop's, as a server's handler is: it answers within the turn in which a message came.
+            let echo = Task(executorPreference: socket.loop) { try await sendBack(socket) }
             try await body(peer)
             await peer.close()
             // It ends with the connection; how, is what the test has seen on the wire.

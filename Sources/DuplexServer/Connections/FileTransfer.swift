@@ -29,7 +29,9 @@ extension HTTPConnection {
     private func begin(_ range: FileRange, _ waiter: Waiter<Void>) {
         guard stage == .serving, range.remaining > 0, session.sendsBody else { return waiter.resume(returning: ()) }
         do throws(HTTPError) {
-            _ = try session.beginPiece(Int(clamping: range.remaining), into: &services.scratch)
+            // A file's length is known: no chunk's size goes before it.
+            var bytes: [UInt8] = []
+            _ = try session.beginPiece(Int(clamping: range.remaining), into: &bytes)
         } catch {
             return waiter.resume(throwing: error)
         }

@@ -16,64 +16,72 @@ extension HTTPConnection {
     func respond(_ response: Response) {
         guard stage == .serving else { return }
         switch response.body.content {
-        case .bytes(let bytes): respond(response, bytes.count) { write(bytes.span.raw) }
-        case .text(let text): respond(response, text)
+        case .bytes(let bytes): respond(response, bytes)
+        case .text(let text) where text.utf8.count >= Self.directSize: respond(response, Array(text.utf8))
+        case .text(let text):
+            // The body goes into the same piece as the head.
+            send(response, text.utf8.count) { $0.append(contentsOf: text.utf8) }
         case .file, .writer: stream(response)
         }
     }
 
-    private func respond(_ response: Response, _ text: String) {
-        let count = text.utf8.count
-        if count < Self.directSize {
-            respond(response, count) { services.scratch.append(contentsOf: text.utf8) }
-        } else {
-            respond(response, count) { write(Array(text.utf8).span.raw) }
-        }
-    }
-
-    private func respond(_ response: Response, _ count: Int, _ body: () -> Void) {
-        services.trimScratch()
+    private func respond(_ response: Response, _ body: [UInt8]) {
+        if body.count < Self.directSize { return send(response, body.count) { $0.append(contentsOf: body) } }
+        var bytes = services.takeScratch()
         do throws(HTTPError) {
-            try writeHead(response, .bytes(count))
-            if try session.beginPiece(count, into: &services.scratch) { body() }
+            try writeHead(response, .bytes(body.count), into: &bytes)
+            let isSent = try session.beginPiece(body.count, into: &bytes)
+            channel.write(bytes.span.raw)
+            bytes.removeAll(keepingCapacity: true)
+            if isSent { channel.writeNow(body.span.raw) }
         } catch {
             return give(up: error)
         }
-        finish(trailers: response.trailers)
+        finish(trailers: response.trailers, &bytes)
     }
 
-    /// Appends bytes, or has them sent at once where they are many.
-    private func write(_ bytes: RawSpan) {
-        if bytes.byteCount < Self.directSize {
-            services.scratch.append(bytes)
-        } else {
-            writeScratch()
-            channel.writeNow(bytes)
+    /// Sends a response with a short body.
+    private func send(_ response: Response, _ count: Int, _ body: (inout [UInt8]) -> Void) {
+        var bytes = services.takeScratch()
+        do throws(HTTPError) {
+            try writeHead(response, .bytes(count), into: &bytes)
+            if try session.beginPiece(count, into: &bytes) { body(&bytes) }
+        } catch {
+            return give(up: error)
         }
+        finish(trailers: response.trailers, &bytes)
     }
 
-    func writeHead(_ response: Response, _ length: ResponseLength) throws(HTTPError) {
+    func writeHead(
+        _ response: Response,
+        _ length: ResponseLength,
+        into bytes: inout [UInt8]
+    ) throws(HTTPError) {
         try session.writeHead(
             response.status,
             mediaType: response.mediaType,
             response.otherFields,
             length: length,
             date: services.dateValue(),
-            into: &services.scratch
+            into: &bytes
         )
     }
 
-    func writeScratch() {
-        services.writeScratch(to: channel)
+    /// Hands what was written to the channel.
+    func write(_ bytes: inout [UInt8]) {
+        if !bytes.isEmpty { channel.write(bytes.span.raw) }
+        services.giveScratch(&bytes)
     }
 
-    /// Sends the rest of the response, and goes on as the session says.
-    func finish(trailers: HTTPFields) {
-        let outcome = session.endResponse(trailers: trailers, now: now, into: &services.scratch)
-        writeScratch()
-        exchange?.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }
-        exchange = nil
-        present = nil
+    /// Sends the rest of the response behind what was written of it, and goes on as the session says.
+    func finish(trailers: HTTPFields, _ bytes: inout [UInt8]) {
+        let outcome = session.endResponse(trailers: trailers, now: now, into: &bytes)
+        write(&bytes)
+        if let exchange {
+            exchange.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }
+            self.exchange = nil
+        }
+        if present != nil { present = nil }
         switch outcome {
         case .next: holdBackIfBehind()
         case .close: linger()

@@ -13,7 +13,7 @@ import Logging
 
 extension HTTPConnection {
     /// What the runner does next.
-    enum Work {
+    indirect enum Work {
         case request(Endpoint, Request, @Sendable (Request) async throws -> Response)
         case response(Response)
         case admission(WebSocketEndpoint, Request, Acceptance, AdmissionDecision)
@@ -166,20 +166,21 @@ extension HTTPConnection {
 
     private func beginBody(_ response: Response, _ length: Int?) -> Exchange? {
         guard stage == .serving else { return nil }
-        services.trimScratch()
+        var bytes = services.takeScratch()
         do throws(HTTPError) {
-            try writeHead(response, length.map { .bytes($0) } ?? .unknown)
+            try writeHead(response, length.map { .bytes($0) } ?? .unknown, into: &bytes)
         } catch {
             give(up: error)
             return nil
         }
-        writeScratch()
+        write(&bytes)
         return exchange ?? makeExchange()
     }
 
     private func finishBody(of exchange: Exchange, trailers: HTTPFields) {
         guard stage == .serving, self.exchange === exchange else { return }
-        finish(trailers: trailers)
+        var bytes = services.takeScratch()
+        finish(trailers: trailers, &bytes)
     }
 
     /// A body that doesn't become whole: the client is to see that.
@@ -218,15 +219,16 @@ extension HTTPConnection {
     /// Sends a piece that the app has written.
     func writePiece(_ piece: [UInt8]) throws(HTTPError) {
         guard stage == .serving else { return }
-        services.trimScratch()
-        guard try session.beginPiece(piece.count, into: &services.scratch) else { return writeScratch() }
+        var bytes = services.takeScratch()
+        guard try session.beginPiece(piece.count, into: &bytes) else { return write(&bytes) }
         if piece.count < 4_096 {
-            services.scratch.append(piece.span.raw)
+            bytes.append(piece.span.raw)
         } else {
-            writeScratch()
+            channel.write(bytes.span.raw)
+            bytes.removeAll(keepingCapacity: true)
             channel.writeNow(piece.span.raw)
         }
-        session.endPiece(into: &services.scratch)
-        writeScratch()
+        session.endPiece(into: &bytes)
+        write(&bytes)
     }
 }

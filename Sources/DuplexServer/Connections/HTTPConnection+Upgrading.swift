@@ -110,13 +110,13 @@ extension HTTPConnection {
         _ leftover: [UInt8]
     ) {
         if hasInputEnded { return leave() }
-        services.trimScratch()
+        var bytes = services.takeScratch()
         do throws(HTTPError) {
-            try session.switchProtocols(acceptance.responseHead, date: services.dateValue(), into: &services.scratch)
+            try session.switchProtocols(acceptance.responseHead, date: services.dateValue(), into: &bytes)
         } catch {
             return give(up: error)
         }
-        writeScratch()
+        write(&bytes)
         let upgrade = Upgrade(
             channel: channel,
             request: request,

@@ -314,9 +314,9 @@ extension HTTPConnection: TimerTarget {
 
 extension HTTPConnection: ExchangeCarrier {
     func wantBody() {
-        services.trimScratch()
-        session.wantBody(into: &services.scratch)
-        writeScratch()
+        var bytes = services.takeScratch()
+        session.wantBody(into: &bytes)
+        write(&bytes)
     }
 
     func setReadingBody(_ isReading: Bool) {

@@ -34,8 +34,8 @@ final class LoopServices {
     unowned let owner: any ConnectionOwner
     /// The last request that was for an allowed host: most are for the same one.
     private var allowed: RequestHead?
-    /// What is being written of a response, on its way to the channel.
-    var scratch: [UInt8] = []
+    /// Memory for what is being written of a response, on its way to the channel.
+    private var scratch: [UInt8] = []
 
     /// Connections with a task, which may last longer than they do.
     private var runners: [ObjectIdentifier: HTTPConnection] = [:]
@@ -85,19 +85,18 @@ final class LoopServices {
     /// The routes whose handlers are at work in tasks.
     var runningRoutes: [String] { runners.values.compactMap { $0.present?.route } }
 
-    /// Hands what was written to a channel.
-    func writeScratch(to channel: Channel) {
-        guard !scratch.isEmpty else { return }
+    /// Empty memory to write into, which ``giveScratch(_:)`` takes back.
+    func takeScratch() -> [UInt8] {
         var bytes: [UInt8] = []
         swap(&bytes, &scratch)
-        channel.write(bytes.span.raw)
-        swap(&bytes, &scratch)
-        trimScratch()
+        return bytes
     }
 
-    /// Gives back what a large head took.
-    func trimScratch() {
-        if scratch.capacity > 64 * 1_024 { scratch = [] } else { scratch.removeAll(keepingCapacity: true) }
+    /// Takes memory back, unless a large head has made it large.
+    func giveScratch(_ bytes: inout [UInt8]) {
+        guard bytes.capacity <= 64 * 1_024 else { return }
+        bytes.removeAll(keepingCapacity: true)
+        swap(&bytes, &scratch)
     }
 }
 

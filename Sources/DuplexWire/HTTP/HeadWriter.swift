@@ -77,8 +77,9 @@ enum HeadWriter {
         }
     }
 
+    /// Appends a line; its name is a token, in which there is no control.
     static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
-        append(name, to: &bytes)
+        bytes.append(contentsOf: name.utf8)
         bytes.append(UInt8(ascii: ":"))
         bytes.append(Grammar.space)
         append(value, to: &bytes)

@@ -29,7 +29,6 @@ struct WholeHead {
     private static let delete = KnownText("DELETE ")
     private static let options = KnownText("OPTIONS ")
     private static let version = KnownText(" HTTP/1.1\r\n")
-    private static let lineEnd = KnownText("\r\n")
     private static let host = KnownText("host")
     private static let expect = KnownText("expect")
     private static let upgrade = KnownText("upgrade")
@@ -127,12 +126,20 @@ struct WholeHead {
         return true
     }
 
+    private mutating func takesLineEnd(_ input: RawSpan) -> Bool {
+        guard position + 2 <= input.byteCount, input.byte(at: position) == Grammar.carriageReturn,
+            input.byte(at: position + 1) == Grammar.lineFeed
+        else { return false }
+        position += 2
+        return true
+    }
+
     // MARK: Fields
 
     /// The fields and the empty line that ends them.
     private mutating func takeFields(_ input: RawSpan, atMost bound: Int) -> Bool {
         while true {
-            if takes(input, Self.lineEnd) { return fieldCount <= bound }
+            if takesLineEnd(input) { return fieldCount <= bound }
             guard takeField(input) else { return false }
             fieldCount += 1
         }
@@ -145,7 +152,7 @@ struct WholeHead {
         guard colon > name, colon < input.byteCount, input.byte(at: colon) == UInt8(ascii: ":") else { return false }
         position = input.endOfText(from: colon + 1)
         let value = input.trimmed((colon + 1)..<position)
-        guard takes(input, Self.lineEnd) else { return false }
+        guard takesLineEnd(input) else { return false }
         return note(input, name: name..<colon, value: value)
     }
 
@@ -177,18 +184,18 @@ struct WholeHead {
         return true
     }
 
-    /// Whether that is a host name or an IPv4 address in ASCII, and perhaps a port of up to four digits, as nearly all are.
+    /// Whether that is a host name or an IPv4 address in ASCII, perhaps with a port, as nearly all are.
     private static func isPlainHost(_ input: RawSpan, _ value: Range<Int>) -> Bool {
         var index = value.lowerBound
         while index < value.upperBound, isPlainHostByte(input.byte(at: index)) { index += 1 }
         guard index > value.lowerBound else { return false }
         guard index < value.upperBound else { return true }
-        guard input.byte(at: index) == UInt8(ascii: ":"), (2...5).contains(value.upperBound - index) else {
-            return false
-        }
         // A zero in front would be left out of the host and the port that the longer way makes.
-        guard input.byte(at: index + 1) != UInt8(ascii: "0") else { return false }
-        return ((index + 1)..<value.upperBound).allSatisfy { Grammar.isDigit(input.byte(at: $0)) }
+        guard input.byte(at: index) == UInt8(ascii: ":"), (2...6).contains(value.upperBound - index),
+            input.byte(at: index + 1) != UInt8(ascii: "0"),
+            let port = decimal(input, (index + 1)..<value.upperBound)
+        else { return false }
+        return port <= 65_535
     }
 
     private static func isPlainHostByte(_ byte: UInt8) -> Bool {
