@@ -122,7 +122,8 @@ extension HTTPConnection {
         guard let exchange = connection.value.beginBody(response, length) else { return }
         do {
             await exchange.setTrailers(response.trailers)
-            try await write(ResponseWriter(exchange: exchange))
+            // In answer to HEAD nothing is written: what has no end would never come to it.
+            if connection.value.session.sendsBody { try await write(ResponseWriter(exchange: exchange)) }
             connection.value.finishBody(of: exchange, trailers: await exchange.trailers)
         } catch {
             connection.value.failBody(of: exchange, error)

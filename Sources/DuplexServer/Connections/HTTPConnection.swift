@@ -160,7 +160,7 @@ final class HTTPConnection {
         guard stage == .serving else { return }
         if hasInputEnded && !hasPending { noteEnd() }
         guard stage == .serving else { return }
-        if session.isOver && !session.isAnswering { return leave() }
+        if session.isOver && !session.isAnswering { return session.leavesBody ? linger() : leave() }
         channel.isReading = !hasPending && !isBodyHeld && stall == nil
         armTimer()
     }

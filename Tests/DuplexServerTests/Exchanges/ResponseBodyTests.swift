@@ -43,9 +43,10 @@ import Testing
             server.get("/written") { _ in Response(body: .writer(length: 3) { try await $0.write("abc") }) }
             server.get("/chunks") { _ in Response { try await $0.write("abc") } }
             server.get("/text") { _ in "abc" }
+            server.get("/endless") { _ in Response { writer in while true { try await writer.write("more") } } }
         } _: { address in
             let peer = try await RawPeer.connect(to: address)
-            for (path, length) in [("/written", "3"), ("/chunks", nil), ("/text", "3")] {
+            for (path, length) in [("/written", "3"), ("/chunks", nil), ("/endless", nil), ("/text", "3")] {
                 try await peer.send("HEAD \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
                 let response = try await peer.readResponse(to: "HEAD")
                 #expect(response.status == 200 && response["Content-Length"] == length)

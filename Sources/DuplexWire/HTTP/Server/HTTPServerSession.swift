@@ -84,6 +84,9 @@ public struct HTTPServerSession: Sendable {
     var input = Input.head
     var output = Output.idle
     var facts = Facts()
+    /// Whether the session is over in the middle of a body that nobody wanted: the client may still be sending it, and a
+    /// connection that is closed with bytes unread takes the response along.
+    public private(set) var leavesBody = false
     /// Whether another request may follow the present one, as far as is known.
     var persists = true
     private var pace: BodyPace?
@@ -234,12 +237,14 @@ public struct HTTPServerSession: Sendable {
     ) -> Bool {
         var decoder = decoder
         input = .over
+        leavesBody = true
         let start = position
         do throws(HTTPError) {
             while let piece = try decoder.next(bytes, from: &position) {
                 // Also of a body that came whole: where it is cut must make no difference.
                 if position - start > left { return false }
                 guard case .end = piece else { continue }
+                leavesBody = false
                 expectRequest(now)
                 return true
             }
@@ -248,7 +253,10 @@ public struct HTTPServerSession: Sendable {
         }
         let taken = position - start
         pace?.received(taken, now: now)
-        if taken < left && position == bytes.count { input = .discarding(decoder, left: left - taken) }
+        if taken < left && position == bytes.count {
+            input = .discarding(decoder, left: left - taken)
+            leavesBody = false
+        }
         return false
     }
 

@@ -114,7 +114,7 @@ import Testing
         #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n")) == ["POST /"])
         #expect(server.answer("early") == .next)
         #expect(server.receive(wire("4\nabcd\n4\nabcd\n4\nabcd\n")) == [])
-        #expect(server.session.isOver && !server.session.isAnswering)
+        #expect(server.session.isOver && !server.session.isAnswering && server.session.leavesBody)
     }
 
     @Test("What is wrong with a body that nobody wants is answered by nobody: the response has gone")
@@ -157,7 +157,7 @@ import Testing
     func shutDown() {
         var idle = ScriptedServer()
         idle.session.shutDown()
-        #expect(idle.session.isOver)
+        #expect(idle.session.isOver && !idle.session.leavesBody)
         var busy = ScriptedServer()
         #expect(busy.receive(wire("GET / HTTP/1.1\nHost: a\n\n")) == ["GET /"])
         busy.session.shutDown()
