@@ -218,4 +218,40 @@ import Testing
         running.task.cancel()
         try await running.end()
     }
+
+    @Test("A handler that outlives the server is named with its route, and left behind where the app wants that")
+    func outliving() async throws {
+        let group = try EventLoopGroup(loops: 1)
+        let log = RecordedLog(from: .warning)
+        let (gate, open) = AsyncStream<Never>.makeStream()
+        let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
+        let (begun, begin) = AsyncStream<Void>.makeStream()
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.allowedHosts = ["*"]
+        server.group = group
+        server.logger = log.logger
+        server.closeTimeout = .milliseconds(20)
+        server.leavesHandlersBehind = true
+        server.get("/stubborn/:n") { _ in
+            begin.yield()
+            // A task of its own isn't cancelled with the handler.
+            await Task { for await _ in gate {} }.value
+            end.yield()
+            return ""
+        }
+        let running = Task { [server] in try await server.run { tell.yield($0) } }
+        var iterator = addresses.makeAsyncIterator()
+        let peer = try await RawPeer.connect(to: try #require(await iterator.next()))
+        try await peer.send("GET /stubborn/1 HTTP/1.1\r\nHost: a\r\n\r\n")
+        for await _ in begun { break }
+        running.cancel()
+        // It returns although the handler is still at work.
+        try await running.value
+        let warning = try #require(log.entries.first { $0.message == "a handler outlives the server" })
+        #expect(warning.metadata["route"] == "GET /stubborn/:n" && warning.metadata["count"] == "1")
+        open.finish()
+        for await _ in ended { break }
+        await group.stop()
+    }
 }
