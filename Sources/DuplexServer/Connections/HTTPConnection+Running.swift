@@ -26,7 +26,7 @@ extension HTTPConnection {
         /// It has something to do, or is about to look.
         case busy(next: Work?, task: RunningTask?)
         /// It waits for the next request.
-        case waiting(Waiter<Void>, RunningTask?)
+        case waiting(ParkedTask, RunningTask?)
         /// The connection has ended; so does the task when it gets to look.
         case stopping
     }
@@ -40,9 +40,9 @@ extension HTTPConnection {
             services.owner.spawn { await Self.run(connection) }
         case .busy(_, let task):
             runner = .busy(next: work, task: task)
-        case .waiting(let waiter, let task):
+        case .waiting(let parked, let task):
             runner = .busy(next: work, task: task)
-            waiter.resume(returning: ())
+            parked.resume()
         case .stopping: break
         }
     }
@@ -70,21 +70,18 @@ extension HTTPConnection {
                 return work
             case .busy(nil, _):
                 // What ends the wait is the next request or the end of the connection.
-                try? await waitOnLoop { (waiter: Waiter<Void>) in
-                    connection.value.park(waiter)
-                } onCancel: {
-                }
+                await ParkedTask.park { task in connection.value.park(task) }
             case .waiting: return nil
             }
         }
     }
 
     /// Has the runner wait, unless something has come on its way here, which may have taken a turn of the loop.
-    private func park(_ waiter: Waiter<Void>) {
+    private func park(_ parked: ParkedTask) {
         if case .busy(nil, let task) = runner {
-            runner = .waiting(waiter, task)
+            runner = .waiting(parked, task)
         } else {
-            waiter.resume(returning: ())
+            parked.resume()
         }
     }
 
@@ -213,7 +210,7 @@ extension HTTPConnection {
     }
 
     func stopRunner() {
-        if case .waiting(let waiter, _) = runner { waiter.resume(returning: ()) }
+        if case .waiting(let parked, _) = runner { parked.resume() }
         runner = .stopping
     }
 

@@ -19,3 +19,19 @@
         unsafe task.cancel()
     }
 }
+
+/// A task that waits until it is told to go on, and not for its cancellation: registering for that would cost two locked
+/// steps for each request.
+@safe struct ParkedTask: Sendable {
+    // Unsafe because the runtime doesn't check that it is resumed once: whoever takes it out of the runner's state does it.
+    private let continuation: UnsafeContinuation<Void, Never>
+
+    /// Waits until the value that `keep` gets is resumed.
+    static func park(_ keep: (ParkedTask) -> Void) async {
+        await unsafe withUnsafeContinuation { continuation in keep(unsafe ParkedTask(continuation: continuation)) }
+    }
+
+    func resume() {
+        unsafe continuation.resume()
+    }
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import Logging
+public import DuplexSockets
 import UnixSignals
 
 #if canImport(Glibc)
@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A signal that ends a server in order; see ``WebServer/run(until:)``.
+/// A signal that ends a server in order; see ``WebServer/run(until:onListening:)``.
 public struct ShutdownSignal: Sendable, Hashable {
     let signal: UnixSignal
 
@@ -18,6 +18,8 @@ public struct ShutdownSignal: Sendable, Hashable {
     public static let terminate = ShutdownSignal(signal: .sigterm)
     /// SIGINT, which Ctrl-C sends.
     public static let interrupt = ShutdownSignal(signal: .sigint)
+    /// SIGQUIT, which some service managers send to have a server end in order.
+    public static let quit = ShutdownSignal(signal: .sigquit)
     /// SIGHUP, which the end of a terminal sends.
     public static let hangUp = ShutdownSignal(signal: .sighup)
 }
@@ -29,11 +31,16 @@ extension WebServer {
     /// ends with the status 1 and says so in a line on standard error: an error that is thrown at the top of a program would
     /// end it with a trace of the stack. To deal with errors, call ``run()``.
     ///
-    /// - Parameter signals: such as `.terminate, .interrupt`.
-    /// - Throws: what isn't about the set-up of the server; nothing else is known.
-    public func run(until signals: ShutdownSignal...) async throws {
+    /// - Parameters:
+    ///   - signals: such as `.terminate, .interrupt`.
+    ///   - onListening: as of ``run(onListening:)``; does nothing by default.
+    /// - Throws: what `onListening` throws.
+    public func run(
+        until signals: ShutdownSignal...,
+        onListening: @escaping @Sendable (SocketAddress) async throws -> Void = { _ in }
+    ) async throws {
         do {
-            try await run(until: signals)
+            try await run(until: signals, onListening)
         } catch let error as SocketError {
             Self.giveUp("\(address): \(error.message)")
         } catch let error as RouteError {
@@ -41,11 +48,14 @@ extension WebServer {
         }
     }
 
-    private func run(until signals: [ShutdownSignal]) async throws {
+    private func run(
+        until signals: [ShutdownSignal],
+        _ onListening: @escaping @Sendable (SocketAddress) async throws -> Void
+    ) async throws {
         let caught = await UnixSignalsSequence(trapping: signals.map(\.signal))
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
             tasks.addTask {
-                try await run()
+                try await run(onListening: onListening)
                 return true
             }
             tasks.addTask {
