@@ -248,6 +248,8 @@ import Testing
             server.subprotocols = ["chat"]
             server.webSocket("/") { socket in
                 if count.next() == 1 {
+                    // Once the delegate has been told: a connection that ends at once may be gone before.
+                    _ = try await socket.receive()
                     await socket.close(code: .serviceRestart)
                 } else {
                     for try await _ in socket.messages {}
@@ -271,6 +273,7 @@ import Testing
                 if let connection {
                     #expect(connection.subprotocol == "chat" && connection.remoteAddress == address)
                     seen.append(await connection.timeline.attempt)
+                    if seen.count == 2 { try await connection.send("seen") }
                     if seen.count == 4 { socket.close() }
                 } else {
                     seen.append(nil)
