@@ -121,7 +121,7 @@ actor HandshakeDriver {
 
     /// Ends the attempt before the answer has ended.
     ///
-    /// If the answer's head has come and is a refusal, that is what is told, with what has come of its body. A connection that is
+    /// If the answer's head has come and is a refusal, that is reported, with what has come of its body. A connection that is
     /// lost behind what isn't HTTP is told as such too: a server with TLS resets it behind its alert.
     private func cutShort(_ error: WebSocketError) {
         guard !ending.hasCome else { return }
