@@ -133,7 +133,8 @@ let package = Package(
         .testTarget(
             name: "DuplexTestingTests",
             dependencies: [
-                "DuplexTestProcesses", "DuplexTesting", "DuplexSockets", "DuplexWebSockets", "DuplexWire",
+                "DuplexTestProcesses", "DuplexTestPeers", "DuplexTesting", "DuplexSockets", "DuplexWebSockets",
+                "DuplexWire", "DuplexServer", httpTypes, logging,
             ],
             swiftSettings: strict
         ),
@@ -154,8 +155,8 @@ let package = Package(
         .testTarget(
             name: "DuplexServerTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexWebSockets",
-                "DuplexServer", httpTypes, logging, lifecycle,
+                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets", "DuplexWire",
+                "DuplexWebSockets", "DuplexServer", httpTypes, logging, lifecycle,
             ],
             swiftSettings: strict
         ),
@@ -171,7 +172,9 @@ let package = Package(
         // Peers that speak HTTP and frames by hand, for the tests above: what they send may be wrong on purpose.
         .target(
             name: "DuplexTestPeers",
-            dependencies: ["DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", logging],
+            dependencies: [
+                "DuplexTesting", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", logging,
+            ],
             path: "Tests/DuplexTestPeers",
             swiftSettings: strict
         ),
@@ -192,8 +195,8 @@ let package = Package(
         .testTarget(
             name: "DuplexCommandTests",
             dependencies: [
-                "DuplexTestProcesses", "DuplexCommand", "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets",
-                "DuplexServer", httpTypes, logging, arguments, histogram,
+                "DuplexTestPeers", "DuplexTestProcesses", "DuplexCommand", "DuplexBase", "DuplexSockets", "DuplexWire",
+                "DuplexWebSockets", "DuplexServer", httpTypes, logging, arguments, histogram,
             ],
             swiftSettings: strict
         ),
@@ -210,7 +213,7 @@ let package = Package(
             swiftSettings: strict
         ),
         // Reads the sources and the documents, and holds them to the rules of ARCHITECTURE.md.
-        .testTarget(name: "ArchitectureTests", dependencies: ["DuplexWire"], swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", dependencies: ["DuplexServer", "DuplexWire"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

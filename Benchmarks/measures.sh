@@ -145,6 +145,27 @@ measure_requests() {
     for who in "${known[@]}"; do stop "${ids[$who]}"; done
 }
 
+# One connection takes a gibibyte and then sends one; what is counted is the peak of the resident set.
+measure_bodies() {
+    local size=$((1 << 30)) handler=async file=$work/zeros before
+    note "Bodies of $((size >> 20)) MiB ..."
+    truncate -s "$size" "$file"
+    start_duplex "$handler"
+    local url=http://localhost:$port
+    # Its first request is not what is measured.
+    curl -sS -o /dev/null "$url/bytes/1"
+    before=$(rss "$pid")
+    echo 5 >"/proc/$pid/clear_refs"
+    curl -sS -H Expect: -T "$file" "$url/count" --next -sS -o "$work/zeros.got" \
+        -w 'connections=%{num_connects}\n' "$url/bytes/$size" >"$work/bodies.txt"
+    cmp "$file" "$work/zeros.got" || fail "what came of $size bytes isn't what was sent"
+    grep -qx "$size" "$work/bodies.txt" || fail "the server has counted other than $size bytes"
+    echo "bodies $handler before_kb=$before peak_kb=$(awk '/^VmHWM/ { print $2 }' "/proc/$pid/status") size=$size" \
+        "$(grep '^connections=' "$work/bodies.txt")" >>"$results"
+    rm -f "$file" "$work/zeros.got"
+    stop "$pid"
+}
+
 # measure_one NAME COMMAND...: adds a line to the results, or says that there is none.
 measure_one() {
     local name=$1 line

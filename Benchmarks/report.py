@@ -62,6 +62,8 @@ NAMES = {
 MEMORY_TARGETS = {"sync": 1.0, "async": 2.5}
 # KiB between the early and the late cycle.
 GROWTH_TARGET = 512
+# KiB that a connection adds which takes 1 GiB and sends 1 GiB.
+BODIES_TARGET = 2048
 # How far from one call per message counts as one: each connection also begins and ends once.
 CALL_TOLERANCE = 0.01
 
@@ -88,6 +90,7 @@ class Results:
         self.allocations = {}
         self.memory = {}
         self.growth = {}
+        self.bodies = {}
         self.calls = {}
         for line in lines:
             kind, _, rest = line.partition(" ")
@@ -230,6 +233,17 @@ def growth_row(handler, run):
     )
 
 
+def bodies_row(run):
+    before, peak = int(run["before_kb"]), int(run["peak_kb"])
+    # The second request opened no connection of its own, and nothing was cut to be quick.
+    is_whole = run["connections"] == "0" and int(run["size"]) == 1 << 30
+    return (
+        "a body of 1 GiB in and one out, one connection",
+        f"{peak - before} KiB more <sub>{before:,} to {peak:,} KiB</sub>",
+        f"less than {BODIES_TARGET:,} KiB: {verdict(is_whole and peak - before < BODIES_TARGET)}",
+    )
+
+
 def calls_row(handler, run):
     messages = int(run["total"])
     counts = {key.removeprefix("call_"): int(value) for key, value in run.items() if key.startswith("call_")}
@@ -248,6 +262,7 @@ def calls_row(handler, run):
 def other_table(results):
     rows = [memory_row(handler, run) for handler, run in results.memory.items()]
     rows += [growth_row(handler, run) for handler, run in results.growth.items()]
+    rows += [bodies_row(run) for run in results.bodies.values()]
     rows += [calls_row(handler, run) for handler, run in results.calls.items()]
     rows += [allocations_row(handler, run) for handler, run in results.allocations.items()]
     return table(("what", "measured", "target"), rows)

@@ -31,6 +31,11 @@ struct Duplex: AsyncParsableCommand {
         Interruption.keepingMainThread { await runToEnd() }
     }
 
+    /// A function of its own, so that nothing of the line is alive when the process ends.
+    private static func complain(_ failure: Failure) {
+        Console.shared.complain("duplex: \(failure.message)")
+    }
+
     /// Does what the command line says, and ends the process with the status for it.
     private static func runToEnd() async -> Never {
         do {
@@ -43,7 +48,7 @@ struct Duplex: AsyncParsableCommand {
             await Console.shared.flush()
             exit()
         } catch let failure as Failure {
-            Console.shared.complain("duplex: \(failure.message)")
+            complain(failure)
             await Console.shared.flush()
             endProcess(failure.status.rawValue)
         } catch {

@@ -12,8 +12,8 @@ public import Foundation
 
 /// Messages in JSON, by `Codable`.
 ///
-/// Sends texts unless told otherwise, and takes texts and bytes alike. Made and read whole, so `Limits.messageSize` bounds
-/// what a peer can have it read.
+/// Sends texts by default, and takes texts and bytes alike. Made and read whole, so `MessageLimits.messageSize` bounds what a
+/// peer can have it read.
 public struct JSONCodec<Incoming: Decodable & Sendable, Outgoing: Encodable & Sendable>: MessageCodec {
     private let kind: Message.Kind
     private let encoder: @Sendable () -> JSONEncoder

@@ -88,7 +88,7 @@ public final class FaultProxy: Sendable {
     ///
     /// - Parameters:
     ///   - target: where the server is; connected to once for each client.
-    ///   - faults: what goes wrong from the beginning; nothing unless told otherwise.
+    ///   - faults: what goes wrong from the beginning. Default: nothing.
     ///   - group: the loops that the proxy's sockets live on.
     /// - Throws: `SocketError` when no port can be had.
     /// - Returns: the proxy, to be stopped with ``stop()``.
@@ -113,7 +113,7 @@ public final class FaultProxy: Sendable {
     ///
     /// - Parameters:
     ///   - target: where the server is.
-    ///   - faults: what goes wrong from the beginning; nothing unless told otherwise.
+    ///   - faults: what goes wrong from the beginning. Default: nothing.
     ///   - group: the loops that the proxy's sockets live on.
     ///   - body: is given the proxy.
     /// - Throws: `SocketError` when no port can be had, and what `body` throws.
@@ -196,8 +196,8 @@ public final class FaultProxy: Sendable {
     /// May be called before anything waits.
     ///
     /// - Parameters:
-    ///   - direction: which way; both unless told otherwise.
-    ///   - pieces: how many pieces of each connection; all from here on unless told otherwise.
+    ///   - direction: which way. Default: both.
+    ///   - pieces: how many pieces of each connection. Default: all from here on.
     public func release(_ direction: Faults.Direction? = nil, pieces: Int? = nil) {
         bulletin.change { state in
             for id in state.relays.keys {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What goes wrong with connections on their way through a ``FaultProxy``.
+/// What goes wrong with connections on their way: in memory (``TestClient``, ``MemoryConnection``), or through a
+/// ``FaultProxy``.
 ///
 /// ```swift
+/// client.faults = .slow(1_000, every: .seconds(1), in: .toClient)
 /// proxy.faults = .split(every: 1, resetAfter: 40)
 /// proxy.faults = .stall(after: 1_000, in: .toClient)
 /// ```
@@ -16,13 +18,13 @@ public struct Faults: Sendable, Hashable {
         case toClient
     }
 
-    /// What goes wrong in one direction of a connection; nothing unless told otherwise.
+    /// What goes wrong in one direction of a connection.
     ///
-    /// Bytes are counted from the beginning of the connection, or from when the faults were set while it was open.
+    /// Default: nothing. Bytes are counted from the beginning of the connection, or from when the faults were set while it was open.
     public struct Flow: Sendable, Hashable {
-        /// The most bytes that are sent at once; as they arrive unless told otherwise.
+        /// The most bytes that are sent at once.
         ///
-        /// Each piece is sent in a system call of its own. TCP may still put together what the receiver doesn't take in
+        /// Default: as they arrive. Each piece is sent in a system call of its own. TCP may still put together what the receiver doesn't take in
         /// time.
         public var pieceSize: Int?
         /// The number of bytes after which both sides have their connection reset.
@@ -33,7 +35,7 @@ public struct Faults: Sendable, Hashable {
         public var stallAfter: Int?
         /// How fast a slow reader takes bytes; as they come by default.
         ///
-        /// Of connections in memory (``MemoryConnection``) only: a ``FaultProxy`` depends on no time.
+        /// Of connections in memory only: a ``FaultProxy`` depends on no time.
         public var pace: Pace?
 
         /// So many bytes, and then nothing for an interval of the loop's time.
@@ -115,9 +117,8 @@ public struct Faults: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - length: the most bytes of a piece.
-    ///   - resetAfter: the number of bytes after which both sides have their connection reset; never unless told
-    ///     otherwise.
-    ///   - direction: which way, counted by itself; both unless told otherwise.
+    ///   - resetAfter: the number of bytes after which both sides have their connection reset. Default: never.
+    ///   - direction: which way, counted by itself. Default: both.
     /// - Returns: the faults.
     public static func split(every length: Int, resetAfter: Int? = nil, in direction: Direction? = nil) -> Faults {
         Faults(Flow(pieceSize: length, resetAfter: resetAfter), in: direction)
@@ -127,7 +128,7 @@ public struct Faults: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - count: after that many bytes; at 0 as soon as there is a connection.
-    ///   - direction: which way, counted by itself; whichever comes first unless told otherwise.
+    ///   - direction: which way, counted by itself. Default: whichever comes first.
     /// - Returns: the faults.
     public static func reset(after count: Int, in direction: Direction? = nil) -> Faults {
         Faults(Flow(resetAfter: count), in: direction)
@@ -137,20 +138,21 @@ public struct Faults: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - count: after that many bytes.
-    ///   - direction: which way, counted by itself; both unless told otherwise.
+    ///   - direction: which way, counted by itself. Default: both.
     /// - Returns: the faults.
     public static func end(after count: Int, in direction: Direction? = nil) -> Faults {
         Faults(Flow(endAfter: count), in: direction)
     }
 
-    /// Nothing more gets through until ``FaultProxy/release(_:pieces:)``.
+    /// Nothing more gets through until it is released: ``TestClient/release(_:bytes:)``,
+    /// ``MemoryConnection/release(_:bytes:)``, ``FaultProxy/release(_:pieces:)``.
     ///
     /// With `pieces` released one at a time it is a delay, of which the test says when it is over.
     ///
     /// - Parameters:
-    ///   - count: after that many bytes; at once unless told otherwise.
-    ///   - length: the most bytes of a piece; as they arrive unless told otherwise.
-    ///   - direction: which way, counted by itself; both unless told otherwise.
+    ///   - count: after that many bytes. Default: at once.
+    ///   - length: the most bytes of a piece. Default: as they arrive.
+    ///   - direction: which way, counted by itself. Default: both.
     /// - Returns: the faults.
     public static func stall(
         after count: Int = 0,
@@ -162,7 +164,7 @@ public struct Faults: Sendable, Hashable {
 
     /// The receiver is slow: it takes some bytes, and then nothing for an interval of the loop's time.
     ///
-    /// Of connections in memory (``MemoryConnection``) only.
+    /// Of connections in memory only.
     ///
     /// - Parameters:
     ///   - count: how many bytes are taken in an interval; one at least.

@@ -19,7 +19,7 @@ public struct MemoryConnection: Sendable {
         )
     }
 
-    /// Replaces what goes wrong from here on; places are counted from the beginning of the connection.
+    /// Replaces what goes wrong from here on; bytes are counted anew.
     public func setFaults(_ faults: Faults) {
         link.setFaults(MemoryFlow.Faults(faults.toClient), to: .near)
         link.setFaults(MemoryFlow.Faults(faults.toServer), to: .far)

@@ -26,9 +26,9 @@ public struct SplitVerifier: Sendable, Hashable {
     /// Makes a verifier.
     ///
     /// - Parameters:
-    ///   - seed: what the random cuts derive from; 1 unless told otherwise.
-    ///   - randomSplits: how many times the input is cut at random; 16 unless told otherwise.
-    ///   - positions: the longest input that is cut in two at every position; 1,024 bytes unless told otherwise.
+    ///   - seed: what the random cuts derive from. Default: 1.
+    ///   - randomSplits: how many times the input is cut at random. Default: 16.
+    ///   - positions: the longest input that is cut in two at every position. Default: 1,024 bytes.
     public init(seed: UInt64 = 1, randomSplits: Int = 16, positions: Int = 1_024) {
         self.seed = seed
         self.randomSplits = max(0, randomSplits)

@@ -47,6 +47,15 @@ public struct TestClock: Clock {
     /// One nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
+    /// Moves the time; see ``TestLoop/advance(by:)``.
+    ///
+    /// - Parameter duration: how far; a negative one is taken as zero.
+    public func advance(by duration: Duration) async {
+        await withCheckedContinuation { continuation in
+            loop.execute { core in core.moveClock(by: duration) { continuation.resume() } }
+        }
+    }
+
     /// Waits until the time has been moved to an instant.
     ///
     /// - Parameters:

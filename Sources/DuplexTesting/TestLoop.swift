@@ -68,9 +68,7 @@ public final class TestLoop: Sendable {
     ///
     /// - Parameter duration: how far; a negative one is taken as zero.
     public func advance(by duration: Duration) async {
-        await withCheckedContinuation { continuation in
-            loop.execute { core in core.moveClock(by: duration) { continuation.resume() } }
-        }
+        await clock.advance(by: duration)
     }
 
     /// Lets the loop run until nothing is ready any more, and doesn't move the time.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexWire
 import Testing
 
@@ -54,32 +55,33 @@ struct DocumentTests {
     // MARK: Limits
 
     /// One row of the table of limits: its name there, and what the three presets say.
-    private static let limits: [(name: String, value: @Sendable (Limits) -> String)] = [
-        ("message", { $0.messageSize.description }),
-        ("frame", { $0.frameSize.description }),
-        ("fragments of one message", { $0.fragments == .max ? "unlimited" : grouped($0.fragments) }),
+    private static let limits: [(name: String, value: @Sendable (ServerLimits) -> String)] = [
+        ("message", { $0.messages.messageSize.description }),
+        ("frame", { $0.messages.frameSize.description }),
+        ("fragments of one message", { $0.messages.fragments == .max ? "unlimited" : grouped($0.messages.fragments) }),
         (
             "time to send a message",
             { limits in
-                limits.messageTime.map { "\($0.components.seconds) s + 1 s per \(limits.bodyRate)" } ?? "unlimited"
+                limits.messages.messageTime
+                    .map { "\($0.components.seconds) s + 1 s per \(limits.messages.minimumRate)" } ?? "unlimited"
             }
         ),
-        ("messages that wait for the app", { "\($0.inboxMessages)" }),
-        ("bytes of messages that wait for the app", { $0.inboxBytes.description }),
-        ("HTTP head", { $0.headSize.description }),
-        ("fields of an HTTP head", { "\($0.headFields)" }),
-        ("time to send an HTTP head", { "\($0.headTime.components.seconds) s" }),
-        ("HTTP request body", { $0.bodySize.description }),
+        ("messages that wait for the app", { "\($0.messages.inboxMessages)" }),
+        ("bytes of messages that wait for the app", { $0.messages.inboxBytes.description }),
+        ("HTTP head", { $0.http.headSize.description }),
+        ("fields of an HTTP head", { "\($0.http.headFields)" }),
+        ("time to send an HTTP head", { "\($0.http.headTime.components.seconds) s" }),
+        ("HTTP request body", { $0.http.bodySize.description }),
         (
             "time to send an HTTP request body",
-            { "\($0.headTime.components.seconds) s + 1 s per \($0.bodyRate)" }
+            { "\($0.http.headTime.components.seconds) s + 1 s per \($0.http.bodyRate)" }
         ),
         (
             "connections from one address",
             { $0.connectionsPerAddress == .max ? "unlimited" : grouped($0.connectionsPerAddress) }
         ),
-        ("messages in a second", { $0.messageRate.map { grouped($0.perSecond) } ?? "unlimited" }),
-        ("bytes of messages in a second", { $0.byteRate.map { grouped($0.perSecond) } ?? "unlimited" }),
+        ("messages in a second", { $0.messages.messageRate.map { grouped($0.perSecond) } ?? "unlimited" }),
+        ("bytes of messages in a second", { $0.messages.byteRate.map { grouped($0.perSecond) } ?? "unlimited" }),
     ]
 
     private static func grouped(_ number: Int) -> String {
@@ -90,7 +92,7 @@ struct DocumentTests {
     func readmeShowsLimits() throws {
         let table = Markdown(try Repository.text(of: "README.md")).table(under: "### Limits")
         let expected = Self.limits.map { limit in
-            [limit.name] + [Limits.internet, .local, .unlimited].map { limit.value($0) }
+            [limit.name] + [ServerLimits.internet, .local, .unlimited].map { limit.value($0) }
         }
         #expect(table == expected)
     }

@@ -112,7 +112,7 @@ import Testing
 extension Endpoint {
     /// Opens a connection that has agreed on whole windows from the test's side, with context.
     func openCompressed(
-        limits: Limits = .internet,
+        limits: MessageLimits = .internet,
         _ body: @escaping @Sendable (RawPeer) async throws -> Void
     ) async throws {
         let field = "Sec-WebSocket-Extensions: permessage-deflate"
@@ -120,7 +120,7 @@ extension Endpoint {
         case .server:
             try await withServer { server in
                 server.compression = .accepted
-                server.limits = limits
+                server.limits.messages = limits
                 server.webSocket("/") { socket in
                     for try await message in socket.messages { try await socket.send(message) }
                 }
@@ -149,7 +149,7 @@ extension Endpoint {
         }
     }
 
-    private static func options(_ limits: Limits) -> WebSocketOptions {
+    private static func options(_ limits: MessageLimits) -> WebSocketOptions {
         var options = WebSocketOptions()
         options.limits = limits
         return options

@@ -16,7 +16,10 @@ enum Endpoint: Sendable, CaseIterable, CustomTestStringConvertible {
     var testDescription: String { self == .server ? "our server" : "our client" }
 
     /// Opens a connection to the endpoint and hands over the test's side of it.
-    func open(limits: Limits = .internet, _ body: @escaping @Sendable (RawPeer) async throws -> Void) async throws {
+    func open(
+        limits: MessageLimits = .internet,
+        _ body: @escaping @Sendable (RawPeer) async throws -> Void
+    ) async throws {
         switch self {
         case .server: try await Self.openServer(limits, body)
         case .client: try await Self.openClient(limits, body)
@@ -24,11 +27,11 @@ enum Endpoint: Sendable, CaseIterable, CustomTestStringConvertible {
     }
 
     private static func openServer(
-        _ limits: Limits,
+        _ limits: MessageLimits,
         _ body: @escaping @Sendable (RawPeer) async throws -> Void
     ) async throws {
         try await withServer { server in
-            server.limits = limits
+            server.limits.messages = limits
             server.keepalive = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
@@ -41,7 +44,7 @@ enum Endpoint: Sendable, CaseIterable, CustomTestStringConvertible {
     }
 
     private static func openClient(
-        _ limits: Limits,
+        _ limits: MessageLimits,
         _ body: @escaping @Sendable (RawPeer) async throws -> Void
     ) async throws {
         var options = WebSocketOptions()

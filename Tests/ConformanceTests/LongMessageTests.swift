@@ -41,7 +41,7 @@ import Testing
         try await endpoint.open(limits: .local) { peer in
             let first = peer.encoded(RawFrame(0x2, [1], isFinal: false))
             let next = peer.encoded(.continuation([1], isFinal: false))
-            try await peer.send(first + (0..<Limits.local.fragments).flatMap { _ in next })
+            try await peer.send(first + (0..<MessageLimits.local.fragments).flatMap { _ in next })
             try await peer.expectFailure(1_008)
         }
     }

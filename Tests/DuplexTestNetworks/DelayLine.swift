@@ -17,7 +17,7 @@ final class DelayLine: Sendable {
 
     /// A packet on its way.
     private struct Packet {
-        let due: MonotonicInstant
+        let due: Instant
         let destination: Int32
         let bytes: [UInt8]
     }
@@ -81,18 +81,18 @@ final class DelayLine: Sendable {
         while true {
             var timeout: Int32 = -1
             if let next = packets.first {
-                timeout = Int32(max(0, (MonotonicInstant.now().duration(to: next.due) / .milliseconds(1)).rounded(.up)))
+                timeout = Int32(max(0, (Instant.now().duration(to: next.due) / .milliseconds(1)).rounded(.up)))
             }
             var entries = [near, far, leash].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             _ = unsafe poll(&entries, 3, timeout)
             if entries[2].revents != 0 { return }
             for (source, destination) in [(near, far), (far, near)] {
                 while let bytes = packet(source) {
-                    let due = MonotonicInstant.now().advanced(by: delay)
+                    let due = Instant.now().advanced(by: delay)
                     packets.append(Packet(due: due, destination: destination, bytes: bytes))
                 }
             }
-            let now = MonotonicInstant.now()
+            let now = Instant.now()
             while let packet = packets.first, packet.due <= now {
                 packets.removeFirst()
                 // A packet for an interface that is down is lost, as on any cable.

@@ -9,5 +9,9 @@ package final class Numbering: Sendable {
 
     package init() {}
 
+    @discardableResult
     package func next() -> Int { last.add(1, ordering: .sequentiallyConsistent).newValue }
+
+    /// How many have come.
+    package var count: Int { last.load(ordering: .sequentiallyConsistent) }
 }

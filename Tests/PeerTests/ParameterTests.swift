@@ -106,7 +106,7 @@ extension PeerTests {
             let agreed = Agreements()
             var server = WebServer(port: 0)
             server.compression = .required
-            server.limits = Corpus.limits
+            server.limits.messages = Corpus.limits
             server.webSocket("/echo") { socket in
                 await agreed.add(socket.compression)
                 for try await message in socket.messages { try await socket.send(message) }

@@ -19,7 +19,7 @@ struct Outcome: Equatable {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let input = unsafe FuzzInput(start, count) else { return 0 }
-    var limits = Limits.internet
+    var limits = HTTPLimits.internet
     if input.options & 2 != 0 {
         limits.headSize = 64
         limits.headFields = 3
@@ -35,14 +35,14 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func check(_ trailers: HTTPFields, _ limits: Limits) {
+private func check(_ trailers: HTTPFields, _ limits: HTTPLimits) {
     require(trailers.count <= limits.headFields, "there are more trailers than allowed")
     for name in [HTTPField.Name.contentLength, .transferEncoding, .connection, .trailer, .authorization] {
         require(!trailers.contains(name), "\(name) comes too late")
     }
 }
 
-private func decode(_ pieces: [[UInt8]], _ framing: BodyFraming, _ limits: Limits) -> Outcome {
+private func decode(_ pieces: [[UInt8]], _ framing: BodyFraming, _ limits: HTTPLimits) -> Outcome {
     var outcome = Outcome()
     do throws(HTTPError) {
         var decoder = try BodyDecoder(framing, limits: limits)

@@ -34,7 +34,7 @@ struct Answer: Equatable {
 /// A session with an app that answers as it is told to, and tries to write what only the session may.
 final class ExchangeRun {
     private var session: HTTPServerSession
-    private let limits: Limits
+    private let limits: HTTPLimits
     private let options: UInt8
     private let now = Instant(nanoseconds: 0)
     private var outcome = Outcome()
@@ -125,7 +125,12 @@ final class ExchangeRun {
         fields[.xNumber] = "\(outcome.answers.count)"
         do throws(HTTPError) {
             let length = hasKnownLength ? ResponseLength.bytes(body.count) : .unknown
-            try session.writeHead(status, mediaType: "text/plain", fields, length: length, into: &outcome.output)
+            try session.writeHead(
+                ResponseStart(status, mediaType: "text/plain"),
+                fields,
+                length: length,
+                into: &outcome.output
+            )
             for piece in [Array(body[..<3]), Array(body[3...])] {
                 let span = piece.span
                 // Any byte may be read as raw bytes.

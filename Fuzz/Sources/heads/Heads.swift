@@ -19,7 +19,7 @@ struct Outcome<Head: Equatable>: Equatable {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let input = unsafe FuzzInput(start, count) else { return 0 }
-    var limits = Limits.internet
+    var limits = HTTPLimits.internet
     if input.options & 2 != 0 {
         limits.headSize = 64
         limits.headFields = 3
@@ -32,14 +32,14 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func check<Head>(_ outcome: Outcome<Head>, _ input: FuzzInput, _ limits: Limits) {
+private func check<Head>(_ outcome: Outcome<Head>, _ input: FuzzInput, _ limits: HTTPLimits) {
     require(outcome.taken <= input.bytes.count, "more was taken than there is")
     require(outcome.error != nil || outcome.taken == input.bytes.count, "bytes were left without an error")
     // The shortest head has sixteen bytes: a start line of twelve and two line ends.
     require(outcome.heads.count <= input.bytes.count / 16, "there are more heads than the bytes can hold")
 }
 
-private func requests(_ pieces: [[UInt8]], _ limits: Limits) -> Outcome<RequestHead> {
+private func requests(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<RequestHead> {
     var parser = RequestHeadParser(limits: limits)
     var outcome = feed(pieces) { bytes, position throws(HTTPError) in try parser.parse(bytes, from: &position) }
     outcome.isMidHead = parser.isMidHead
@@ -50,7 +50,7 @@ private func requests(_ pieces: [[UInt8]], _ limits: Limits) -> Outcome<RequestH
     return outcome
 }
 
-private func responses(_ pieces: [[UInt8]], _ limits: Limits) -> Outcome<ResponseHead> {
+private func responses(_ pieces: [[UInt8]], _ limits: HTTPLimits) -> Outcome<ResponseHead> {
     var parser = ResponseHeadParser(limits: limits)
     var outcome = feed(pieces) { bytes, position throws(HTTPError) in try parser.parse(bytes, from: &position) }
     outcome.isMidHead = parser.isMidHead

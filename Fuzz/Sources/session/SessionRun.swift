@@ -45,7 +45,7 @@ struct Outcome: Equatable {
 /// A session with an owner that does what it is told to.
 final class SessionRun {
     private let session: Session
-    private let limits: Limits
+    private let limits: MessageLimits
     private let sendsAtOnce: Bool
     private let now = Instant(nanoseconds: 0)
     private var outcome = Outcome()
@@ -53,7 +53,7 @@ final class SessionRun {
     private var begun: [UInt8]?
 
     init(options: UInt8) {
-        limits = options & 2 != 0 ? Limits.internet.with(messageSize: 64).with(fragments: 3) : .internet
+        limits = options & 2 != 0 ? MessageLimits.internet.with(messageSize: 64).with(fragments: 3) : .internet
         sendsAtOnce = options & 4 != 0
         session = Session(
             role: options & 1 != 0 ? .client : .server,

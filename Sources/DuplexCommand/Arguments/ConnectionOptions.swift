@@ -121,7 +121,8 @@ struct ConnectionOptions: ParsableArguments {
         }
         if let bearer { options.authentication = .bearer { bearer } }
         options.connectTimeout = timeout.duration
-        options.limits = limits.limits
+        options.limits = limits.messages
+        options.handshakeLimits = limits.http
         return options
     }
 }

@@ -2,15 +2,16 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexServer
 import DuplexWire
 
-/// The names of the presets of ``Limits``.
+/// The names of the presets of limits.
 enum LimitsPreset: String, ExpressibleByArgument, CaseIterable, Sendable {
     case internet
     case local
     case unlimited
 
-    var limits: Limits {
+    var limits: ServerLimits {
         switch self {
         case .internet: .internet
         case .local: .local
@@ -68,12 +69,23 @@ struct LimitOptions: ParsableArguments {
         }
     }
 
-    var limits: Limits {
-        var limits = preset.limits
+    /// Of the messages of either side.
+    var messages: MessageLimits {
+        var limits = preset.limits.messages
         if let maxMessage { limits = limits.with(messageSize: maxMessage) }
         if let maxFragments { limits = limits.with(fragments: maxFragments) }
         limits.messageRate = messageRate.map { .perSecond($0) }
         if let byteRate, byteRate != .unlimited { limits.byteRate = .perSecond(byteRate) }
+        return limits
+    }
+
+    /// Of the responses that a client gets.
+    var http: HTTPLimits { preset.limits.http }
+
+    /// Of a server.
+    var server: ServerLimits {
+        var limits = preset.limits
+        limits.messages = messages
         return limits
     }
 }

@@ -23,7 +23,7 @@ final class BenchConnection: WebSocketHandler {
         var sent: UInt64 = 0
         var received: UInt64 = 0
         /// When the messages in flight were sent, by their number modulo the depth.
-        var sentAt: [MonotonicInstant]
+        var sentAt: [Instant]
         var recorder: BenchRecorder?
         var end: End?
     }

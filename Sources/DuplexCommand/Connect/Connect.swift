@@ -176,7 +176,7 @@ struct Connect: AsyncParsableCommand {
         }
         let isInteractive = texts.isEmpty && isatty(STDIN_FILENO) == 1
         if isInteractive { greet(await socket.tls.map { ", \($0.version), \($0.cipherSuite)" } ?? "") }
-        let limit = connection.limits.limits.messageSize.bytes
+        let limit = connection.limits.messages.messageSize.bytes
         let partner = StreamPartner(socket: socket, lineEnd: crlf ? "\r\n" : "\n", limit: limit)
         return try await makeConversation(partner, isInteractive: isInteractive).run()
     }

@@ -31,6 +31,7 @@ enum DemoServer {
         // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
         server.get("/hello") { _ in greeting }
         server.get("/hello/async") { _ in await slowGreeting() }
+        addBodies(to: &server)
         for path in [echoPath, "*"] {
             switch style {
             case .sync: server.webSocket(path, handler: EchoHandler())
@@ -40,6 +41,34 @@ enum DemoServer {
         }
         let room = ChatRoom()
         server.webSocket(DemoPage.chatPath) { socket in try await room.welcome(socket) }
+    }
+
+    /// Bodies of any length, in and out, for clients that want to see how theirs goes.
+    private static func addBodies(to server: inout WebServer) {
+        for method in [HTTPRequest.Method.post, .put] {
+            server.on(method, "/count", .bodySize(.unlimited)) { request in
+                var count = 0
+                for try await piece in request.body { count += piece.count }
+                return "\(count)\n"
+            }
+        }
+        server.get("/bytes/:count") { request -> Response in
+            guard let count = request.parameters["count"].flatMap({ Int($0) }), count >= 0 else {
+                return .text("A count of bytes is a number.\n", status: .badRequest)
+            }
+            return Response(type: "application/octet-stream", body: zeros(count))
+        }
+    }
+
+    private static func zeros(_ count: Int) -> ResponseBody {
+        .writer(length: count) { writer in
+            let piece = [UInt8](repeating: 0, count: min(count, 64 * 1_024))
+            var left = count
+            while left > 0 {
+                try await writer.write(left >= piece.count ? piece : Array(piece[..<left]))
+                left -= min(left, piece.count)
+            }
+        }
     }
 
     private static let greeting = "Hello, World!"

@@ -20,7 +20,8 @@ struct Serve: AsyncParsableCommand {
               duplex connect ws://localhost:9000/echo
 
             Every path that isn't the page's or the chat room's echoes. Ctrl-C closes all connections in order (1001) and \
-            ends; pressed twice it ends at once. With --tls-cert connections are secured; SIGHUP has the files be read \
+            ends; pressed twice it ends at once. On loopback requests for other hosts are refused, as a page elsewhere \
+            might have its name lead here: --allowed-host names those that are let in, behind a proxy for instance. With --tls-cert connections are secured; SIGHUP has the files be read \
             anew, for the connections that follow.
 
             With an address the bytes of streams are sent back as they come (RFC 862), without WebSockets:
@@ -79,6 +80,19 @@ struct Serve: AsyncParsableCommand {
     )
     var origins: [String] = []
 
+    @Option(
+        name: .customLong("allowed-host"),
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            """
+            A host that requests may be for, without a port, or * for any; may be repeated. On loopback only the names of \
+            this machine unless given, and else any.
+            """,
+            valueName: "name"
+        )
+    )
+    var allowedHosts: [String] = []
+
     @OptionGroup var tls: ServerTLSArguments
 
     @OptionGroup var limits: LimitOptions
@@ -103,6 +117,9 @@ struct Serve: AsyncParsableCommand {
         }
         guard loops ?? 1 >= 1 else { throw ValidationError("There must be one event loop at least.") }
         guard echoPath.hasPrefix("/") else { throw ValidationError("The path of the echo begins with a slash.") }
+        guard !allowedHosts.contains(where: Self.hasPort) else {
+            throw ValidationError("An allowed host is a name or an address without a port, an IPv6 one in brackets.")
+        }
         guard echoPath != DemoPage.chatPath else { throw ValidationError("The chat room is at \(DemoPage.chatPath).") }
     }
 
@@ -122,11 +139,12 @@ struct Serve: AsyncParsableCommand {
 
     private func serve(_ options: TLSServerOptions?) async throws {
         var server = WebServer(host: ListenAddress.Host(host), port: port)
-        server.limits = limits.limits
+        server.limits = limits.server
         server.tls = options
         server.compression = compression.compression
         server.subprotocols = subprotocols
         if !origins.isEmpty { server.origins = origins.contains("*") ? .any : .allowed(origins) }
+        if !allowedHosts.isEmpty { server.allowedHosts = allowedHosts }
         if let loops { server.group = try EventLoopGroup(loops: loops) }
         DemoServer.addRoutes(to: &server, echoPath: echoPath, style: style)
         try await server.run { address in announce(address) }
@@ -140,6 +158,10 @@ struct Serve: AsyncParsableCommand {
             if !quiet || stream.address.description.hasSuffix(":0") { Console.shared.print("Listening on \(url)") }
             if !quiet { Console.shared.print("  Try: duplex connect \(url). Ctrl-C ends.") }
         }
+    }
+
+    private static func hasPort(_ host: String) -> Bool {
+        host.contains(":") && !(host.hasPrefix("[") && host.hasSuffix("]"))
     }
 
     private static func level(_ name: String) throws -> Logger.Level {

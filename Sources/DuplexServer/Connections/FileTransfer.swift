@@ -9,28 +9,20 @@ final class FileTransfer {
     let transfer: Transfer
     let waiter: Waiter<Void>
 
-    init(_ range: FileRange, waiter: Waiter<Void>, began: MonotonicInstant) {
+    init(_ range: FileRange, waiter: Waiter<Void>, began: Instant) {
         transfer = Transfer(.file(range), id: 0, began: began)
         self.waiter = waiter
     }
 }
 
 extension HTTPConnection {
-    /// Sends a part of a file; returns when the system has taken it.
-    static func transmit(_ range: sending FileRange, _ connection: LoopBound<HTTPConnection>) async throws {
-        let range = LoopBound(range, on: connection.value.services.loop.thread)
-        try await waitOnLoop { (waiter: Waiter<Void>) in
-            connection.value.begin(range.value, waiter)
-        } onCancel: {
-            // The client has gone, which ends the wait as well.
-        }
-    }
-
-    private func begin(_ range: FileRange, _ waiter: Waiter<Void>) {
+    /// Begins to send a part of a file; the waiter is resumed when the system has taken it.
+    func begin(_ range: FileRange, _ waiter: Waiter<Void>) {
         guard stage == .serving, range.remaining > 0, session.sendsBody else { return waiter.resume(returning: ()) }
+        var bytes = services.takeScratch()
+        // A file's length is known: nothing goes before it.
+        defer { write(&bytes) }
         do throws(HTTPError) {
-            // A file's length is known: no chunk's size goes before it.
-            var bytes: [UInt8] = []
             _ = try session.beginPiece(Int(clamping: range.remaining), into: &bytes)
         } catch {
             return waiter.resume(throwing: error)

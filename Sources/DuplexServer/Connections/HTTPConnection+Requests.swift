@@ -10,7 +10,10 @@ import Logging
 
 extension HTTPConnection {
     func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) {
-        guard services.allowsHost(of: head) else { return respond(Self.misdirected) }
+        guard services.allowsHost(of: head) else {
+            noteFault(.refused, "the host \(head.host) is none of this server's")
+            return respond(Self.misdirected)
+        }
         switch services.table.decide(head) {
         case .refuse(let response): respond(response)
         case .upgrade(let endpoint, let parameters):
@@ -22,12 +25,13 @@ extension HTTPConnection {
 
     private func answer(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: [String: String]) {
         if head.framing != .none,
-            case .violation(let error) = session.limitBody(of: head, to: endpoint.settings.limits, now: now)
+            case .violation(let error) = session.limitBody(of: head, to: endpoint.settings.http, now: now)
         {
             return violated(error)
         }
         let body = makeBody(head)
         let request = Request(head: head, parameters: parameters, body: body, client: client)
+        noteRoute(endpoint)
         switch endpoint.handler {
         case .immediate(let handler): respond(at: endpoint, request) { try handler($0) }
         case .task(let handler):

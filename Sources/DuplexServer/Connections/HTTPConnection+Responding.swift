@@ -14,38 +14,47 @@ extension HTTPConnection {
 
     /// Sends a response whose body is at hand, or has the runner make the body.
     func respond(_ response: Response) {
-        guard stage == .serving else { return }
+        if !respondAtOnce(response) { stream(response) }
+    }
+
+    /// Sends a response whose body is at hand.
+    ///
+    /// - Returns: whether it is; if not, nothing was done.
+    func respondAtOnce(_ response: Response) -> Bool {
+        guard stage == .serving else { return true }
         switch response.body.content {
-        case .bytes(let bytes): respond(response, bytes)
-        case .text(let text) where text.utf8.count >= Self.directSize: respond(response, Array(text.utf8))
-        case .text(let text):
+        case .bytes(let bytes): respond(response, bytes.span.raw)
+        case .text(let text): respond(response, text.utf8.span.raw)
+        case .file, .writer: return false
+        }
+        return true
+    }
+
+    private func respond(_ response: Response, _ body: RawSpan) {
+        if body.byteCount >= Self.directSize { return respondInPlace(response, body) }
+        var bytes = services.takeScratch()
+        do throws(HTTPError) {
             // The body goes into the same piece as the head.
-            send(response, text.utf8.count) { $0.append(contentsOf: text.utf8) }
-        case .file, .writer: stream(response)
-        }
-    }
-
-    private func respond(_ response: Response, _ body: [UInt8]) {
-        if body.count < Self.directSize { return send(response, body.count) { $0.append(contentsOf: body) } }
-        var bytes = services.takeScratch()
-        do throws(HTTPError) {
-            try writeHead(response, .bytes(body.count), into: &bytes)
-            let isSent = try session.beginPiece(body.count, into: &bytes)
-            channel.write(bytes.span.raw)
-            bytes.removeAll(keepingCapacity: true)
-            if isSent { channel.writeNow(body.span.raw) }
+            let outcome = try session.writeResponse(
+                services.start(of: response),
+                response.otherFields,
+                body: body,
+                trailers: response.trailers,
+                now: now,
+                into: &bytes
+            )
+            conclude(outcome, &bytes)
         } catch {
-            return give(up: error)
+            give(up: error)
         }
-        finish(trailers: response.trailers, &bytes)
     }
 
-    /// Sends a response with a short body.
-    private func send(_ response: Response, _ count: Int, _ body: (inout [UInt8]) -> Void) {
+    private func respondInPlace(_ response: Response, _ body: RawSpan) {
         var bytes = services.takeScratch()
         do throws(HTTPError) {
-            try writeHead(response, .bytes(count), into: &bytes)
-            if try session.beginPiece(count, into: &bytes) { body(&bytes) }
+            try writeHead(response, .bytes(body.byteCount), into: &bytes)
+            let isSent = try session.beginPiece(body.byteCount, into: &bytes)
+            if isSent { writeInPlace(body, behind: &bytes) }
         } catch {
             return give(up: error)
         }
@@ -57,14 +66,14 @@ extension HTTPConnection {
         _ length: ResponseLength,
         into bytes: inout [UInt8]
     ) throws(HTTPError) {
-        try session.writeHead(
-            response.status,
-            mediaType: response.mediaType,
-            response.otherFields,
-            length: length,
-            date: services.dateValue(),
-            into: &bytes
-        )
+        try session.writeHead(services.start(of: response), response.otherFields, length: length, into: &bytes)
+    }
+
+    /// Has a body sent from where it lies, behind what was written of the response.
+    func writeInPlace(_ body: RawSpan, behind bytes: inout [UInt8]) {
+        channel.write(bytes.span.raw)
+        bytes.removeAll(keepingCapacity: true)
+        channel.writeNow(body)
     }
 
     /// Hands what was written to the channel.
@@ -75,7 +84,10 @@ extension HTTPConnection {
 
     /// Sends the rest of the response behind what was written of it, and goes on as the session says.
     func finish(trailers: HTTPFields, _ bytes: inout [UInt8]) {
-        let outcome = session.endResponse(trailers: trailers, now: now, into: &bytes)
+        conclude(session.endResponse(trailers: trailers, now: now, into: &bytes), &bytes)
+    }
+
+    private func conclude(_ outcome: HTTPServerSession.Outcome, _ bytes: inout [UInt8]) {
         write(&bytes)
         if let exchange {
             exchange.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }

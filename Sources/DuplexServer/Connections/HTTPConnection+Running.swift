@@ -6,150 +6,48 @@ import DuplexWire
 import HTTPTypes
 import Logging
 
-// The task of a connection: runs the handlers that wait for something, one request after the other.
-//
-// There is one from the first such request on, for as long as the connection lasts: starting a task for each request
-// would cost more than all the rest of a short one.
+// What a connection has its runner do, and what the runner asks of it.
 
 extension HTTPConnection {
-    /// What the runner does next.
-    indirect enum Work {
-        case request(Endpoint, Request, @Sendable (Request) async throws -> Response)
-        case response(Response)
-        case admission(WebSocketEndpoint, Request, Acceptance, AdmissionDecision)
+    /// Has the connection's task do this next; there is none before the first request that needs one.
+    func start(_ work: HandlerRunner.Work) {
+        if let runner { return runner.onLoop(services.loop, work) { $0.start($1) } }
+        let runner = HandlerRunner(LoopBound(self, on: services.loop.thread), on: services.loop)
+        self.runner = runner
+        runner.onLoop(services.loop, work) { $0.start($1) }
+        services.noteRunner(self)
+        services.owner.spawn { await runner.run() }
     }
 
-    /// Where the runner stands.
-    enum Runner {
-        /// There is no task.
-        case none
-        /// It has something to do, or is about to look.
-        case busy(next: Work?, task: RunningTask?)
-        /// It waits for the next request.
-        case waiting(ParkedTask, RunningTask?)
-        /// The connection has ended; so does the task when it gets to look.
-        case stopping
+    /// The runner has seen that it is to stop, and its task ends.
+    func runnerEnded() {
+        runner = nil
+        services.core.endStep(of: self)
+        runnerTask = .none
+        services.forgetRunner(self)
     }
 
-    func start(_ work: Work) {
-        switch runner {
-        case .none:
-            runner = .busy(next: work, task: nil)
-            services.noteRunner(self)
-            let connection = LoopBound(self, on: services.loop.thread)
-            services.owner.spawn { await Self.run(connection) }
-        case .busy(_, let task):
-            runner = .busy(next: work, task: task)
-        case .waiting(let parked, let task):
-            runner = .busy(next: work, task: task)
-            parked.resume()
-        case .stopping: break
-        }
+    /// Whether a handler is at work.
+    var isHandling: Bool {
+        runner?.onLoop(services.loop) { runner, _ in runner.isBusy } ?? false
     }
 
-    private static func run(_ connection: LoopBound<HTTPConnection>) async {
-        connection.value.noteTask()
-        while let work = await nextWork(connection) {
-            switch work {
-            case .request(let endpoint, let request, let handler):
-                await perform(connection, endpoint, request, handler)
-            case .response(let response): await send(response, connection)
-            case .admission(let endpoint, let request, let acceptance, let admit):
-                await ask(admit, connection, endpoint, request, acceptance)
-            }
-        }
-        connection.value.forgetTask()
+    func cancelHandler() {
+        runner?.onLoop(services.loop) { runner, _ in runner.cancel() }
     }
 
-    private static func nextWork(_ connection: LoopBound<HTTPConnection>) async -> Work? {
-        while true {
-            switch connection.value.runner {
-            case .none, .stopping: return nil
-            case .busy(let work?, let task):
-                connection.value.runner = .busy(next: nil, task: task)
-                return work
-            case .busy(nil, _):
-                // What ends the wait is the next request or the end of the connection.
-                await ParkedTask.park { task in connection.value.park(task) }
-            case .waiting: return nil
-            }
-        }
+    func stopRunner() {
+        runner?.onLoop(services.loop) { runner, _ in runner.stop() }
     }
 
-    /// Has the runner wait, unless something has come on its way here, which may have taken a turn of the loop.
-    private func park(_ parked: ParkedTask) {
-        if case .busy(nil, let task) = runner {
-            runner = .waiting(parked, task)
-        } else {
-            parked.resume()
-        }
+    /// Sends what a handler has answered, unless its body is still to be made, and goes on.
+    ///
+    /// - Returns: whether it is sent.
+    func conclude(_ response: Response) -> Bool {
+        guard respondAtOnce(response) else { return false }
+        goOn()
+        return true
     }
-
-    private static func perform(
-        _ connection: LoopBound<HTTPConnection>,
-        _ endpoint: Endpoint,
-        _ request: Request,
-        _ handler: @Sendable (Request) async throws -> Response
-    ) async {
-        let response: Response
-        do {
-            response = try await handler(request)
-        } catch {
-            response = connection.value.failure(error, at: endpoint, request)
-        }
-        await send(response, connection)
-    }
-
-    /// Sends a response, and where its body is still to be made, makes it.
-    private static func send(_ response: Response, _ connection: LoopBound<HTTPConnection>) async {
-        switch response.body.content {
-        case .bytes, .text: connection.value.respond(response)
-        case .file(let file): await send(file, of: response, connection)
-        case .writer(let length, let write): await send(write, length, of: response, connection)
-        }
-        connection.value.goOn()
-    }
-
-    private static func send(
-        _ write: @Sendable (ResponseWriter) async throws -> Void,
-        _ length: Int?,
-        of response: Response,
-        _ connection: LoopBound<HTTPConnection>
-    ) async {
-        guard let exchange = connection.value.beginBody(response, length) else { return }
-        do {
-            await exchange.setTrailers(response.trailers)
-            // In answer to HEAD nothing is written: what has no end would never come to it.
-            if connection.value.session.sendsBody { try await write(ResponseWriter(exchange: exchange)) }
-            connection.value.finishBody(of: exchange, trailers: await exchange.trailers)
-        } catch {
-            connection.value.failBody(of: exchange, error)
-        }
-    }
-
-    private static func send(
-        _ file: ResponseFile,
-        of response: Response,
-        _ connection: LoopBound<HTTPConnection>
-    ) async {
-        let range: FileRange
-        do {
-            range = try file.range()
-        } catch {
-            connection.value.services.logger.error("a file can't be sent", metadata: ["error": "\(error)"])
-            connection.value.respond(.problem(.internalServerError, "The server failed to answer this request."))
-            return
-        }
-        guard let exchange = connection.value.beginBody(response, file.count) else { return }
-        do {
-            try await transmit(range, connection)
-            connection.value.finishBody(of: exchange, trailers: response.trailers)
-        } catch {
-            connection.value.failBody(of: exchange, error)
-        }
-    }
-
-    // MARK: On the loop
 
     /// Goes on behind a response that the runner has sent.
     func goOn() {
@@ -162,7 +60,7 @@ extension HTTPConnection {
         start(.response(response))
     }
 
-    private func beginBody(_ response: Response, _ length: Int?) -> Exchange? {
+    func beginBody(_ response: Response, _ length: Int?) -> Exchange? {
         guard stage == .serving else { return nil }
         var bytes = services.takeScratch()
         do throws(HTTPError) {
@@ -175,14 +73,14 @@ extension HTTPConnection {
         return exchange ?? makeExchange()
     }
 
-    private func finishBody(of exchange: Exchange, trailers: HTTPFields) {
+    func finishBody(of exchange: Exchange, trailers: HTTPFields) {
         guard stage == .serving, self.exchange === exchange else { return }
         var bytes = services.takeScratch()
         finish(trailers: trailers, &bytes)
     }
 
     /// A body that doesn't become whole: the client is to see that.
-    private func failBody(of exchange: Exchange, _ error: any Error) {
+    func failBody(of exchange: Exchange, _ error: any Error) {
         guard stage == .serving, self.exchange === exchange else { return }
         if !(error is CancellationError) {
             services.logger.error(
@@ -193,25 +91,10 @@ extension HTTPConnection {
         cut()
     }
 
-    // MARK: Cancelling
-
-    private func noteTask() {
-        if case .busy(let work, _) = runner { runner = .busy(next: work, task: .current) }
-    }
-
-    private func forgetTask() {
-        if case .stopping = runner { runner = .none }
-        services.forgetRunner(self)
-    }
-
-    /// Cancels the handler that is at work.
-    func cancelHandler() {
-        if case .busy(_, let task) = runner { task?.cancel() }
-    }
-
-    func stopRunner() {
-        if case .waiting(let parked, _) = runner { parked.resume() }
-        runner = .stopping
+    /// The file of a response can't be opened, and nothing of the response has gone.
+    func fileFailed(_ error: any Error) {
+        services.logger.error("a file can't be sent", metadata: ["error": "\(error)"])
+        respond(.problem(.internalServerError, "The server failed to answer this request."))
     }
 
     /// Sends a piece that the app has written.
@@ -222,9 +105,7 @@ extension HTTPConnection {
         if piece.count < 4_096 {
             bytes.append(piece.span.raw)
         } else {
-            channel.write(bytes.span.raw)
-            bytes.removeAll(keepingCapacity: true)
-            channel.writeNow(piece.span.raw)
+            writeInPlace(piece.span.raw, behind: &bytes)
         }
         session.endPiece(into: &bytes)
         write(&bytes)

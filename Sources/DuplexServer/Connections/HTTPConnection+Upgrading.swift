@@ -24,10 +24,12 @@ extension HTTPConnection {
     ) {
         let span = services.tracer.map { HandshakeSpan($0, for: request.head, from: request.remoteAddress) }
         present = Present(webSocket: endpoint, span: span, asked: services.now)
+        noteRoute(endpoint)
         if services.isStopping { return decline(Self.endingSoon) }
         let options = endpoint.handshakeOptions(for: request)
         switch ServerHandshake.evaluate(request.head, options: options, digest: SHA1.digest) {
         case .refuse(let refusal):
+            noteFault(.refused, refusal.message)
             decline(.problem(refusal.status, refusal.message, fields: refusal.fields))
         case .accept(let acceptance) where endpoint.settings.compression.isRequired && acceptance.deflate == nil:
             decline(.problem(.badRequest, "This server opens WebSockets with permessage-deflate only."))
@@ -39,29 +41,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Has the app decide; what the client sends meanwhile waits, as it does behind every request.
-    static func ask(
-        _ admit: AdmissionDecision,
-        _ connection: LoopBound<HTTPConnection>,
-        _ endpoint: WebSocketEndpoint,
-        _ request: Request,
-        _ acceptance: Acceptance
-    ) async {
-        let verdict: AdmissionVerdict
-        do {
-            if let span = connection.value.present?.span {
-                verdict = try await span.around { try await admit(request) }
-            } else {
-                verdict = try await admit(request)
-            }
-        } catch {
-            verdict = .refused(connection.value.admissionFailure(error, request))
-        }
-        connection.value.conclude(verdict, request, endpoint, acceptance)
-        connection.value.goOn()
-    }
-
-    private func admissionFailure(_ error: any Error, _ request: Request) -> Response {
+    func admissionFailure(_ error: any Error, _ request: Request) -> Response {
         if error is CancellationError {
             return .problem(.serviceUnavailable, "The request was cancelled: the server ends.")
         }
@@ -69,7 +49,7 @@ extension HTTPConnection {
         return .problem(.internalServerError, "The server failed to decide on this request.")
     }
 
-    private func conclude(
+    func conclude(
         _ verdict: AdmissionVerdict,
         _ request: Request,
         _ endpoint: WebSocketEndpoint,

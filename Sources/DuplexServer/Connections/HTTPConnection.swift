@@ -15,26 +15,30 @@ final class HTTPConnection {
     let channel: Channel
     let client: Client
     let services: LoopServices
-    let accepted: MonotonicInstant
+    let accepted: Instant
     var session: HTTPServerSession
     var stage = Stage.serving
     /// The exchange of the present request, where a task may read its body or write its response.
     var exchange: Exchange?
     /// The request that is being answered; nil before the first and between two.
     var present: Present?
-    var runner = Runner.none
+    /// The connection's task, from the first request that needs one on.
+    var runner: HandlerRunner?
+    /// The task of the runner, and the route whose code has run last: for when that takes long.
+    var runnerTask = TaskIdentity.none
+    private(set) var lastRoute: ObjectIdentifier?
     /// A file on its way out.
     var file: FileTransfer?
     /// What came behind the present request, from ``pendingStart`` on.
     var pending: [UInt8] = []
     private var pendingStart = 0
-    private var timer: (id: TimerID, deadline: MonotonicInstant)?
+    private var timer: (id: TimerID, deadline: Instant)?
     private(set) var hasInputEnded = false
     /// Whether the app has enough of the body for now.
     private var isBodyHeld = false
     /// Since when the client has taken nothing of what waits for it, and how much that was.
-    private var stall: (since: MonotonicInstant, queued: Int)?
-    private var lingerEnds: MonotonicInstant?
+    private var stall: (since: Instant, queued: Int)?
+    private var lingerEnds: Instant?
 
     enum Stage {
         /// Requests are taken and answered.
@@ -51,10 +55,10 @@ final class HTTPConnection {
         var webSocket: WebSocketEndpoint?
         var span: HandshakeSpan?
         /// When the request had come that asks for a WebSocket.
-        var asked: MonotonicInstant?
+        var asked: Instant?
 
         /// The route as people call it.
-        var route: String { endpoint?.name ?? webSocket.map { "WebSocket \($0.pattern)" } ?? "" }
+        var route: String { endpoint?.name ?? webSocket?.name ?? "" }
     }
 
     /// How long a client may go on sending after the response that ends the connection.
@@ -67,7 +71,7 @@ final class HTTPConnection {
         self.client = client
         self.services = services
         accepted = services.now
-        session = HTTPServerSession(services.session, now: Instant(services.now))
+        session = HTTPServerSession(services.session, now: services.now)
     }
 
     func start() {
@@ -88,7 +92,14 @@ final class HTTPConnection {
         end(CancellationError())
     }
 
-    var now: Instant { Instant(services.now) }
+    var now: Instant { services.now }
+
+    /// Notes whose code is about to run; nobody keeps the route alive by it.
+    func noteRoute(_ route: AnyObject) {
+        let route = ObjectIdentifier(route)
+        if let lastRoute, lastRoute != route { services.core.endStep(of: self) }
+        lastRoute = route
+    }
 
     // MARK: Input
 
@@ -115,12 +126,21 @@ final class HTTPConnection {
 
     /// The client has broken a rule: the handler learns it where it reads, and where nobody answers, this does.
     func violated(_ error: HTTPError) {
-        services.ends.count(error.code == .timeout ? .silent : .violation, on: services.core)
-        if let exchange, case .busy = runner {
+        noteFault(error.code == .timeout ? .silent : .violation, "\(error)")
+        if let exchange, isHandling {
             exchange.onLoop(services.loop, error) { $0.failBody($1) }
         } else {
             respond(.problem(error.status, error.message))
         }
+    }
+
+    /// Counts what a client has done wrong, and tells of it only who looks: anybody can have it done all the time.
+    func noteFault(_ reason: EndSummary.Reason, _ description: @autoclosure () -> String) {
+        services.ends.count(reason, on: services.core)
+        services.logger.debug(
+            "a request was refused",
+            metadata: ["peer": "\(client.remoteAddress?.description ?? "?")", "reason": "\(description())"]
+        )
     }
 
     private func keep(_ bytes: Span<UInt8>, from position: Int) {
@@ -160,7 +180,7 @@ final class HTTPConnection {
         guard stage == .serving else { return }
         if hasInputEnded && !hasPending { noteEnd() }
         guard stage == .serving else { return }
-        if session.isOver && !session.isAnswering { return session.leavesBody ? linger() : leave() }
+        if session.hasEnded { return session.leavesBody ? linger() : leave() }
         channel.isReading = !hasPending && !isBodyHeld && stall == nil
         armTimer()
     }
@@ -174,10 +194,10 @@ final class HTTPConnection {
 
     // MARK: Time
 
-    private var deadline: MonotonicInstant? {
+    private var deadline: Instant? {
         if let lingerEnds { return lingerEnds }
         if let stall { return stall.since.advanced(by: services.session.idleTime) }
-        return session.deadline.map { MonotonicInstant($0) }
+        return session.deadline
     }
 
     /// Has the timer fire no later than what is waited for must come; one that fires early looks again.
@@ -254,6 +274,7 @@ final class HTTPConnection {
         exchange = nil
         cancelHandler()
         stopRunner()
+        services.core.endStep(of: self)
         services.owner.remove(self)
     }
 
@@ -301,13 +322,13 @@ extension HTTPConnection: ChannelHandler {
 }
 
 extension HTTPConnection: TimerTarget {
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    func timerFired(_ timer: TimerID, now: Instant) {
         guard timer == self.timer?.id else { return }
         self.timer = nil
         guard let deadline, deadline <= now else { return armTimer() }
         if lingerEnds != nil { return leave() }
         if stall != nil { return judgeStall() }
-        if let event = session.timeOut(now: Instant(now)), case .violation(let error) = event { violated(error) }
+        if let event = session.timeOut(now: now), case .violation(let error) = event { violated(error) }
         settle()
     }
 }

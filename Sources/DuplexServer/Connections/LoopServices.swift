@@ -40,7 +40,9 @@ final class LoopServices {
     /// Connections with a task, which may last longer than they do.
     private var runners: [ObjectIdentifier: HTTPConnection] = [:]
     private var date = ""
-    private var dateEnds: MonotonicInstant?
+    private var dateEnds: Instant?
+    /// The first lines of the last response: those of the next are often the same.
+    private var start: ResponseStart?
 
     init(loop: EventLoop, owner: any ConnectionOwner, settings: ServingSettings, table: RouteTable) {
         self.loop = loop
@@ -55,7 +57,7 @@ final class LoopServices {
         tracer = settings.tracer
     }
 
-    var now: MonotonicInstant { core.now }
+    var now: Instant { core.now }
 
     /// Whether a request is for a host that the server answers for.
     func allowsHost(of head: RequestHead) -> Bool {
@@ -71,7 +73,17 @@ final class LoopServices {
         if let dateEnds, now < dateEnds { return date }
         date = HTTPDate.now()
         dateEnds = now.advanced(by: .seconds(1))
+        start = nil
         return date
+    }
+
+    /// The first lines of a response.
+    func start(of response: Response) -> ResponseStart {
+        let date = dateValue()
+        if let start, start.isOf(response.status, response.mediaType) { return start }
+        let start = ResponseStart(response.status, mediaType: response.mediaType, date: date)
+        self.start = start
+        return start
     }
 
     func noteRunner(_ connection: HTTPConnection) {
@@ -84,6 +96,11 @@ final class LoopServices {
 
     /// The routes whose handlers are at work in tasks.
     var runningRoutes: [String] { runners.values.compactMap { $0.present?.route } }
+
+    /// The route whose code a task of these has run last.
+    func route(of task: TaskIdentity) -> ObjectIdentifier? {
+        runners.values.first { $0.runnerTask == task }?.lastRoute
+    }
 
     /// Empty memory to write into, which ``giveScratch(_:)`` takes back.
     func takeScratch() -> [UInt8] {

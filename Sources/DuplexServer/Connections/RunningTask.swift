@@ -3,15 +3,20 @@
 
 /// A task of a group, to be cancelled by itself, which the group has no way to do.
 ///
-/// Belongs to its loop's thread.
-@safe struct RunningTask {
+/// Belongs to its loop's thread. A class, because the layout of what the library calls a task isn't known to the compiler,
+/// nor would that of whatever holds it be.
+@safe final class RunningTask {
     // Valid for as long as the task runs: it takes its entry back before it ends, on the thread that cancels.
     private let task: UnsafeCurrentTask
+
+    private init(_ task: UnsafeCurrentTask) {
+        unsafe self.task = unsafe task
+    }
 
     /// The task that the caller runs in; nil outside of tasks.
     static var current: RunningTask? {
         unsafe withUnsafeCurrentTask { task in
-            if let task = unsafe task { unsafe RunningTask(task: task) } else { nil }
+            if let task = unsafe task { unsafe RunningTask(task) } else { nil }
         }
     }
 

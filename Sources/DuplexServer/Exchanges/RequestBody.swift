@@ -10,7 +10,7 @@ public import HTTPTypes
 /// holds the client back. A client that waits for `100 Continue` gets it when the first piece is asked for (RFC 9110
 /// section 10.1.1). What the handler leaves is read past, up to 64 KiB, or the connection ends behind the response.
 ///
-/// The whole is bounded by `Limits.bodySize` of the route; 413 answers a request that says it is longer.
+/// The whole is bounded by `HTTPLimits.bodySize` of the route; 413 answers a request that says it is longer.
 public struct RequestBody: AsyncSequence, Sendable {
     /// Some bytes, at least one.
     public typealias Element = [UInt8]

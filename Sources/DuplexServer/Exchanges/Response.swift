@@ -14,7 +14,7 @@ public struct Response: Sendable {
     /// Fields that are sent behind the body, where it goes in chunks (RFC 9110 section 6.5).
     ///
     /// For those that are known only at the end see ``ResponseWriter/setTrailers(_:)``.
-    public var trailers: HTTPFields = [:]
+    public var trailers: HTTPFields = HTTPFields()
     /// The media type, apart from the other fields: most responses have no other.
     var mediaType: String?
     var otherFields: HTTPFields
@@ -43,21 +43,21 @@ public struct Response: Sendable {
     public init(
         status: HTTPResponse.Status = .ok,
         type: String? = nil,
-        fields: HTTPFields = [:],
+        fields: HTTPFields = HTTPFields(),
         body: ResponseBody = .none
     ) {
         self.status = status
         self.body = body
         mediaType = type
         otherFields = fields
-        if type != nil { otherFields[.contentType] = nil }
+        if type != nil && !fields.isEmpty { otherFields[.contentType] = nil }
     }
 
     /// Makes a response of bytes.
     public init(
         status: HTTPResponse.Status = .ok,
         type: String? = nil,
-        fields: HTTPFields = [:],
+        fields: HTTPFields = HTTPFields(),
         body: [UInt8]
     ) {
         self.init(status: status, type: type, fields: fields, body: .bytes(body))
@@ -73,7 +73,7 @@ public struct Response: Sendable {
     public init(
         status: HTTPResponse.Status = .ok,
         type: String? = nil,
-        fields: HTTPFields = [:],
+        fields: HTTPFields = HTTPFields(),
         write: @escaping @Sendable (ResponseWriter) async throws -> Void
     ) {
         self.init(status: status, type: type, fields: fields, body: .writer(write))
@@ -85,7 +85,11 @@ public struct Response: Sendable {
     }
 
     /// A response that tells a person what was wrong: the status and a sentence.
-    static func problem(_ status: HTTPResponse.Status, _ sentence: String, fields: HTTPFields = [:]) -> Response {
+    static func problem(
+        _ status: HTTPResponse.Status,
+        _ sentence: String,
+        fields: HTTPFields = HTTPFields()
+    ) -> Response {
         var response = Response.text("\(status.code) \(status.reasonPhrase)\n\(sentence)\n", status: status)
         for field in fields { response.otherFields.append(field) }
         // The sentence may quote the request: no browser is to take it for a page.

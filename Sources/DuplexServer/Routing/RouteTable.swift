@@ -8,6 +8,8 @@ import HTTPTypes
 final class Endpoint: Sendable {
     /// The path as the app has written it.
     let pattern: String
+    /// The route as people call it, such as `GET /users/:id`.
+    let name: String
     let method: HTTPRequest.Method
     let handler: RouteHandler
     /// What it calls the parameters of its path: another method of the same path may name them otherwise.
@@ -18,18 +20,15 @@ final class Endpoint: Sendable {
         pattern: String,
         method: HTTPRequest.Method,
         handler: RouteHandler,
-        parameters: [String],
         settings: RouteSettings
-    ) {
+    ) throws(RouteError) {
         self.pattern = pattern
         self.method = method
         self.handler = handler
-        self.parameters = parameters
         self.settings = settings
+        name = "\(method.rawValue) \(pattern)"
+        parameters = try Router<Endpoint>.parameters(of: pattern, name)
     }
-
-    /// The route as people call it, such as `GET /users/:id`.
-    var name: String { "\(method.rawValue) \(pattern)" }
 }
 
 /// What a running server does with a request: a handler for each method of a path, and one for WebSockets.
@@ -37,6 +36,14 @@ final class RouteTable: Sendable {
     /// All that one path leads to.
     struct Resource: Sendable {
         var endpoints: [Endpoint] = []
+
+        /// The same with one more method; `nil` when it has that already.
+        func adding(_ endpoint: Endpoint) -> Resource? {
+            if self.endpoint(for: endpoint.method) != nil { return nil }
+            var copy = self
+            copy.endpoints.append(endpoint)
+            return copy
+        }
 
         func endpoint(for method: HTTPRequest.Method) -> Endpoint? {
             endpoints.first { $0.method == method }
@@ -67,6 +74,8 @@ final class RouteTable: Sendable {
     private let webSockets: Router<WebSocketEndpoint>
     /// Paths without parameters, which are found without being taken apart.
     private let plain: [String: Resource]
+    /// The routes as people call them.
+    private let names: [ObjectIdentifier: String]
 
     /// Whether any path opens WebSockets.
     var hasWebSockets: Bool { !webSockets.isEmpty }
@@ -78,73 +87,60 @@ final class RouteTable: Sendable {
         var router = Router<Resource>()
         var webSockets = Router<WebSocketEndpoint>()
         var plain: [String: Resource] = [:]
+        var names: [ObjectIdentifier: String] = [:]
         for definition in routes.definitions {
+            let path = definition.path
             let settings = settings.with(definition.options)
             switch definition.action {
             case .request(let method, let handler):
-                let resource = try Self.add(method, handler, definition.path, settings, to: &router)
-                if Router<Resource>.isPlain(definition.path) { plain[definition.path] = resource }
+                let endpoint = try Endpoint(pattern: path, method: method, handler: handler, settings: settings)
+                let resource = try Self.add(endpoint.name, path, to: &router) { ($0 ?? Resource()).adding(endpoint) }
+                if Router<Resource>.isPlain(path) { plain[path] = resource }
+                names[ObjectIdentifier(endpoint)] = endpoint.name
             case .webSocket(let route, let admit):
-                try Self.add(route, admit, definition.path, settings, to: &webSockets)
+                let endpoint = WebSocketEndpoint(
+                    pattern: path,
+                    route: route,
+                    admit: admit,
+                    parameters: try Router<WebSocketEndpoint>.parameters(of: path, WebSocketEndpoint.name(of: path)),
+                    settings: settings
+                )
+                try Self.add(endpoint.name, path, to: &webSockets) { $0 == nil ? endpoint : nil }
+                names[ObjectIdentifier(endpoint)] = endpoint.name
             }
         }
         self.router = router
         self.webSockets = webSockets
         self.plain = plain
+        self.names = names
     }
 
-    private static func add(
-        _ method: HTTPRequest.Method,
-        _ handler: RouteHandler,
+    /// What a route is called; `nil` for one of another table.
+    func name(of route: ObjectIdentifier) -> String? { names[route] }
+
+    /// Makes a path lead to something more.
+    ///
+    /// - Parameters:
+    ///   - name: what an error calls the route.
+    ///   - path: of the route.
+    ///   - router: where the path leads from.
+    ///   - join: makes of what is there, if anything is, what is to be there; `nil` when that place is taken.
+    /// - Returns: what the path leads to.
+    /// - Throws: ``RouteError`` when the place is taken.
+    @discardableResult
+    private static func add<Value>(
+        _ name: String,
         _ path: String,
-        _ settings: RouteSettings,
-        to router: inout Router<Resource>
-    ) throws(RouteError) -> Resource {
-        let name = "\(method.rawValue) \(path)"
-        let endpoint = Endpoint(
-            pattern: path,
-            method: method,
-            handler: handler,
-            parameters: try Router<Resource>.parameters(of: path, name),
-            settings: settings
-        )
-        var resource = Resource()
-        var isTaken = false
+        to router: inout Router<Value>,
+        _ join: (Value?) -> Value?
+    ) throws(RouteError) -> Value {
+        var joined: Value?
         router.update(path) { present in
-            resource = present ?? Resource()
-            isTaken = resource.endpoint(for: method) != nil
-            resource.endpoints.append(endpoint)
-            present = resource
+            joined = join(present)
+            if let joined { present = joined }
         }
-        if isTaken { throw definedTwice(name) }
-        return resource
-    }
-
-    private static func add(
-        _ route: WebSocketRoute,
-        _ admit: AdmissionDecision?,
-        _ path: String,
-        _ settings: RouteSettings,
-        to router: inout Router<WebSocketEndpoint>
-    ) throws(RouteError) {
-        let name = "WebSocket \(path)"
-        let endpoint = WebSocketEndpoint(
-            pattern: path,
-            route: route,
-            admit: admit,
-            parameters: try Router<WebSocketEndpoint>.parameters(of: path, name),
-            settings: settings
-        )
-        var isTaken = false
-        router.update(path) { present in
-            isTaken = present != nil
-            present = endpoint
-        }
-        if isTaken { throw definedTwice(name) }
-    }
-
-    private static func definedTwice(_ name: String) -> RouteError {
-        RouteError(code: .definedTwice, route: name, message: "The route is defined twice.")
+        if let joined { return joined }
+        throw RouteError(code: .definedTwice, route: name, message: "The route is defined twice.")
     }
 
     // MARK: Requests

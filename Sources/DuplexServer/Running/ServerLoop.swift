@@ -10,29 +10,31 @@ import Logging
 /// One loop's part of a running server: its connections and the tasks of their handlers.
 final class ServerLoop: ConnectionOwner {
     let loop: EventLoop
-    private let server: WebServer
+    let server: WebServer
     private let addresses: AddressCounter
     private let ends: EndSummary
-    private let state: LoopBound<State>
+    let blocks: BlockedLoopLog
+    let state: LoopBound<State>
 
     /// A handler at work, run on the loop.
     ///
     /// A task holds the frames of all functions that it waits in, so what runs a WebSocket isn't a closure: one that is
     /// kept in a generic collection is wrapped, twice for each conversion of its type.
-    private enum Job {
+    enum Job {
         case webSocket(WebSocket, WebSocketTask)
         case connection(@concurrent @Sendable () async -> Void)
     }
 
     /// A WebSocket, its handler, or both.
-    private struct Served {
+    struct Served {
         var socket: WebSocket?
         let endpoint: WebSocketEndpoint
         var isHandlerRunning: Bool
+        var task = TaskIdentity.none
     }
 
     /// What belongs to the loop's thread.
-    private final class State: TimerTarget {
+    final class State: TimerTarget {
         var services: LoopServices?
         var phase = LoopPhase.serving
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
@@ -65,14 +67,15 @@ final class ServerLoop: ConnectionOwner {
             starter = nil
         }
 
-        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        func timerFired(_ timer: TimerID, now: Instant) {
             self.timer = nil
             owner?.perform(phase.timePassed())
         }
     }
 
-    init(server: WebServer, loop: EventLoop, addresses: AddressCounter, ends: EndSummary) {
+    init(server: WebServer, loop: EventLoop, addresses: AddressCounter, ends: EndSummary, blocks: BlockedLoopLog) {
         self.ends = ends
+        self.blocks = blocks
         self.server = server
         self.loop = loop
         self.addresses = addresses
@@ -86,7 +89,13 @@ final class ServerLoop: ConnectionOwner {
         let state = state.value
         let channel = channel.value
         let address = address ?? channel.remoteAddress
-        guard !state.phase.isStopping, addresses.enter(address) else { return channel.close() }
+        guard !state.phase.isStopping else { return channel.close() }
+        guard addresses.enter(address) else {
+            ends.count(.refused, on: loop.core)
+            let peer = address?.description ?? "?"
+            server.logger.debug("an address has too many connections", metadata: ["peer": "\(peer)"])
+            return channel.close()
+        }
         let client = Client(remoteAddress: address, tls: channel.tlsConnection)
         let connection = HTTPConnection(channel, client: client, services: services(table))
         state.connections[ObjectIdentifier(connection)] = connection
@@ -165,7 +174,7 @@ final class ServerLoop: ConnectionOwner {
         let settings = upgrade.endpoint.settings
         var setup = WebSocketSetup(
             role: .server,
-            limits: settings.limits,
+            limits: settings.messages,
             settings: upgrade.endpoint.sessionSettings,
             subprotocol: upgrade.acceptance.subprotocol,
             remoteAddress: address,
@@ -196,11 +205,18 @@ final class ServerLoop: ConnectionOwner {
         connectionEnded()
     }
 
-    private func handlerEnded(_ id: ObjectIdentifier) {
+    private func handlerBegan(_ socket: WebSocket) {
+        state.value.webSockets[ObjectIdentifier(socket)]?.task = .current
+    }
+
+    private func handlerEnded(_ socket: WebSocket) {
+        loop.core.endStep(of: socket)
+        let id = ObjectIdentifier(socket)
         if state.value.webSockets[id]?.socket == nil {
             state.value.webSockets[id] = nil
         } else {
             state.value.webSockets[id]?.isHandlerRunning = false
+            state.value.webSockets[id]?.task = .none
         }
     }
 
@@ -219,6 +235,7 @@ final class ServerLoop: ConnectionOwner {
     /// Runs the handlers of this loop's connections; returns when all connections are closed behind ``beginToEnd()`` and
     /// all handlers have returned.
     func run() async {
+        observeSteps()
         await withDiscardingTaskGroup { group in
             while !(state.value.phase.isStopping && state.value.isEmpty) {
                 // Also behind the end: requests that had been begun may come whole only then.
@@ -233,6 +250,7 @@ final class ServerLoop: ConnectionOwner {
         }
         if let timer = state.value.timer { loop.core.cancel(timer) }
         state.value.hasEnded = true
+        loop.core.forgetSteps(self)
         letGo()
         state.value.owner = nil
         state.value.services = nil
@@ -243,8 +261,9 @@ final class ServerLoop: ConnectionOwner {
             switch job {
             case .webSocket(let socket, let handler):
                 group.addTask(executorPreference: loop) {
+                    self.handlerBegan(socket)
                     await socket.run(handler, logger: self.server.logger)
-                    self.handlerEnded(ObjectIdentifier(socket))
+                    self.handlerEnded(socket)
                 }
             case .connection(let run):
                 group.addTask(executorPreference: loop) { await run() }
@@ -332,10 +351,18 @@ final class ServerLoop: ConnectionOwner {
         }
     }
 
+    /// The routes whose handlers are at work, once for each handler.
+    var runningRoutes: [String] {
+        let names = state.value.webSockets.values.filter(\.isHandlerRunning).map(\.endpoint.name)
+        return names + (state.value.services?.runningRoutes ?? [])
+    }
+
+    /// Whether connections are open.
+    var hasConnections: Bool { !state.value.isEmpty }
+
     /// Names the handlers that still run although they were cancelled: the server waits for them, or leaves them behind.
     private func nameHandlers() {
-        var names = state.value.webSockets.values.filter(\.isHandlerRunning).map { "WebSocket \($0.endpoint.pattern)" }
-        names += state.value.services?.runningRoutes ?? []
+        let names = runningRoutes
         for (name, count) in Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).sorted(by: { $0.key < $1.key }) {
             server.logger.warning(
                 "a handler outlives the server",

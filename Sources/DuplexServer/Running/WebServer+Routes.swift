@@ -179,6 +179,9 @@ extension RouteBuilder {
     /// }
     /// ```
     ///
+    /// The type of the value stands in one of the two closures, as Swift takes it from neither body: here, or at the handler as
+    /// `{ (socket, request, user: User) in … }`.
+    ///
     /// - Parameters:
     ///   - path: as in `get`.
     ///   - options: what this route has otherwise than the server.

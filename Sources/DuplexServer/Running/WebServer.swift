@@ -20,8 +20,8 @@ public struct WebServer: Sendable {
     public var tls: TLSServerOptions?
     /// Whether connections come through a proxy that says for whom; default: they don't.
     public var proxyProtocol = ProxyProtocol.off
-    /// What a client may make the server hold or wait for.
-    public var limits = Limits.internet
+    /// What clients may make the server hold or wait for; default: `.internet`.
+    public var limits = ServerLimits.internet
     /// When to ping WebSocket clients, and how long to wait for the pong; every 20 seconds for 20 seconds.
     public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
     /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections; 10 seconds.
@@ -52,8 +52,10 @@ public struct WebServer: Sendable {
     /// Which clients' offers of compression are declined because theirs doesn't work; those that are known unless told
     /// otherwise.
     public var compressionQuirks = CompressionQuirks.known
-    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors; at `notice` also WebSockets
-    /// that went wrong, and at `debug` each one's opening and end, with its `WebSocket.id` as metadata.
+    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors.
+    ///
+    /// What clients do wrong is told at `debug`, connection by connection, and at `info` as sums, every ten seconds at most: so
+    /// nobody fills a disk from outside. Each WebSocket's opening and end is told at `debug`, with its `WebSocket.id` as metadata.
     public var logger = Logger(label: "duplex.server")
     /// Where the numbers of WebSockets go; nowhere unless told otherwise.
     public var metrics: WebSocketMetrics?
@@ -67,6 +69,13 @@ public struct WebServer: Sendable {
     /// Handlers run in the context of their connection's span. Give `InstrumentationSystem.tracer` for the one that the app
     /// was bootstrapped with.
     public var tracer: (any Tracer)?
+    /// How long a handler may run without a wait before a warning names its route.
+    ///
+    /// Default: 100 ms; nil turns it off.
+    ///
+    /// Meanwhile no other connection of the loop is served: what takes long belongs on a thread of its own. Measured to 4 ms.
+    /// Each route is named once a minute at most, with how often that was.
+    public var blockedLoopThreshold: Duration? = .milliseconds(100)
     /// The loops that connections are spread over; one for each core of the machine unless told otherwise.
     public var group: EventLoopGroup?
 
@@ -103,38 +112,30 @@ public struct WebServer: Sendable {
     /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
     /// - Throws: `SocketError` when the port can't be had; what `onListening` throws.
     public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
-        let table = try RouteTable(routes, settings: settings)
-        if table.hasWebSockets { SHA1.load() }
+        let table = try table()
         let group = group ?? .shared
+        let ends = EndSummary(logger: logger)
         let listener = try SocketListener.bind(
             address,
             on: group,
             tls: tls.map(Self.withProtocol),
             proxyProtocol: proxyProtocol,
-            logger: logger
+            logger: logger,
+            ends: ends
         )
-        let addresses = AddressCounter(limit: limits.connectionsPerAddress)
-        let ends = EndSummary(logger: logger)
-        let loops = group.loops.map { ServerLoop(server: self, loop: $0, addresses: addresses, ends: ends) }
-        // Not children, which would be cancelled with this task: handlers go on until it is their connection's turn to end.
-        let running = loops.map { loop in Task(executorPreference: loop.loop) { await loop.run() } }
+        let serving = ServingLoops(self, table, on: group, ends: ends)
         var failure: (any Error)?
         do {
             try await onListening(listener.localAddress)
-            let byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.loop), $0) })
-            try await listener.start { loop, channel, address in
-                byLoop[ObjectIdentifier(loop)]?.accept(channel, address, table)
-            }
+            try await listener.start { loop, channel, address in serving.accept(channel, from: address, on: loop) }
             try await Self.untilCancelled()
         } catch is CancellationError {
         } catch {
             failure = error
         }
         await listener.close()
-        for loop in loops { loop.beginToEnd() }
-        for loop in loops where leavesHandlersBehind { await loop.untilCut() }
-        for task in running where !leavesHandlersBehind { await task.value }
-        ends.flush()
+        serving.beginToEnd()
+        await serving.end(leavingHandlers: leavesHandlersBehind)
         if let failure { throw failure }
     }
 
@@ -184,10 +185,18 @@ public struct WebServer: Sendable {
 
     // MARK: Settings
 
+    /// What answers what, once the routes have been checked.
+    func table() throws(RouteError) -> RouteTable {
+        let table = try RouteTable(routes, settings: settings)
+        if table.hasWebSockets { SHA1.load() }
+        return table
+    }
+
     /// What routes begin with.
     private var settings: RouteSettings {
         RouteSettings(
-            limits: limits,
+            messages: limits.messages,
+            http: limits.http,
             keepalive: keepalive,
             closeTimeout: closeTimeout,
             subprotocols: subprotocols,
@@ -200,7 +209,7 @@ public struct WebServer: Sendable {
     /// What connections are served with.
     func serving(_ ends: EndSummary) -> ServingSettings {
         ServingSettings(
-            session: HTTPServerSession.Settings(limits: limits, idleTime: idleTimeout),
+            session: HTTPServerSession.Settings(limits: limits.http, idleTime: idleTimeout),
             closeTimeout: closeTimeout,
             hosts: AllowedHosts(allowedHosts, isLocal: address.isLoopback),
             ends: ends,

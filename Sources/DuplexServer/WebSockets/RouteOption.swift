@@ -12,17 +12,21 @@ public import DuplexWire
 public struct RouteOption: Sendable {
     let apply: @Sendable (inout RouteSettings) -> Void
 
-    /// What clients may make the server hold or wait for.
-    ///
-    /// Of requests `bodySize` and `bodyRate`: the limits of a head are the server's, since they hold before it is known which
-    /// route it leads to.
-    public static func limits(_ limits: Limits) -> RouteOption {
-        RouteOption { $0.limits = limits }
+    /// What the messages of WebSockets may make the server hold or wait for.
+    public static func limits(_ limits: MessageLimits) -> RouteOption {
+        RouteOption { $0.messages = limits }
     }
 
     /// The longest body of a request; 413 answers a longer one.
+    ///
+    /// The limits of a head are the server's, since they hold before it is known which route it leads to.
     public static func bodySize(_ size: ByteCount) -> RouteOption {
-        RouteOption { $0.limits.bodySize = size }
+        RouteOption { $0.http.bodySize = size }
+    }
+
+    /// The least bytes of a request's body in a second, once `headTime` has passed; 408 answers a slower one.
+    public static func bodyRate(_ rate: ByteCount) -> RouteOption {
+        RouteOption { $0.http.bodyRate = rate }
     }
 
     /// The subprotocols that WebSockets speak, the preferred one first (RFC 6455 section 1.9).

@@ -6,7 +6,8 @@ import DuplexWire
 
 /// What holds for the requests and the WebSockets of a route: the server's settings, narrowed by its groups and by itself.
 struct RouteSettings: Sendable {
-    var limits = Limits.internet
+    var messages = MessageLimits.internet
+    var http = HTTPLimits.internet
     var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
     var closeTimeout = Duration.seconds(10)
     var subprotocols: [String] = []

@@ -14,8 +14,8 @@ struct Upgrade {
     let acceptance: ServerHandshake.Acceptance
     /// What came behind the request.
     let leftover: [UInt8]
-    let accepted: MonotonicInstant
-    let asked: MonotonicInstant?
+    let accepted: Instant
+    let asked: Instant?
     let span: HandshakeSpan?
 }
 

@@ -67,11 +67,16 @@ final class WebSocketEndpoint: Sendable {
         self.parameters = parameters
         self.settings = settings
         sessionSettings = SessionSettings(
-            limits: settings.limits,
+            limits: settings.messages,
             keepalive: settings.keepalive,
             closeTimeout: settings.closeTimeout
         )
     }
+
+    /// The route as people call it, such as `WebSocket /chat`.
+    var name: String { Self.name(of: pattern) }
+
+    static func name(of pattern: String) -> String { "WebSocket \(pattern)" }
 
     /// What a client is held to that has sent this request.
     func handshakeOptions(for request: Request) -> ServerHandshakeOptions {

@@ -52,7 +52,7 @@ extension Channel {
         closeTimer = core.schedule(self, at: core.now.advanced(by: Self.lingerTime))
     }
 
-    package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    package func timerFired(_ timer: TimerID, now: Instant) {
         if let tls, timer == tls.timer { return handshakeTimedOut(tls) }
         guard timer == closeTimer else { return }
         switch state.timedOut(isEmpty: queuedBytes == 0) {

@@ -11,7 +11,7 @@ extension Channel {
     package var tlsConnection: TLSConnection? { tls?.connection }
 
     /// When the handshake that secured the connection began, and how long it took; `nil` while it isn't secured.
-    package var tlsHandshake: (began: MonotonicInstant, took: Duration)? {
+    package var tlsHandshake: (began: Instant, took: Duration)? {
         guard let tls, let began = tls.began, let took = tls.handshakeTime else { return nil }
         return (began, took)
     }

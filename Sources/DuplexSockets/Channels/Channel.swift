@@ -11,7 +11,7 @@ import Darwin
 ///
 /// Belongs to its loop's thread. Once it is secured, a ``TLSLayer`` stands between what is received and the handler, and
 /// between what is written and the socket. ``ChannelState`` says where it stands, and its ``Carrier`` moves its bytes.
-package final class Channel: DescriptorHandler, Flushable, TimerTarget {
+package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForwarder {
     package let core: LoopCore
     /// What moves the bytes.
     let carrier: Carrier
@@ -71,6 +71,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget {
     }
 
     package var isOpen: Bool { state.isOpen }
+
+    package var stepTarget: AnyObject? { handler }
 
     /// The system's descriptor; -1 once it is closed, and where there is none.
     package var descriptor: Int32 { isOpen ? carrier.descriptor ?? -1 : -1 }

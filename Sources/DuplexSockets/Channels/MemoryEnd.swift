@@ -4,7 +4,7 @@
 /// One end of a connection within the process, on its loop: tells its channel what a poller would.
 ///
 /// Level-triggered, as pollers are: what it is watched for is told in every turn in which it is so.
-package final class MemoryEnd: TurnTarget, StopObserver, TimerTarget {
+package final class MemoryEnd: TurnTarget, StopObserver, TimerTarget, StepForwarder {
     private let link: MemoryLink
     private let side: MemoryLink.Side
     private let loop: EventLoop
@@ -103,6 +103,8 @@ package final class MemoryEnd: TurnTarget, StopObserver, TimerTarget {
     private var due: Readiness {
         link.readiness(of: side).intersection(interest.union(.failed))
     }
+
+    package var stepTarget: AnyObject? { handler }
 
     package func turn() {
         isCalled = false

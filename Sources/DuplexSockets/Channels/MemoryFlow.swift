@@ -7,7 +7,7 @@
 package struct MemoryFlow: Sendable {
     /// What goes wrong; nothing by default.
     ///
-    /// Bytes are counted from the beginning of the connection.
+    /// Bytes are counted from when it was set: from the beginning of the connection, or anew by ``MemoryFlow/set(_:)``.
     package struct Faults: Sendable, Hashable {
         /// The most bytes that one receive takes.
         package var pieceSize: Int?
@@ -41,6 +41,8 @@ package struct MemoryFlow: Sendable {
     private var start = 0
     /// How many bytes were received so far.
     private(set) var passed = 0
+    /// How many of them had been received when the faults were set.
+    private var passedBefore = 0
     /// How many bytes of the present interval of the pace are left.
     private var allowance = Int.max
     /// Whether the sender sends no more.
@@ -63,17 +65,20 @@ package struct MemoryFlow: Sendable {
     /// Whether all that was sent was received, and nothing follows.
     var hasEnded: Bool { hasEndedEarly || (hasFinished && count == 0) }
 
-    private var hasEndedEarly: Bool { faults.endAfter.map { passed >= $0 } ?? false }
+    /// What the places of the faults are compared with.
+    private var counted: Int { passed - passedBefore }
+
+    private var hasEndedEarly: Bool { faults.endAfter.map { counted >= $0 } ?? false }
 
     /// Whether the connection is to be reset now.
-    var isCutOff: Bool { faults.resetAfter.map { passed >= $0 } ?? false }
+    var isCutOff: Bool { faults.resetAfter.map { counted >= $0 } ?? false }
 
     /// How many bytes one receive may take now.
     var available: Int {
         if hasEndedEarly { return 0 }
         var length = min(count, faults.pieceSize ?? count, allowance)
         for place in [faults.resetAfter, faults.endAfter, faults.stallAfter] {
-            if let place { length = min(length, max(0, place - passed)) }
+            if let place { length = min(length, max(0, place - counted)) }
         }
         return length
     }
@@ -117,9 +122,10 @@ package struct MemoryFlow: Sendable {
         start = 0
     }
 
-    /// Replaces what goes wrong from here on; places are still counted from the beginning.
+    /// Replaces what goes wrong from here on; bytes are counted anew.
     mutating func set(_ faults: Faults) {
         self.faults = faults
+        passedBefore = passed
         renewAllowance()
     }
 
@@ -130,7 +136,7 @@ package struct MemoryFlow: Sendable {
 
     /// Lets that many bytes through of those that are held back.
     mutating func release(_ count: Int) {
-        faults.stallAfter = max(faults.stallAfter ?? passed, passed) + count
+        faults.stallAfter = max(faults.stallAfter ?? counted, counted) + count
     }
 
     /// Another interval of the pace has begun.

@@ -89,6 +89,9 @@ package final class MemoryLink: Sendable {
         change(nil) { $0.reset() }
     }
 
+    /// Whether nothing more can happen: both sides have closed.
+    package var isOver: Bool { state.withLock { $0.isClosed == [true, true] } }
+
     /// How many bytes a side has received so far.
     package func received(by side: Side) -> Int {
         state.withLock { $0.flows[side.rawValue].passed }

@@ -20,7 +20,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
     private static let busyDelay = Duration.milliseconds(10)
 
     let address: SocketAddress
-    let began: MonotonicInstant
+    let began: Instant
     private let race: ConnectRace
     private var descriptor: Int32 = -1
     private var timeoutTimer: TimerID?
@@ -116,7 +116,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
         }
     }
 
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    func timerFired(_ timer: TimerID, now: Instant) {
         if timer == timeoutTimer {
             timeoutTimer = nil
             let timeout = race.options.attemptTimeout ?? .zero

@@ -27,7 +27,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     /// What the connection is secured with; `nil` when it isn't.
     private let context: TLSContext?
     private let make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
-    private let began: MonotonicInstant
+    private let began: Instant
     /// Changed on the loop only, until the result is taken; the lock tells the compiler so.
     private let progress = Mutex(Progress())
 
@@ -64,6 +64,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
             return
         }
         do throws(SocketError) {
+            if let dial = options.dial { return connected(try dial(loop, core).value, []) }
             switch endpoint.target {
             case .address(let address): race([address], core)
             case .unix(let path): race([try .unix(path)], core)
@@ -157,10 +158,13 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     private func ended(_ report: ConnectRace.Report, _ core: LoopCore) {
         switch report.result {
         case .success(let descriptor):
-            let channel = Channel(descriptor: descriptor, core: core)
-            if let context { secure(channel, context, report.attempts) } else { succeed(channel, report.attempts) }
+            connected(Channel(descriptor: descriptor, core: core), report.attempts)
         case .failure(let error): fail(error, report.attempts)
         }
+    }
+
+    private func connected(_ channel: Channel, _ attempts: [ConnectTimeline.Attempt]) {
+        if let context { secure(channel, context, attempts) } else { succeed(channel, attempts) }
     }
 
     // MARK: TLS

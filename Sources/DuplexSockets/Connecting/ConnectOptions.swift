@@ -57,6 +57,11 @@ public struct ConnectOptions: Sendable {
     /// What proxies speak is a matter of the rules, which this room doesn't know.
     package var proxying: (any ProxyPolicy)?
 
+    /// Makes the connection in place of the system, for tests: names, addresses and proxies don't matter then.
+    ///
+    /// Called on the loop of the connection.
+    package var dial: (@Sendable (EventLoop, LoopCore) throws(SocketError) -> LoopBound<Channel>)?
+
     /// Makes the default options.
     public init() {}
 

@@ -18,8 +18,8 @@ package final class ConnectRace: TimerTarget, StopObserver {
     private struct Entry {
         var attempt: ConnectAttempt?
         let address: SocketAddress
-        let start: MonotonicInstant
-        var end: MonotonicInstant?
+        let start: Instant
+        var end: Instant?
         var outcome = ConnectTimeline.Outcome.abandoned
         var error: SocketError?
     }
@@ -28,7 +28,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
     let options: ConnectOptions
     /// What each attempt is bound to before it connects.
     let binding: LocalBinding?
-    private let began: MonotonicInstant
+    private let began: Instant
     private var waiting: ArraySlice<SocketAddress>
     private var entries: [Entry] = []
     private var completion: ((Report) -> Void)?
@@ -48,7 +48,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
         _ addresses: [SocketAddress],
         core: LoopCore,
         options: ConnectOptions,
-        began: MonotonicInstant? = nil,
+        began: Instant? = nil,
         completion: @escaping (Report) -> Void
     ) throws(SocketError) {
         self.core = core
@@ -76,7 +76,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
         end()
     }
 
-    package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    package func timerFired(_ timer: TimerID, now: Instant) {
         if timer == deadlineTimer {
             deadlineTimer = nil
             passDeadline()
@@ -141,7 +141,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
         _ index: Int,
         _ outcome: ConnectTimeline.Outcome,
         _ error: SocketError?,
-        _ now: MonotonicInstant? = nil
+        _ now: Instant? = nil
     ) {
         entries[index].attempt?.abandon()
         entries[index].attempt = nil

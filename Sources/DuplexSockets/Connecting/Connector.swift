@@ -22,7 +22,7 @@ package enum Connector {
         make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     ) async throws -> Value {
         try options.check()
-        if let route = try options.proxying?.route(to: endpoint) {
+        if options.dial == nil, let route = try options.proxying?.route(to: endpoint) {
             return try await ProxiedConnector.connect(to: endpoint, by: route, on: loop, options: options, make: make)
         }
         // Here, and not on the loop, since the roots are read from files the first time.

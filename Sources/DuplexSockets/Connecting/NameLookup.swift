@@ -42,7 +42,7 @@ final class NameLookup: TimerTarget, StopObserver {
     /// - Parameters:
     ///   - deadline: when it is given up.
     ///   - timeout: the time that the deadline is for, for people.
-    func start(deadline: MonotonicInstant, _ timeout: Duration) {
+    func start(deadline: Instant, _ timeout: Duration) {
         self.timeout = timeout
         do throws(SocketError) {
             try core.observeStop(self)
@@ -78,7 +78,7 @@ final class NameLookup: TimerTarget, StopObserver {
         timer = nil
     }
 
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    func timerFired(_ timer: TimerID, now: Instant) {
         guard timer == self.timer else { return }
         self.timer = nil
         finish(.failure(SocketError(.timedOut, message: "“\(host)” was not looked up within \(timeout.rounded).")))

@@ -38,7 +38,7 @@ enum ProxiedConnector {
         throw SocketError(.proxyRefused, message: message)
     }
 
-    private static func remaining(_ deadline: MonotonicInstant, on loop: EventLoop) -> Duration {
+    private static func remaining(_ deadline: Instant, on loop: EventLoop) -> Duration {
         max(.milliseconds(1), loop.clock.now().duration(to: deadline))
     }
 
@@ -46,7 +46,7 @@ enum ProxiedConnector {
         _ route: any ProxyRoute,
         on loop: EventLoop,
         _ options: ConnectOptions,
-        _ deadline: MonotonicInstant,
+        _ deadline: Instant,
         _ conversation: any ProxyConversation
     ) async throws -> ProxyDriver {
         var options = options

@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// The conversation with a proxy over a channel to it, and then TLS with the target through it.
-actor ProxyDriver {
+actor ProxyDriver: EndsOnce {
     /// How the connection behind the proxy is secured.
     struct Security: Sendable {
         let context: TLSContext
@@ -17,13 +17,13 @@ actor ProxyDriver {
         case again(any ProxyConversation)
     }
 
-    private nonisolated let loop: EventLoop
+    nonisolated let loop: EventLoop
     private nonisolated let channel: LoopBound<Channel>
     private let proxy: String
     private let timeline: ConnectTimeline
     private var conversation: any ProxyConversation
-    private var began: MonotonicInstant
-    private var ending = AwaitedEnd<Outcome>()
+    private var began: Instant
+    var ending = AwaitedEnd<Outcome>()
     /// Whether the channel is somebody else's, or closed.
     private var hasLetGo = false
 
@@ -53,7 +53,7 @@ actor ProxyDriver {
     }
 
     /// Speaks with the proxy until the connection behind it is made, or another one to it is needed.
-    func converse(until deadline: MonotonicInstant, began: MonotonicInstant) async throws -> Outcome {
+    func converse(until deadline: Instant, began: Instant) async throws -> Outcome {
         self.began = began
         let channel = channel.value
         ending.mustCome(by: deadline, on: channel.core, or: self)
@@ -62,11 +62,7 @@ actor ProxyDriver {
         channel.limitReceive(to: conversation.wanted)
         channel.isReading = true
         channel.write(request.span.raw)
-        return try await waitOnLoop { waiter in
-            ending.wait(waiter)
-        } onCancel: {
-            loop.execute { _ in self.assumeIsolated { $0.fail(CancellationError()) } }
-        }
+        return try await awaitEnd()
     }
 
     /// Secures the connection behind the proxy if asked to, and gives it away.
@@ -74,7 +70,7 @@ actor ProxyDriver {
     /// - Throws: ``SocketError``, `CancellationError`; the connection is closed then.
     func handOver<Value: Sendable>(
         _ security: Security?,
-        began: MonotonicInstant,
+        began: Instant,
         _ make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     ) async throws -> Value {
         let tunnelled = loop.clock.now()
@@ -115,7 +111,7 @@ actor ProxyDriver {
 
     private static let cancelled = SocketError(.closed, message: "The connection has ended.")
 
-    private func timeline(until end: MonotonicInstant, tls: Duration?) -> ConnectTimeline {
+    private func timeline(until end: Instant, tls: Duration?) -> ConnectTimeline {
         ConnectTimeline(
             names: timeline.names,
             addresses: timeline.addresses,
@@ -174,7 +170,7 @@ actor ProxyDriver {
         }
     }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         guard !ending.hasCome else { return }
         channel.value.reset()
         end(.failure(error))
@@ -202,7 +198,7 @@ extension ProxyDriver: ChannelHandler {
 }
 
 extension ProxyDriver: TimerTarget {
-    nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop, timer) { driver, timer in
             guard driver.ending.isDeadline(timer) else { return }
             let message = "The connection behind it was not made within the time given."

@@ -41,7 +41,7 @@ public actor UDPSocket {
     public internal(set) var bytesSent: UInt64 = 0
 
     /// The turn of the loop in which something last went over without the poller, and how often in it.
-    private var lastTurn = MonotonicInstant(nanoseconds: 0)
+    private var lastTurn = Instant(nanoseconds: 0)
     private var callsInTurn = 0
     static let callsPerTurn = 16
 
@@ -322,7 +322,7 @@ extension UDPSocket: DatagramHandler {
 }
 
 extension UDPSocket: TimerTarget {
-    package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    package nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop, timer) { socket, timer in
             socket.timeOutReceive(timer)
             socket.timeOutSend(timer)

@@ -16,7 +16,7 @@ package struct AwaitedEnd<Value: Sendable>: Sendable {
     package init() {}
 
     /// Has the target told when the deadline has passed, unless the end comes before it.
-    package mutating func mustCome(by deadline: MonotonicInstant, on core: LoopCore, or target: some TimerTarget) {
+    package mutating func mustCome(by deadline: Instant, on core: LoopCore, or target: some TimerTarget) {
         timer = core.schedule(target, at: deadline)
     }
 
@@ -43,6 +43,32 @@ package struct AwaitedEnd<Value: Sendable>: Sendable {
             waiter.resume(with: result)
         } else {
             early = result
+        }
+    }
+}
+
+/// An actor on a loop that ends once, for the one task that waits for it.
+package protocol EndsOnce: Actor {
+    /// What it ends with.
+    associatedtype Outcome: Sendable
+
+    /// The loop that it lives on.
+    nonisolated var loop: EventLoop { get }
+
+    /// How it has ended, or will.
+    var ending: AwaitedEnd<Outcome> { get set }
+
+    /// Ends it with that error, unless it has ended.
+    func fail(_ error: any Error)
+}
+
+extension EndsOnce {
+    /// Waits for the end; cancelling is one.
+    package func awaitEnd() async throws -> Outcome {
+        try await waitOnLoop { waiter in
+            ending.wait(waiter)
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.fail(CancellationError()) } }
         }
     }
 }

@@ -58,7 +58,7 @@ package final class EndSummary: Sendable, TimerTarget {
         log(state.withLock { Self.take(&$0) })
     }
 
-    package func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    package func timerFired(_ timer: TimerID, now: Instant) {
         let counts = state.withLock { state in
             state.isArmed = false
             return Self.take(&state)

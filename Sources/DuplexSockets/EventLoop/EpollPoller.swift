@@ -13,7 +13,7 @@ import Glibc
     private let descriptor: Int32
     private let timer: Int32
     /// What the timer is set to; it has come or comes no later than anybody waits for.
-    private var timerInstant: MonotonicInstant?
+    private var timerInstant: Instant?
     /// Where the kernel writes events; only `wait` touches it.
     private let buffer: UnsafeMutableBufferPointer<epoll_event>
 
@@ -80,7 +80,7 @@ import Glibc
         }
     }
 
-    private func setTimer(noLaterThan instant: MonotonicInstant) {
+    private func setTimer(noLaterThan instant: Instant) {
         if let timerInstant, timerInstant <= instant { return }
         timerInstant = instant
         // An instant of zero would switch the timer off; one in the past comes at once.

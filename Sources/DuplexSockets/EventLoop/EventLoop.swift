@@ -185,6 +185,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             case .body(let body): body(core)
             }
         }
+        core.restartStep()
     }
 
     private func submit(_ item: WorkItem) {

@@ -33,9 +33,9 @@ package protocol TurnTarget: AnyObject {
 /// Used on the loop's thread only, and so without locks; see ``LoopBound``.
 package final class LoopCore {
     /// The loop's time: read once in each turn, when the poller came back.
-    package var now: MonotonicInstant { turnBegan }
+    package var now: Instant { turnBegan }
     private let clock: LoopClock
-    private var turnBegan: MonotonicInstant
+    private var turnBegan: Instant
     package let receiveBuffer = ReceiveBuffer()
     private let outputPool = OutputPool()
     /// What the secured connections of the loop decrypt into and encrypt into; there is none before the first.
@@ -67,6 +67,11 @@ package final class LoopCore {
     /// the processor's cache.
     var hasLargeInput = false
     private var isStopped = false
+    // Whether steps are measured, when the present one began and how long it may take: numbers of their own, as above.
+    var watchesSteps = false
+    var stepBegan: Int64 = 0
+    var stepThreshold = Int64.max
+    var steps = StepWatch()
     private var stopObservers: [ObjectIdentifier: any StopObserver] = [:]
 
     /// The token of the descriptor by which other threads wake the loop.
@@ -132,12 +137,12 @@ package final class LoopCore {
     // MARK: Timers
 
     /// Reads the loop's clock: what lies behind ``now`` while a turn goes on.
-    package func readClock() -> MonotonicInstant { clock.now() }
+    package func readClock() -> Instant { clock.now() }
 
     /// The number of timers that wait.
     package var timerCount: Int { timers.count }
 
-    package func schedule(_ target: any TimerTarget, at deadline: MonotonicInstant) -> TimerID {
+    package func schedule(_ target: any TimerTarget, at deadline: Instant) -> TimerID {
         timers.schedule(target, at: deadline)
     }
 
@@ -192,6 +197,7 @@ package final class LoopCore {
         poller.wait(pollLimit, into: &events)
         if case .manual(let time) = clock { move(time) }
         turnBegan = clock.now()
+        if watchesSteps { stepBegan = clock.isManual ? Instant.coarse().nanoseconds : turnBegan.nanoseconds }
         var isWoken = false
         for event in events {
             if event.token == Self.wakeupToken { isWoken = true } else { dispatch(event) }
@@ -218,12 +224,16 @@ package final class LoopCore {
         let place = watched[Int(event.token & 0xFFFF_FFFF)]
         guard place.generation == UInt32(event.token >> 32), let handler = place.handler else { return }
         handler.ready(event.readiness)
+        if watchesSteps, let duration = stepDuration() { reportStep(of: event.token, duration) }
     }
 
     private func callTargets() {
         hasCalled = false
         swap(&called, &calling)
-        for target in calling { target.turn() }
+        for target in calling {
+            target.turn()
+            endStep(.call(target))
+        }
         calling.removeAll(keepingCapacity: true)
     }
 
@@ -233,7 +243,10 @@ package final class LoopCore {
         guard !dueTimers.isEmpty else { return }
         let due = dueTimers
         dueTimers.removeAll()
-        for timer in due { timer.target.timerFired(timer.id, now: now) }
+        for timer in due {
+            timer.target.timerFired(timer.id, now: now)
+            endStep(.call(timer.target))
+        }
     }
 
     /// Runs jobs until none is ready, but lets the poller have a look after a bounded number of rounds, so that tasks
@@ -244,7 +257,10 @@ package final class LoopCore {
             hasJobs = false
             var running: [UnownedJob] = []
             swap(&jobs, &running)
-            for job in running { run(job) }
+            for job in running {
+                run(job)
+                endStep(.task(TaskIdentity(of: job)))
+            }
             running.removeAll(keepingCapacity: true)
             if !hasJobs { swap(&jobs, &running) }
             rounds += 1
@@ -262,6 +278,16 @@ package final class LoopCore {
         if !hasDirty { swap(&dirty, &flushing) }
     }
 
+    /// Looks the handler up again: to keep it for this would cost each event a count of its references.
+    ///
+    /// Of one that has ended in the step only the time is told, unless it has said before whose it was (``endStep(of:)``).
+    @inline(never)
+    private func reportStep(of token: UInt64, _ duration: Int64) {
+        let place = watched[Int(token & 0xFFFF_FFFF)]
+        let handler: AnyObject? = place.generation == UInt32(token >> 32) ? place.handler : nil
+        report(.call(handler ?? self), duration)
+    }
+
     private var pollLimit: PollLimit {
         if hasWork { return .now }
         if clock.isManual { return moves.isEmpty ? .never : .now }
@@ -272,7 +298,7 @@ package final class LoopCore {
 
     /// A wait for the time to have been moved.
     private struct ClockMove {
-        var target: MonotonicInstant
+        var target: Instant
         var completion: () -> Void
     }
 
@@ -336,7 +362,5 @@ package final class LoopCore {
         moves = []
     }
 
-    package func closePoller() {
-        poller.close()
-    }
+    package func closePoller() { poller.close() }
 }

@@ -63,7 +63,7 @@ package final class PollPoller: Poller {
         case .now: 0
         case .never: -1
         case .until(let instant):
-            Int32(clamping: (max(0, instant.nanoseconds - MonotonicInstant.now().nanoseconds) + 999_999) / 1_000_000)
+            Int32(clamping: (max(0, instant.nanoseconds - Instant.now().nanoseconds) + 999_999) / 1_000_000)
         }
     }
 

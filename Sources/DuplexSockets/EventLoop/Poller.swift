@@ -30,7 +30,7 @@ package enum PollLimit: Sendable, Equatable {
     /// Not at all: it only looks.
     case now
     /// Until that instant.
-    case until(MonotonicInstant)
+    case until(Instant)
     /// Until something is ready.
     case never
 }

@@ -11,7 +11,7 @@ package protocol TimerTarget: AnyObject {
     /// - Parameters:
     ///   - timer: the timer, as `schedule` named it.
     ///   - now: the loop's time.
-    func timerFired(_ timer: TimerID, now: MonotonicInstant)
+    func timerFired(_ timer: TimerID, now: Instant)
 }
 
 /// Names a scheduled timer; stays unique when the wheel uses its place again.
@@ -61,12 +61,12 @@ package struct TimerWheel {
     /// The number of timers that wait.
     package private(set) var count = 0
 
-    package init(now: MonotonicInstant) {
+    package init(now: Instant) {
         tick = now.nanoseconds >> Self.tickShift
     }
 
     /// Makes a timer that fires once `deadline` has passed.
-    package mutating func schedule(_ target: any TimerTarget, at deadline: MonotonicInstant) -> TimerID {
+    package mutating func schedule(_ target: any TimerTarget, at deadline: Instant) -> TimerID {
         let index = takeEntry()
         entries[Int(index)].target = target
         entries[Int(index)].deadline = deadline.nanoseconds
@@ -86,7 +86,7 @@ package struct TimerWheel {
     /// When the wheel must be advanced next; `nil` while it is empty.
     ///
     /// May be earlier than the earliest timer.
-    package var nextInstant: MonotonicInstant? {
+    package var nextInstant: Instant? {
         guard count > 0 else { return nil }
         var earliest = Int64.max
         for level in 0..<Self.levels where occupied[level] != 0 {
@@ -101,11 +101,11 @@ package struct TimerWheel {
             earliest = min(earliest, (position + distance) << shift)
         }
         // A slot of the lowest level is due when its tick has passed.
-        return MonotonicInstant(nanoseconds: (max(earliest, tick) + 1) << Self.tickShift)
+        return Instant(nanoseconds: (max(earliest, tick) + 1) << Self.tickShift)
     }
 
     /// Moves the wheel to `now` and appends the timers that are due to `due`, in the order of their ticks.
-    package mutating func advance(to now: MonotonicInstant, into due: inout [DueTimer]) {
+    package mutating func advance(to now: Instant, into due: inout [DueTimer]) {
         let target = now.nanoseconds >> Self.tickShift
         while tick < target {
             guard count > 0 else {
@@ -122,13 +122,13 @@ package struct TimerWheel {
     /// The earliest deadline of all timers; `nil` while there is none.
     ///
     /// Looks at each: for a time that is moved by hand.
-    package var earliestDeadline: MonotonicInstant? {
-        entries.lazy.filter { $0.slot != Self.none }.map(\.deadline).min().map { MonotonicInstant(nanoseconds: $0) }
+    package var earliestDeadline: Instant? {
+        entries.lazy.filter { $0.slot != Self.none }.map(\.deadline).min().map { Instant(nanoseconds: $0) }
     }
 
     /// Appends the timers of the present tick that are due at `now` to the nanosecond: for a time that is moved by hand, which
     /// doesn't wait for the end of a tick.
-    package mutating func takeDue(at now: MonotonicInstant, into due: inout [DueTimer]) {
+    package mutating func takeDue(at now: Instant, into due: inout [DueTimer]) {
         let first = due.count
         var index = heads[Int(tick & 63)]
         while index != Self.none {

@@ -80,7 +80,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
         close()
     }
 
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    func timerFired(_ timer: TimerID, now: Instant) {
         guard timer == resumeTimer else { return }
         resumeTimer = nil
         core.modify(descriptor, interest: .readable)

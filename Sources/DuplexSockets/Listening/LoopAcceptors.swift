@@ -9,6 +9,8 @@ struct ListenerSetup: Sendable {
     var options: SocketOptions
     var tls: TLSServerOptions?
     var logger: Logger
+    /// Counts those that didn't come to a connection.
+    var ends: EndSummary
 }
 
 /// Takes the connections of one loop: accepts them, hears what a proxy says of them, sets their options and secures them.
@@ -42,7 +44,7 @@ final class LoopAcceptors {
     /// Takes over listening sockets; to be closed in the end, whatever comes of it.
     func start(_ descriptors: [Int32]) throws(SocketError) {
         if !setup.proxyProtocol.isOff {
-            gate = ProxyGate(policy: setup.proxyProtocol, core: core, logger: setup.logger) {
+            gate = ProxyGate(policy: setup.proxyProtocol, core: core, logger: setup.logger, ends: setup.ends) {
                 [self] connection, origin in
                 admit(connection, origin.header.source ?? origin.address, origin)
             }
@@ -70,7 +72,7 @@ final class LoopAcceptors {
             try setup.options.apply(to: connection, family: address?.family ?? .unix)
         } catch {
             // A connection that goes on without an option is worth more than none.
-            log(error, "a connection has not all of its options", address)
+            log(.debug, error, "a connection has not all of its options", address)
         }
         let channel = Channel(descriptor: connection, core: core)
         if let tls = setup.tls {
@@ -93,17 +95,29 @@ final class LoopAcceptors {
             try channel.prepareTLS(context, serverName: nil, timeout: timeout, loop: loop) { [self] result in
                 switch result {
                 case .success: accepted(loop, bound, address, proxy)
-                case .failure(let error): log(error, "a client was not let in", address)
+                case .failure(let error): fail(error, address)
                 }
             }
             channel.startTLS()
         } catch {
-            log(error, "no connection can be secured", address)
+            log(.info, error, "no connection can be secured", address)
             channel.close()
         }
     }
 
-    private func log(_ error: SocketError, _ message: Logger.Message, _ address: SocketAddress?) {
-        setup.logger.info(message, metadata: ["peer": "\(address?.description ?? "?")", "error": "\(error)"])
+    /// A handshake has come to nothing, as any client can have it: a line of the log's sums, and one of its own for who looks.
+    private func fail(_ error: SocketError, _ address: SocketAddress?) {
+        setup.ends.count(.unsecured, on: core)
+        log(.debug, error, "a client was not let in", address)
+    }
+
+    private func log(
+        _ level: Logger.Level,
+        _ error: SocketError,
+        _ message: Logger.Message,
+        _ address: SocketAddress?
+    ) {
+        let metadata: Logger.Metadata = ["peer": "\(address?.description ?? "?")", "error": "\(error)"]
+        setup.logger.log(level: level, message, metadata: metadata)
     }
 }

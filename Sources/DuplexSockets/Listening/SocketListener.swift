@@ -17,6 +17,8 @@ public final class SocketListener: Sendable {
     public let localAddress: SocketAddress
     private let loops: [EventLoop]
     private let setup: ListenerSetup
+    /// Whether the sums of the log are this listener's own, and told with its end.
+    private let hasOwnSummary: Bool
     private let state: Mutex<State>
 
     private struct State {
@@ -31,8 +33,10 @@ public final class SocketListener: Sendable {
         _ sockets: ListeningSockets,
         _ address: SocketAddress,
         _ loops: [EventLoop],
-        _ setup: ListenerSetup
+        _ setup: ListenerSetup,
+        hasOwnSummary: Bool
     ) {
+        self.hasOwnSummary = hasOwnSummary
         localAddress = address
         self.setup = setup
         self.loops = loops
@@ -59,7 +63,8 @@ public final class SocketListener: Sendable {
     ///     unless told otherwise.
     ///   - options: what the system is told about each connection.
     ///   - proxyProtocol: whether connections come through a proxy that says for whom; they don't unless told otherwise.
-    ///   - logger: gets what has no other way to be told, such as a lack of descriptors.
+    ///   - logger: gets what has no other way to be told, such as a lack of descriptors. Clients that come to no connection,
+    ///     by TLS or the PROXY protocol, are told at `debug` one by one, and at `info` as sums.
     /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken, by whomever, or not allowed.
     /// - Returns: the listener; connections wait in its backlog.
     public static func bind(
@@ -71,8 +76,44 @@ public final class SocketListener: Sendable {
         proxyProtocol: ProxyProtocol = .off,
         logger: Logger = Logger(label: "duplex.listener")
     ) throws(SocketError) -> SocketListener {
+        let setup = ListenerSetup(
+            proxyProtocol: proxyProtocol,
+            options: options,
+            tls: tls,
+            logger: logger,
+            ends: EndSummary(logger: logger)
+        )
+        return try bind(address, on: group, backlog: backlog, setup, hasOwnSummary: true)
+    }
+
+    /// Binds an address for a server, which counts in a summary of its own.
+    package static func bind(
+        _ address: ListenAddress,
+        on group: EventLoopGroup,
+        tls: TLSServerOptions?,
+        proxyProtocol: ProxyProtocol,
+        logger: Logger,
+        ends: EndSummary
+    ) throws(SocketError) -> SocketListener {
+        let setup = ListenerSetup(
+            proxyProtocol: proxyProtocol,
+            options: SocketOptions(),
+            tls: tls,
+            logger: logger,
+            ends: ends
+        )
+        return try bind(address, on: group, backlog: 4_096, setup, hasOwnSummary: false)
+    }
+
+    private static func bind(
+        _ address: ListenAddress,
+        on group: EventLoopGroup,
+        backlog: Int,
+        _ setup: ListenerSetup,
+        hasOwnSummary: Bool
+    ) throws(SocketError) -> SocketListener {
         // What is wrong with a certificate is told here, and not to the first client.
-        _ = try tls?.context()
+        _ = try setup.tls?.context()
         let sockets = try ListeningSockets(
             address,
             loops: group.loops.count,
@@ -81,10 +122,9 @@ public final class SocketListener: Sendable {
         guard let bound = sockets.address else {
             throw SocketError(.cannotBind, message: "\(address) could not be bound.")
         }
-        let setup = ListenerSetup(proxyProtocol: proxyProtocol, options: options, tls: tls, logger: logger)
-        let listener = SocketListener(sockets, bound, group.loops, setup)
+        let listener = SocketListener(sockets, bound, group.loops, setup, hasOwnSummary: hasOwnSummary)
         for descriptor in sockets.perLoop.joined() {
-            try options.apply(to: descriptor, family: bound.family, as: .listener)
+            try setup.options.apply(to: descriptor, family: bound.family, as: .listener)
         }
         return listener
     }
@@ -180,6 +220,7 @@ public final class SocketListener: Sendable {
         }
         for descriptor in descriptors.joined() { SystemCalls.close(descriptor) }
         for (loop, acceptors) in zip(loops, acceptors) { await close(acceptors, on: loop) }
+        if hasOwnSummary { setup.ends.flush() }
     }
 
     private func close(_ acceptors: LoopBound<LoopAcceptors>, on loop: EventLoop) async {

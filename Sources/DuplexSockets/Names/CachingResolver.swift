@@ -51,12 +51,12 @@ public final class CachingResolver: Resolver {
 
     struct Entry {
         var outcome: Result<Resolution, SocketError>
-        var expiry: MonotonicInstant
+        var expiry: Instant
         /// Until when it may be given while it is refreshed.
-        var end: MonotonicInstant
+        var end: Instant
         var lastUse: UInt64
         /// When it may be refreshed, after a refresh has failed.
-        var nextRefresh: MonotonicInstant?
+        var nextRefresh: Instant?
     }
 
     /// A look-up that is under way, and those who wait for it.
@@ -97,7 +97,7 @@ public final class CachingResolver: Resolver {
 
     private let resolver: any Resolver
     private let options: Options
-    private let now: @Sendable () -> MonotonicInstant
+    private let now: @Sendable () -> Instant
     private let state: Mutex<State>
 
     /// Puts a cache before a resolver.
@@ -106,10 +106,10 @@ public final class CachingResolver: Resolver {
     ///   - resolver: what is asked for names that aren't remembered.
     ///   - options: how long answers are kept, and how many.
     public convenience init(_ resolver: any Resolver, options: Options = Options()) {
-        self.init(resolver, options: options) { MonotonicInstant.now() }
+        self.init(resolver, options: options) { Instant.now() }
     }
 
-    package init(_ resolver: any Resolver, options: Options, now: @escaping @Sendable () -> MonotonicInstant) {
+    package init(_ resolver: any Resolver, options: Options, now: @escaping @Sendable () -> Instant) {
         self.resolver = resolver
         self.options = options
         self.now = now
@@ -311,7 +311,7 @@ public final class CachingResolver: Resolver {
 
     private static func remembered(
         _ name: String,
-        _ now: MonotonicInstant,
+        _ now: Instant,
         _ state: inout State
     ) -> (outcome: Result<Resolution, SocketError>, mayRefresh: Bool)? {
         guard var entry = state.entries[name] else { return nil }
@@ -335,7 +335,7 @@ public final class CachingResolver: Resolver {
     private func keep(
         _ result: Result<Resolution, any Error>,
         _ name: String,
-        _ now: MonotonicInstant,
+        _ now: Instant,
         _ state: inout State
     ) {
         let outcome: Result<Resolution, SocketError>
@@ -366,7 +366,7 @@ public final class CachingResolver: Resolver {
     }
 
     /// Drops what has expired, or else the one that was wanted least recently.
-    private func makeRoom(_ now: MonotonicInstant, _ state: inout State) {
+    private func makeRoom(_ now: Instant, _ state: inout State) {
         state.entries = state.entries.filter { now < $0.value.end }
         guard state.entries.count >= options.capacity else { return }
         if let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {

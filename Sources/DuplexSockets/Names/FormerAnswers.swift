@@ -16,7 +16,7 @@ struct FormerAnswers {
     ///   - current: what is remembered.
     ///   - capacity: how many names are kept; beyond that, those go that were wanted least recently.
     ///   - now: the time.
-    mutating func take(_ current: [String: CachingResolver.Entry], capacity: Int, _ now: MonotonicInstant) {
+    mutating func take(_ current: [String: CachingResolver.Entry], capacity: Int, _ now: Instant) {
         let known = current.filter { (try? $0.value.outcome.get()) != nil }
         entries = entries.merging(known) { $1 }.filter { now < $0.value.end }
         guard entries.count > max(0, capacity) else { return }
@@ -25,7 +25,7 @@ struct FormerAnswers {
     }
 
     /// The answer of then, with no time left, while it may be given.
-    func answer(to name: String, _ now: MonotonicInstant) -> Resolution? {
+    func answer(to name: String, _ now: Instant) -> Resolution? {
         guard let entry = entries[name], now < entry.end, let resolution = try? entry.outcome.get() else { return nil }
         return Resolution(resolution.addresses, timeToLive: .zero)
     }
@@ -34,7 +34,7 @@ struct FormerAnswers {
     func mended(
         _ result: Result<Resolution, any Error>,
         of name: String,
-        _ now: MonotonicInstant
+        _ now: Instant
     ) -> Result<Resolution, any Error> {
         guard case .failure(let error) = result, (error as? SocketError)?.code != .unknownHost,
             !(error is CancellationError), let answer = answer(to: name, now)

@@ -67,7 +67,7 @@ final class HostLookup: TimerTarget {
         endLookups()
     }
 
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    func timerFired(_ timer: TimerID, now: Instant) {
         guard timer == delay else { return }
         delay = nil
         conclude()

@@ -57,7 +57,7 @@ final class LookupTimer: Sendable {
             self.expired = expired
         }
 
-        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        func timerFired(_ timer: TimerID, now: Instant) {
             guard timer == self.timer else { return }
             self.timer = nil
             expired()

@@ -86,7 +86,7 @@ final class NameServerExchange: DescriptorHandler, TimerTarget {
         end()
     }
 
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    func timerFired(_ timer: TimerID, now: Instant) {
         guard timer == self.timer else { return }
         self.timer = nil
         counters.count { $0.timeouts += 1 }

@@ -19,6 +19,7 @@ final class ProxyGate {
     private let policy: ProxyProtocol
     private let core: LoopCore
     private let logger: Logger
+    private let ends: EndSummary?
     private let capacity: Int
     private let admitted: (Int32, ProxyOrigin) -> Void
     private var waiting: [ObjectIdentifier: ProxyHandshake] = [:]
@@ -29,13 +30,15 @@ final class ProxyGate {
     /// - Parameters:
     ///   - policy: who is let through.
     ///   - core: the loop of the connections.
-    ///   - logger: is told of each connection that is refused.
+    ///   - logger: is told at `debug` of each connection that is refused.
+    ///   - ends: counts those.
     ///   - capacity: the most connections that wait for their headers; further ones are refused.
     ///   - admitted: called on the loop with each connection whose header is complete; the descriptor is the callee's then.
     init(
         policy: ProxyProtocol,
         core: LoopCore,
         logger: Logger,
+        ends: EndSummary? = nil,
         capacity: Int = 1_024,
         admitted: @escaping (Int32, ProxyOrigin) -> Void
     ) {
@@ -43,6 +46,7 @@ final class ProxyGate {
         self.policy = policy
         self.core = core
         self.logger = logger
+        self.ends = ends
         self.admitted = admitted
     }
 
@@ -86,7 +90,8 @@ final class ProxyGate {
     private func refuse(_ descriptor: Int32, _ address: SocketAddress?, _ reason: String) {
         SystemCalls.setResetOnClose(descriptor)
         SystemCalls.close(descriptor)
-        logger.notice(
+        ends?.count(.refused, on: core)
+        logger.debug(
             "a connection was refused, as its PROXY header can't be believed",
             metadata: ["peer": "\(address?.description ?? "?")", "reason": "\(reason)"]
         )
@@ -152,7 +157,7 @@ private final class ProxyHandshake: DescriptorHandler, TimerTarget {
         end(.gone)
     }
 
-    func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    func timerFired(_ timer: TimerID, now: Instant) {
         guard timer == self.timer else { return }
         end(.refused("it hasn't come within \(timeout.rounded)"))
     }

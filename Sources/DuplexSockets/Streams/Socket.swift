@@ -54,7 +54,7 @@ public actor Socket {
     var writtenCount: UInt64 = 0
 
     /// The turn of the loop in which something was last received without the poller, and how often in it.
-    var lastTurn = MonotonicInstant(nanoseconds: 0)
+    var lastTurn = Instant(nanoseconds: 0)
     var receivesInTurn = 0
     /// How many small pieces may still come until receiving changes; see ``tookPiece(of:)``.
     var smallPiecesLeft = 0
@@ -67,7 +67,7 @@ public actor Socket {
     struct Reader {
         var waiter: Waiter<[UInt8]?>
         var goal: ReadGoal
-        var began: MonotonicInstant
+        var began: Instant
         var timer: TimerID?
         var extend: TimeoutExtension?
         /// How many of the waiting bytes have been searched for the delimiter.
@@ -79,7 +79,7 @@ public actor Socket {
     /// A task that waits for room behind what is written already.
     struct Writer {
         var waiter: Waiter<Void>
-        var began: MonotonicInstant
+        var began: Instant
         var timer: TimerID?
         var extend: TimeoutExtension?
         /// Which bytes of the stream it has written.
@@ -206,7 +206,7 @@ extension Socket: ChannelHandler {
 }
 
 extension Socket: TimerTarget {
-    package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    package nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop, timer) { socket, timer in
             let error = SocketError(.timedOut, message: "The operation took longer than it was given.")
             socket.timeOutRead(timer, error)

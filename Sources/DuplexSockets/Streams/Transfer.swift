@@ -33,7 +33,7 @@ package final class Transfer {
 
     let id: UInt64
     let total: UInt64
-    let began: MonotonicInstant
+    let began: Instant
     let extend: TimeoutExtension?
     /// The task that waits; `nil` once it has given up.
     var waiter: Waiter<UInt64>?
@@ -52,7 +52,7 @@ package final class Transfer {
         _ content: Content,
         id: UInt64,
         waiter: Waiter<UInt64>? = nil,
-        began: MonotonicInstant,
+        began: Instant,
         timer: TimerID? = nil,
         extend: TimeoutExtension? = nil,
         progress: WriteProgress? = nil

@@ -7,7 +7,7 @@ import CDuplexSystem
 ///
 /// Says nothing true once that task has ended, as the next one may take its place: whoever keeps an identity forgets it
 /// before then.
-package struct TaskIdentity: Sendable {
+package struct TaskIdentity: Sendable, Hashable {
     /// The address of the task, which is compared and never followed; 0 for none.
     private let address: UInt
 
@@ -17,6 +17,16 @@ package struct TaskIdentity: Sendable {
     /// The task that the caller runs in; ``none`` outside of tasks.
     package static var current: TaskIdentity {
         TaskIdentity(address: cduplex_current_task())
+    }
+
+    /// The task that a job is a part of; where the job is something else, an identity that no task has.
+    package init(of job: UnownedJob) {
+        // A job is a reference to the task itself; only its address is looked at, as the task may have ended.
+        address = unsafe unsafeBitCast(job, to: UInt.self)
+    }
+
+    private init(address: UInt) {
+        self.address = address
     }
 
     /// Whether the caller runs in this task.

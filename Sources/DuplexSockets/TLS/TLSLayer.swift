@@ -27,7 +27,7 @@ final class TLSLayer {
     /// The deadline of the handshake.
     var timer: TimerID?
     /// When the handshake was started.
-    var began: MonotonicInstant?
+    var began: Instant?
     /// How long the handshake took, once it has ended.
     var handshakeTime: Duration?
     /// What was agreed upon, once it was.

@@ -40,7 +40,9 @@ extension WebSocket {
         guard stage != .closed else { return }
         endPause()
         inbox = []
+        carry = []
         (inboxCount, inboxBytes) = (0, 0)
+        stopReadingAhead()
         streams?.drop()
         rarities?.controlInbox?.drop()
         session.reset()
@@ -57,7 +59,7 @@ extension WebSocket {
     }
 
     private var now: Instant {
-        Instant(loop.clock.now())
+        loop.clock.now()
     }
 
     // MARK: What ends it
@@ -104,6 +106,7 @@ extension WebSocket {
     func transportFailed(_ error: SocketError) {
         guard stage != .closed else { return }
         if stage == .open && session.state == .open { ending = .lost(error) }
+        if isReadingAhead && !carry.isEmpty { session.keepListening() }
         session.endOfStream()
         finish()
     }
@@ -134,7 +137,8 @@ extension WebSocket {
             linger()
             return
         }
-        if !channel.isReading {
+        if !channel.isReading || isReadingAhead {
+            stopReadingAhead()
             takeCarry()
             // What came before is parsed before what comes now.
             if carry.isEmpty { channel.isReading = true }
@@ -171,23 +175,30 @@ extension WebSocket {
         channel.close()
         stopSessionTimer()
         stopGrace()
-        carry = []
+        if !session.endIsAhead {
+            carry = []
+            stopReadingAhead()
+        }
         failWaiters()
         while let closer = closers.popLast() { closer.resume(with: .success(())) }
         forgetWatchers()
-        handler?.closed(self, session.report)
+        if let handler {
+            handler.closed(self, session.report)
+            // Whose code it was is known no longer once others have forgotten the connection.
+            channel.core.endStep(of: self)
+        }
         let ended = ended
         self.ended = nil
         ended?(self)
     }
 
     /// Ends the waits of senders, pings and the receiver.
-    private func failWaiters() {
+    func failWaiters() {
         let error = endError()
         while let sender = senders.popFirst() { sender.resume(with: .failure(error)) }
         for waiter in streams?.dropHeld() ?? [] { waiter.resume(with: .failure(error)) }
         while !pings.isEmpty { endPing({ _ in true }, .failure(error)) }
-        if inbox.isEmpty, let receiver {
+        if inbox.isEmpty, !session.endIsAhead, let receiver {
             self.receiver = nil
             receiver.resume(with: hasEndedInOrder ? .success(()) : .failure(error))
         }
@@ -245,14 +256,14 @@ extension WebSocket: Flushable {
 // MARK: Time
 
 extension WebSocket: TimerTarget {
-    package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    package nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop, (timer, now)) { $0.fired($1.0, $1.1) }
     }
 
-    private func fired(_ timer: TimerID, _ now: MonotonicInstant) {
+    private func fired(_ timer: TimerID, _ now: Instant) {
         if timer == sessionTimer?.id {
             sessionTimer = nil
-            sessionDeadlinePassed(Instant(now))
+            sessionDeadlinePassed(now)
         } else if timer == graceTimer {
             graceTimer = nil
             if streams?.isPaused == true { return pauseEnded() }
@@ -270,7 +281,7 @@ extension WebSocket: TimerTarget {
         // As long as this side doesn't read, a pong may wait unread: then the slow one is us. Unless this side doesn't read
         // because it can't write, to a peer that takes nothing.
         let isStuck = channel.isStuck()
-        if !channel.isReading && !isStuck && ending == nil && session.state == .open {
+        if (!channel.isReading || isReadingAhead) && !isStuck && ending == nil && session.state == .open {
             session.peerIsAlive(now: now)
             // To one that sends too fast only so much is given back: it could send so fast as never to be late.
             if let streams, streams.isPaused {
@@ -297,7 +308,7 @@ extension WebSocket: TimerTarget {
         guard stage == .open, let deadline = session.deadline else { return }
         if let armed = sessionTimer, armed.instant <= deadline { return }
         stopSessionTimer()
-        let id = channel.core.schedule(self, at: MonotonicInstant(deadline))
+        let id = channel.core.schedule(self, at: deadline)
         sessionTimer = ArmedTimer(id: id, instant: deadline)
     }
 

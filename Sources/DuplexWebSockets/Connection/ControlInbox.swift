@@ -113,7 +113,7 @@ extension WebSocket {
     /// Sends a ping whose pong is told.
     func askForPong(_ payload: [UInt8]) {
         guard canSend else { return }
-        let id = session.ping(payload, now: Instant(loop.clock.now()))
+        let id = session.ping(payload, now: loop.clock.now())
         rarities?.controlInbox?.asks(id)
         writeControlOutput()
     }

@@ -4,12 +4,12 @@
 import DuplexSockets
 import DuplexWire
 
-// A peer that sends too much is read more slowly; see `Limits.messageRate`.
+// A peer that sends too much is read more slowly; see `MessageLimits.messageRate`.
 
 extension WebSocket {
     /// Counts what was parsed, and stops reading for a while if it was too much.
     func charge(_ bytes: Int, _ streams: PieceTraffic) {
-        let now = Instant(channel.core.now)
+        let now = channel.core.now
         let messages = Int(parsedMessages) + session.takeCountedFrames()
         guard let resume = streams.rates?.charge(messages: messages, bytes: bytes, now: now) else { return }
         // Once an end has begun it is waited for, and that has a deadline of its own.
@@ -17,13 +17,13 @@ extension WebSocket {
         streams.isPaused = true
         streams.pausedSince = now
         channel.isReading = false
-        graceTimer = channel.core.schedule(self, at: MonotonicInstant(resume))
+        graceTimer = channel.core.schedule(self, at: resume)
     }
 
     /// The time for which reading had to stop is over, or other things matter more.
     func endPause() {
         guard let streams, streams.isPaused else { return }
-        excuseMessage(streams, now: Instant(channel.core.now))
+        excuseMessage(streams, now: channel.core.now)
         streams.isPaused = false
         if let graceTimer { channel.core.cancel(graceTimer) }
         graceTimer = nil
@@ -46,8 +46,8 @@ extension WebSocket {
     /// - Parameter afterPause: whether it wasn't read because it was too fast: then nobody else made it late.
     func resumeReading(afterPause: Bool = false) {
         if streams?.isPaused == true { return }
-        if !afterPause && !channel.isReading && session.holdsPartOfMessage {
-            session.restartMessageTime(now: Instant(channel.core.now))
+        if !afterPause && (!channel.isReading || isReadingAhead) && session.holdsPartOfMessage {
+            session.restartMessageTime(now: channel.core.now)
         }
         channel.isReading = true
     }

@@ -56,9 +56,12 @@ public actor WebSocket {
     /// Whether what arrives is parsed: while nothing has ended.
     ///
     /// Kept beside the two because every message asks.
-    private(set) var isTaking = true
+    var isTaking = true
     /// Whether what waits in ``carry`` is parsed at the end of this turn.
     var isRestPlanned = false
+    /// Whether what arrives is kept unparsed in ``carry``, as the inbox is full; also whether it still lies there once the end
+    /// is known.
+    var isReadingAhead = false
     /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
     var hasStreamEnded = false
 
@@ -112,6 +115,8 @@ public actor WebSocket {
 
     /// The most bytes that one receive takes when messages are queued for a task; it bounds ``carry`` as well.
     static let queuedReceiveLimit = 128 * 1_024
+    /// How much is received behind a full inbox, so that a close which lies there is answered.
+    static let aheadBound = 64 * 1_024
     /// The most frames of one connection that are parsed in a turn: those who send empty ones keep the others waiting for
     /// some twenty microseconds each.
     static let framesPerTurn: Int32 = 512
@@ -136,11 +141,11 @@ public actor WebSocket {
             maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
             compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
             tap: setup.observation?.tap?.tap(id, loop.clock),
-            now: Instant(core.now)
+            now: core.now
         )
         session.boundFrames(to: Self.framesPerTurn)
         record = ConnectionRecord.make(setup.observation, session, channel.value)
-        let rates = ReceivingRates(setup.limits, now: Instant(core.now))
+        let rates = ReceivingRates(setup.limits, now: core.now)
         if setup.streamsMessages || rates != nil { streams = PieceTraffic() }
         if setup.streamsMessages { session.streamMessages() }
         if rates != nil { session.countFrames() }
@@ -197,7 +202,7 @@ public actor WebSocket {
     /// The most bytes that one receive takes.
     var receiveLimit: Int { handler == nil ? Self.queuedReceiveLimit : ReceiveBuffer.size }
 
-    private func updateIsTaking() {
+    func updateIsTaking() {
         isTaking = stage == .open && ending == nil
     }
 
@@ -218,7 +223,7 @@ public actor WebSocket {
 /// What a connection is made with.
 package struct WebSocketSetup: Sendable {
     package var role: Session.Role
-    package var limits: Limits
+    package var limits: MessageLimits
     /// Of these limits, and shared by all connections that are made alike.
     package var settings: SessionSettings
     package var subprotocol: String?
@@ -226,8 +231,8 @@ package struct WebSocketSetup: Sendable {
     package var handler: HandlerBox?
     package var compression: AgreedCompression?
     /// When a server accepted the connection, and when the request for the WebSocket had come.
-    package var accepted: MonotonicInstant?
-    package var asked: MonotonicInstant?
+    package var accepted: Instant?
+    package var asked: Instant?
     package var observation: Observation?
     /// Whether messages are received in pieces from the first one on.
     package var streamsMessages = false
@@ -236,7 +241,7 @@ package struct WebSocketSetup: Sendable {
 
     package init(
         role: Session.Role,
-        limits: Limits,
+        limits: MessageLimits,
         settings: SessionSettings,
         subprotocol: String? = nil,
         remoteAddress: SocketAddress? = nil,

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexWire
 
 /// What few connections need at a time: those who wait for a pong or for the end, and a timer of the end.
 ///
@@ -13,6 +14,8 @@ final class WebSocketRarities {
     var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
     /// Of the end, or of a pause because the peer is too fast.
     var graceTimer: TimerID?
+    /// Looks for the peer's close behind a full inbox, while that is received.
+    var closeSearch: CloseSearch?
     /// Pings and pongs that wait to be told; of a connection with a delegate.
     let controlInbox: ControlInbox?
 
@@ -40,6 +43,11 @@ extension WebSocket {
     var graceTimer: TimerID? {
         get { rarities?.graceTimer }
         set { if rarities != nil || newValue != nil { neededRarities.graceTimer = newValue } }
+    }
+
+    var closeSearch: CloseSearch? {
+        get { rarities?.closeSearch }
+        set { if rarities != nil || newValue != nil { neededRarities.closeSearch = newValue } }
     }
 
     private var neededRarities: WebSocketRarities {

@@ -12,7 +12,7 @@ struct HandshakeAttempts: Sendable {
     private let loop: EventLoop
     private let options: WebSocketOptions
     private let handler: (any WebSocketHandler)?
-    private let began: MonotonicInstant
+    private let began: Instant
 
     init(loop: EventLoop, options: WebSocketOptions, handler: (any WebSocketHandler)?) {
         self.loop = loop
@@ -21,7 +21,7 @@ struct HandshakeAttempts: Sendable {
         self.handler = handler
     }
 
-    private var deadline: MonotonicInstant { began.advanced(by: options.connectTimeout) }
+    private var deadline: Instant { began.advanced(by: options.connectTimeout) }
 
     /// Makes requests until one is answered by a WebSocket, or none is left to be made.
     func run(_ plan: HandshakePlan) async throws -> WebSocket {
@@ -127,7 +127,7 @@ struct HandshakeAttempts: Sendable {
                 fields: fields,
                 extensions: options.compression.negotiation?.offers.map(\.extensionOffer) ?? [],
                 key: (0..<AcceptKey.nonceSize).map { _ in UInt8.random(in: .min ... .max, using: &random) },
-                limits: options.limits,
+                limits: options.handshakeLimits,
                 digest: SHA1.digest
             )
         } catch {

@@ -6,16 +6,16 @@ import DuplexWire
 import HTTPTypes
 
 /// The client's opening handshake over a connected channel, up to the open WebSocket (RFC 6455 section 4.1).
-actor HandshakeDriver {
-    private nonisolated let loop: EventLoop
+actor HandshakeDriver: EndsOnce {
+    nonisolated let loop: EventLoop
     private nonisolated let channel: LoopBound<Channel>
     private let url: WebSocketURL
     private let options: WebSocketOptions
     private let handler: (any WebSocketHandler)?
     private let progress: HandshakeProgress
-    private var asked: MonotonicInstant
+    private var asked: Instant
     private var handshake: ClientHandshake
-    private var ending = AwaitedEnd<WebSocket>()
+    var ending = AwaitedEnd<WebSocket>()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
@@ -47,18 +47,14 @@ actor HandshakeDriver {
     }
 
     /// Sends the request and waits for the answer.
-    func run(until deadline: MonotonicInstant) async throws -> WebSocket {
+    func run(until deadline: Instant) async throws -> WebSocket {
         let channel = channel.value
         ending.mustCome(by: deadline, on: channel.core, or: self)
         asked = loop.clock.now()
         channel.handler = self
         channel.isReading = true
         channel.write(handshake.requestBytes.span.raw)
-        return try await waitOnLoop { waiter in
-            ending.wait(waiter)
-        } onCancel: {
-            loop.execute { _ in self.assumeIsolated { $0.fail(CancellationError()) } }
-        }
+        return try await awaitEnd()
     }
 
     private func take(_ bytes: Span<UInt8>) {
@@ -130,7 +126,7 @@ actor HandshakeDriver {
         if answer.code == .refused || isExplained { refused(answer) } else { fail(error) }
     }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         guard !ending.hasCome else { return }
         var error = error
         if var described = error as? WebSocketError {
@@ -166,7 +162,7 @@ extension HandshakeDriver: ChannelHandler {
 }
 
 extension HandshakeDriver: TimerTarget {
-    nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop, timer) { driver, timer in
             guard driver.ending.isDeadline(timer) else { return }
             let message = "\(driver.url) didn't answer the handshake within \(driver.options.connectTimeout.rounded)."

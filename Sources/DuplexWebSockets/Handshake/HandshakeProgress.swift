@@ -6,7 +6,7 @@ import DuplexWire
 
 /// What is known of an attempt so far, from which its timeline is made at any time.
 struct HandshakeProgress: Sendable {
-    let began: MonotonicInstant
+    let began: Instant
     /// Where the time comes from, the loop's.
     let clock: LoopClock
     let requests: Int
@@ -16,7 +16,7 @@ struct HandshakeProgress: Sendable {
     /// What TLS with the server came to.
     var security: HandshakeTimeline.Security?
 
-    init(began: MonotonicInstant, clock: LoopClock = .system, requests: Int, span: HandshakeSpan? = nil) {
+    init(began: Instant, clock: LoopClock = .system, requests: Int, span: HandshakeSpan? = nil) {
         self.began = began
         self.clock = clock
         self.span = span
@@ -40,7 +40,7 @@ struct HandshakeProgress: Sendable {
     ) -> HandshakeTimeline {
         HandshakeTimeline(
             stage,
-            began: Instant(began),
+            began: began,
             connecting: connecting,
             security: security,
             upgrade: upgrade,

@@ -27,7 +27,7 @@ actor TokenRequest {
     /// - Returns: the token.
     /// - Throws: what `token` threw; ``WebSocketError`` when the time is over; `CancellationError`.
     func run(
-        until deadline: MonotonicInstant,
+        until deadline: Instant,
         _ token: @escaping @Sendable () async throws -> String
     ) async throws -> String {
         task = Task.detached {
@@ -73,7 +73,7 @@ actor TokenRequest {
 }
 
 extension TokenRequest: TimerTarget {
-    nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop) { request, _ in
             request.timer = nil
             request.end(.failure(WebSocketError(.timedOut, message: "The bearer token didn't come in time.")))

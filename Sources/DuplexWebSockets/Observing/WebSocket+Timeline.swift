@@ -14,7 +14,7 @@ extension WebSocket {
             handshake: handshake,
             attempt: record?.observation.attempt ?? 1,
             remoteAddress: remoteAddress,
-            began: handshake?.began ?? (record?.tls?.began).map(Instant.init)
+            began: handshake?.began ?? (record?.tls?.began)
                 ?? opened.advanced(by: .zero - sinceAccepted.duration),
             security: record?.security,
             tls: handshake.map { $0.connecting?.tls } ?? record?.tls?.took,

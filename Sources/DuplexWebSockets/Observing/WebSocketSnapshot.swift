@@ -70,7 +70,7 @@ extension WebSocket {
             timeline: timeline,
             lastHeard: session.lastHeardOf,
             closeReport: closeReport,
-            taken: Instant(loop.clock.now())
+            taken: loop.clock.now()
         )
     }
 }

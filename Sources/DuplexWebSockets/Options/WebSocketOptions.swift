@@ -58,8 +58,10 @@ public struct WebSocketOptions: Sendable {
     }
     /// Whether to offer compression of messages (RFC 7692), and how; it is offered unless told otherwise.
     public var compression = WebSocketCompression.offered
-    /// What the server may make this side hold; `.internet` unless told otherwise.
-    public var limits = Limits.internet
+    /// What the server's messages may make this side hold; default: `.internet`.
+    public var limits = MessageLimits.internet
+    /// Bounds of the response to the handshake, of which `headSize` and `headFields` count; default: `.internet`.
+    public var handshakeLimits = HTTPLimits.internet
     /// When to ping, and how long to wait for the pong; every 20 seconds for 20 seconds unless told otherwise.
     public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
     /// How long the whole attempt may take: looking names up, tokens, proxies, connecting, all handshakes, redirects and

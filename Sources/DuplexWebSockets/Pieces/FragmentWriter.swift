@@ -13,7 +13,7 @@ public struct FragmentWriter: Sendable {
     /// Sends a piece as a frame of its own; nothing for an empty one.
     ///
     /// Returns once it is sent or waits behind less than the high-water mark (64 KiB). Cancelling ends the wait; the piece
-    /// was taken over by then. A peer that puts messages together may allow few frames (`Limits.fragments` is 4,096 here):
+    /// was taken over by then. A peer that puts messages together may allow few frames (`MessageLimits.fragments` is 4,096 here):
     /// pieces of 16 KiB or more are of use for long messages.
     ///
     /// - Parameter piece: the bytes; those of a text may end within a character.

@@ -14,15 +14,15 @@ extension WebSocket {
 
     /// The messages as they arrive, each in pieces.
     ///
-    /// At most `Limits.inboxBytes` and one read of the socket wait for the app, compressed or not; while the app is slow,
-    /// reading stops and the peer is slowed down. `Limits.messageSize` and `Limits.frameSize` don't hold, and
-    /// `Limits.fragments` is the most fragments of a message without payload. Asking for the next message skips what is
+    /// At most `MessageLimits.inboxBytes` and one read of the socket wait for the app, compressed or not; while the app is slow,
+    /// reading stops and the peer is slowed down. `MessageLimits.messageSize` and `MessageLimits.frameSize` don't hold, and
+    /// `MessageLimits.fragments` is the most fragments of a message without payload. Asking for the next message skips what is
     /// left of the one before.
     ///
     /// The first ask switches the connection over, for messages that begin from then on: one that has begun is put together
-    /// under `Limits.messageSize` first, and given in one piece. A server's handler that asks before its first wait misses
+    /// under `MessageLimits.messageSize` first, and given in one piece. A server's handler that asks before its first wait misses
     /// none; a client sets ``WebSocketOptions/streamsMessages`` to be sure of the first. From then on
-    /// ``receive()`` and ``messages`` put the next message together themselves, under `Limits.messageSize`.
+    /// ``receive()`` and ``messages`` put the next message together themselves, under `MessageLimits.messageSize`.
     ///
     /// Ends when the connection is closed in order (1000, 1001 or without a code), and throws when it isn't. One task at a
     /// time. All that is thrown is a ``WebSocketError``, also by the pieces; cancelling is ``WebSocketError/Code/cancelled``,

@@ -30,11 +30,11 @@ extension WebSocket {
     ///
     /// - Returns: how far it came.
     func parsePieces(_ bytes: inout MutableRawSpan, from start: Int, _ streams: PieceTraffic) -> Int {
-        let now = Instant(channel.core.now)
+        let now = channel.core.now
         // The session counts them all: none goes the short way.
         parsedMessages = 0
         var position = start
-        while isTaking, session.state != .open || hasRoom(streams) {
+        while isTaking, mayDrop || hasRoom(streams) {
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
             switch event {
             case .piece(let piece):
@@ -58,7 +58,7 @@ extension WebSocket {
 
     /// Keeps a piece; after this side's close only as long as there is room.
     private func deliver(_ kind: Message.Kind, _ bytes: [UInt8], isLast: Bool, _ streams: PieceTraffic) {
-        if session.state != .open && !hasRoom(streams) { streams.inbox.cut() }
+        if mayDrop && !hasRoom(streams) { streams.inbox.cut() }
         streams.inbox.append(kind, bytes, isLast: isLast)
         guard let receiver, !streams.inbox.isEmpty else { return }
         if streams.isGathering {
@@ -80,10 +80,13 @@ extension WebSocket {
 
     /// Goes on receiving once there is room again.
     private func refillPieces(_ streams: PieceTraffic) {
-        guard !channel.isReading || session.hasMoreToGive else { return }
-        if isHeldBack { return }
+        guard !channel.isReading || session.hasMoreToGive || isReadingAhead else { return }
+        if isHeldBack && isTaking { return }
         takeCarry()
-        if carry.isEmpty && !session.hasMoreToGive && hasRoom(streams) && isTaking { resumeReading() }
+        if carry.isEmpty && !session.hasMoreToGive && hasRoom(streams) && isTaking {
+            resumeReading()
+            if isReadingAhead { stopReadingAhead() }
+        }
     }
 
     // MARK: Whole messages
@@ -191,13 +194,15 @@ extension WebSocket {
         if receiver != nil || delivered != nil {
             throw Self.alreadyReceiving
         }
+        if isReadingAhead { refillPieces(streams) }
         if !streams.inbox.isEmpty { return false }
         if ending != nil { settle() }
-        if stage != .open {
+        if stage != .open && !isReadingAhead {
             try endOfMessages()
             return false
         }
         try Task.checkCancellation()
+        if isReadingAhead { planRest() }
         return true
     }
 

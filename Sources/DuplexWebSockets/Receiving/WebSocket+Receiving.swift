@@ -29,6 +29,7 @@ extension WebSocket {
     /// Parses what has arrived; keeps what the inbox has no room for.
     private func take(_ bytes: inout MutableRawSpan) {
         guard isTaking else { return }
+        if isReadingAhead { return keepAhead(bytes.bytes) }
         let position: Int
         if let handler {
             position = parse(&bytes, for: handler)
@@ -49,25 +50,38 @@ extension WebSocket {
         }
     }
 
-    /// Has what was kept parsed in the next turn, behind what others have sent.
-    private func planRest() {
+    /// Has what was kept looked at at the end of the turn, behind what others have sent.
+    func planRest() {
         guard !isRestPlanned else { return }
         isRestPlanned = true
         channel.core.flushAtEndOfTurn(self)
     }
 
-    /// Parses more of what this turn's allowance of frames has left.
+    /// Parses more of what this turn's allowance of frames has left, or looks further where the inbox is still full.
     func takeRest() {
         guard isRestPlanned else { return }
         isRestPlanned = false
         frameAllowance = Self.framesPerTurn
-        refill()
+        if isInboxOpen { refill() } else { lookAhead() }
+        if handler != nil { channel.core.endStep(of: self) }
     }
 
     /// Parses what was kept when the inbox was full, as far as there is room for it now.
     func takeCarry() {
-        guard isTaking, !carry.isEmpty || session.hasMoreToGive, streams?.isPaused != true else { return }
+        guard isTaking else { return takeBeforeEnd() }
+        guard !carry.isEmpty || session.hasMoreToGive, streams?.isPaused != true else { return }
         guard frameAllowance > 0 else { return planRest() }
+        parseCarry()
+        guard isTaking else { return }
+        if !carry.isEmpty {
+            if frameAllowance <= 0 { planRest() }
+        } else if hasStreamEnded && !session.hasMoreToGive {
+            end(.streamEnded)
+        }
+    }
+
+    /// Parses what was kept, and keeps the rest.
+    func parseCarry() {
         // Moved out and back: what is left stays where it lies, however often there is room for a message of it.
         var bytes = carry
         carry = []
@@ -78,21 +92,16 @@ extension WebSocket {
         carryStart = 0
         if session.holdsPartOfMessage { armSessionTimer() }
         if let streams, streams.rates != nil { charge(position - start, streams) }
-        guard isTaking else { return }
-        if position < bytes.count {
-            carry = bytes
-            carryStart = Int32(position)
-            if frameAllowance <= 0 { planRest() }
-        } else if hasStreamEnded && !session.hasMoreToGive {
-            end(.streamEnded)
-        }
+        guard position < bytes.count, isTaking else { return }
+        carry = bytes
+        carryStart = Int32(position)
     }
 
     /// Runs the session over the bytes, and hands each message to the handler where it lies.
     ///
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
-        let now = Instant(channel.core.now)
+        let now = channel.core.now
         var position = start
         var count: Int32 = 0
         while isTaking, count < Self.framesPerTurn {
@@ -122,7 +131,7 @@ extension WebSocket {
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
         if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
-        let now = Instant(channel.core.now)
+        let now = channel.core.now
         let allowance = frameAllowance
         var position = start
         var count: Int32 = 0
@@ -141,7 +150,7 @@ extension WebSocket {
         }
         parsedMessages = count
         frameAllowance = position < bytes.byteCount && isInboxOpen ? 0 : allowance - count
-        if !isInboxOpen { channel.isReading = false }
+        if !isInboxOpen { holdReading() }
         return position
     }
 
@@ -177,8 +186,14 @@ extension WebSocket {
     /// Whether the inbox takes another message.
     ///
     /// After this side's close it always does, and drops what it can't hold: the peer's close frame may be behind it.
-    private var isInboxOpen: Bool {
-        session.state != .open || hasRoom
+    var isInboxOpen: Bool {
+        // The room first: the state of the session costs a check for overlapping accesses.
+        hasRoom || mayDrop
+    }
+
+    /// Whether messages are dropped that there is no room for: after this side's close.
+    var mayDrop: Bool {
+        session.state != .open && !session.endIsAhead
     }
 
     private var hasRoom: Bool {
@@ -224,15 +239,17 @@ extension WebSocket {
         if receiver != nil || delivered != nil {
             throw Self.alreadyReceiving
         }
+        if isReadingAhead { refill() }
         delivered = takeMessage()
         if delivered == nil && streams != nil { delivered = takeGathered() }
         if delivered != nil { return false }
         if ending != nil { settle() }
-        if stage != .open {
+        if stage != .open && !isReadingAhead {
             try endOfMessages()
             return false
         }
         try Task.checkCancellation()
+        if isReadingAhead { planRest() }
         return true
     }
 
@@ -249,7 +266,7 @@ extension WebSocket {
         guard inboxCount > 0, let message = inbox.popFirst() else { return nil }
         inboxCount -= 1
         inboxBytes -= message.byteCount
-        if !channel.isReading { refill() }
+        if !channel.isReading || isReadingAhead { refill() }
         return message
     }
 
@@ -277,9 +294,15 @@ extension WebSocket {
 
     /// Goes on receiving once the inbox has room again.
     func refill(afterPause: Bool = false) {
-        if isHeldBack { return }
+        if isHeldBack && isTaking { return }
         takeCarry()
-        if carry.isEmpty && isInboxOpen && isTaking { resumeReading(afterPause: afterPause) }
+        guard isTaking, carry.isEmpty else { return }
+        if isInboxOpen {
+            resumeReading(afterPause: afterPause)
+            if isReadingAhead { stopReadingAhead() }
+        } else if !isReadingAhead {
+            planRest()
+        }
     }
 }
 

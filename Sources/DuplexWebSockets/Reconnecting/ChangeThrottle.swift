@@ -14,7 +14,7 @@ struct ChangeThrottle {
     enum Next: Equatable {
         case nothing
         case act
-        case wait(until: MonotonicInstant)
+        case wait(until: Instant)
     }
 
     static let firstGap = Duration.milliseconds(100)
@@ -22,7 +22,7 @@ struct ChangeThrottle {
     static let settleTime = Duration.seconds(5)
 
     /// What was acted on last.
-    private var last: (instant: MonotonicInstant, isLoss: Bool)?
+    private var last: (instant: Instant, isLoss: Bool)?
     private var gap = firstGap
     /// How often it was acted without a quiet time between: a network that goes and comes back takes a few.
     private var count = 0
@@ -41,7 +41,7 @@ struct ChangeThrottle {
     }
 
     /// One that wasn't taken was acted on.
-    mutating func acted(_ now: MonotonicInstant) {
+    mutating func acted(_ now: Instant) {
         last = (now, false)
     }
 
@@ -51,7 +51,7 @@ struct ChangeThrottle {
     ///   - isConnecting: whether an attempt is under way that a change has begun.
     ///   - now: the time.
     /// - Returns: what; after ``Next/act`` none is left.
-    mutating func next(isConnecting: Bool, _ now: MonotonicInstant) -> Next {
+    mutating func next(isConnecting: Bool, _ now: Instant) -> Next {
         guard let waiting else { return .nothing }
         if let last {
             let isNews = last.isLoss && !waiting

@@ -11,7 +11,7 @@ import Synchronization
 extension ReconnectingWebSocket {
     /// Hands an event to the machine, and does what it says.
     func handle(_ event: ReconnectMachine.Event) {
-        for action in machine.handle(event, now: Instant(loop.clock.now()), using: &random) { perform(action) }
+        for action in machine.handle(event, now: loop.clock.now(), using: &random) { perform(action) }
         reviewChanges()
     }
 
@@ -23,7 +23,7 @@ extension ReconnectingWebSocket {
         case .probe(let number): probe(number)
         case .startTimer(let instant):
             stopWaitTimer()
-            waitTimer = loop.core.schedule(self, at: MonotonicInstant(instant))
+            waitTimer = loop.core.schedule(self, at: instant)
         case .stopTimer: stopWaitTimer()
         case .tell(let change):
             changes.tell(change)
@@ -157,7 +157,7 @@ extension ReconnectingWebSocket {
 
 // A loop doesn't keep what its timers are for.
 extension ReconnectingWebSocket: TimerTarget {
-    package nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+    package nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop, timer) { $0.fired($1) }
     }
 }

@@ -40,7 +40,7 @@ final class ConnectionRecord {
     /// What TLS came to.
     let security: HandshakeTimeline.Security?
     /// How long the TLS handshake of a server took, and when it began.
-    let tls: (began: MonotonicInstant, took: Duration)?
+    let tls: (began: Instant, took: Duration)?
     /// What the connection is counted by.
     let meters: ConnectionMeters?
     /// When the numbers are reported next.

@@ -43,7 +43,7 @@ public struct FrameTap: Sendable {
     func tap(_ id: ConnectionID, _ clock: LoopClock) -> SessionTap {
         let body = body
         return SessionTap(payloadLimit: payloadLimit.bytes) { frame, payload in
-            body(Record(connection: id, time: Instant(clock.now()), frame: frame), payload)
+            body(Record(connection: id, time: clock.now(), frame: frame), payload)
         }
     }
 }

@@ -164,7 +164,10 @@ extension WebSocket {
     func resumeSenders() {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
-        handler?.drained(self)
+        if let handler {
+            handler.drained(self)
+            channel.core.endStep(of: self)
+        }
         if isTaking && !channel.isReading { refill() }
     }
 
@@ -215,9 +218,9 @@ extension WebSocket {
             return
         }
         let now = loop.clock.now()
-        let id = payload.map { session.ping($0, now: Instant(now)) } ?? session.ping(now: Instant(now))
+        let id = payload.map { session.ping($0, now: now) } ?? session.ping(now: now)
         let timer = channel.core.schedule(self, at: now.advanced(by: timeout))
-        pings.append(PingWaiter(id: id, sent: Instant(now), timer: timer, waiter: waiter))
+        pings.append(PingWaiter(id: id, sent: now, timer: timer, waiter: waiter))
         writeControlOutput()
     }
 

@@ -7,7 +7,7 @@ import DuplexWire
 /// A WebSocket whose messages are values, by a codec.
 ///
 /// A view: the connection stays what it is, and can be used beside it. Values are made and unmade in the task that sends or
-/// receives, one message at a time, under `Limits.messageSize`.
+/// receives, one message at a time, under `MessageLimits.messageSize`.
 public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// The connection below.
     public let socket: WebSocket

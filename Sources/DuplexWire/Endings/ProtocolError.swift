@@ -46,13 +46,13 @@ public struct ProtocolError: Error, Sendable, Hashable {
         /// RFC 7692 has the connection fail and names no code. 1007 is for data that isn't what its message says it is
         /// (RFC 6455 section 7.4.1), as text that isn't UTF-8: the frames themselves are in order, which 1002 would deny.
         public static let malformedCompression = Code("malformedCompression", .invalidFramePayloadData)
-        /// A frame is longer than ``Limits/frameSize``.
+        /// A frame is longer than ``MessageLimits/frameSize``.
         public static let frameTooLarge = Code("frameTooLarge", .messageTooBig)
-        /// A message is longer than ``Limits/messageSize``.
+        /// A message is longer than ``MessageLimits/messageSize``.
         public static let messageTooLarge = Code("messageTooLarge", .messageTooBig)
-        /// A message has more frames than ``Limits/fragments``.
+        /// A message has more frames than ``MessageLimits/fragments``.
         public static let tooManyFragments = Code("tooManyFragments", .policyViolation)
-        /// A message took longer than ``Limits/messageTime``.
+        /// A message took longer than ``MessageLimits/messageTime``.
         public static let messageTimeout = Code("messageTimeout", .policyViolation)
         /// The peer gave no sign of life within the keepalive's timeout.
         public static let keepaliveTimeout = Code("keepaliveTimeout", .internalError)

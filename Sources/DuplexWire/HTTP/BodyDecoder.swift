@@ -28,7 +28,7 @@ public struct BodyDecoder: Sendable {
     ///   - limits: Of these, `bodySize` bounds the body, and `headSize` and `headFields` what frames its chunks.
     /// - Throws: ``HTTPError`` with the status 413 if the body is announced to be longer than the limit. Nothing has
     ///   been read then, so a server needn't answer `100 Continue`.
-    public init(_ framing: BodyFraming, limits: Limits = .internet) throws(HTTPError) {
+    public init(_ framing: BodyFraming, limits: HTTPLimits = .internet) throws(HTTPError) {
         bound = limits.bodySize.bytes
         switch framing {
         case .none, .length(0): state = .ending(trailers: [:])

@@ -27,7 +27,7 @@ struct ChunkedDecoder: Sendable {
     private var overhead: Int
     private let bodyBound: Int
 
-    init(limits: Limits) {
+    init(limits: HTTPLimits) {
         overhead = limits.headSize.bytes
         bodyBound = limits.bodySize.bytes
         trailers = TrailerSection(limits: limits)

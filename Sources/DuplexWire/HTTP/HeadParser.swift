@@ -33,7 +33,7 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
     private var finishedLines = 0
     let bounds: HeadBounds
 
-    init(limits: Limits) {
+    init(limits: HTTPLimits) {
         bounds = HeadBounds(limits)
     }
 
@@ -160,7 +160,7 @@ struct HeadBounds: Sendable {
     /// The number of fields.
     let fields: Int
 
-    init(_ limits: Limits) {
+    init(_ limits: HTTPLimits) {
         head = limits.headSize.bytes
         // 8,000 bytes are what RFC 9112 section 3 recommends to support at least.
         startLine = min(8_192, limits.headSize.bytes)

@@ -50,10 +50,10 @@ extension ResponseHead {
     /// Appends the first line of a response in HTTP/1.1.
     static func appendStatusLine(_ status: HTTPResponse.Status, to bytes: inout [UInt8]) {
         if status.code == 200 && status.reasonPhrase == "OK" {
-            bytes.append(contentsOf: "HTTP/1.1 200 OK\r\n".utf8)
+            bytes.append(utf8: "HTTP/1.1 200 OK\r\n")
             return
         }
-        bytes.append(contentsOf: "HTTP/1.1 ".utf8)
+        bytes.append(utf8: "HTTP/1.1 ")
         HeadWriter.append(status, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
     }
@@ -69,7 +69,7 @@ enum HeadWriter {
     /// Appends text that can't leave its line: controls other than the tab become spaces.
     static func append(_ text: String, to bytes: inout [UInt8]) {
         var index = bytes.count
-        bytes.append(contentsOf: text.utf8)
+        bytes.append(utf8: text)
         while true {
             index = bytes.span.raw.endOfText(from: index)
             if index == bytes.count { return }
@@ -79,7 +79,7 @@ enum HeadWriter {
 
     /// Appends a line; its name is a token, in which there is no control.
     static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: name.utf8)
+        bytes.append(utf8: name)
         bytes.append(UInt8(ascii: ":"))
         bytes.append(Grammar.space)
         append(value, to: &bytes)
@@ -92,7 +92,7 @@ enum HeadWriter {
 
     /// Appends a line that ends in a number.
     static func append(_ start: String, number: Int, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: start.utf8)
+        bytes.append(utf8: start)
         append(number, base: 10, to: &bytes)
         appendLineEnd(to: &bytes)
     }

@@ -14,7 +14,7 @@ public struct RequestHeadParser: Sendable {
     ///
     /// - Parameter limits: Of these, `headSize` and `headFields` count; the request line has at most 8 KiB of the
     ///   former.
-    public init(limits: Limits = .internet) {
+    public init(limits: HTTPLimits = .internet) {
         parser = HeadParser(limits: limits)
     }
 

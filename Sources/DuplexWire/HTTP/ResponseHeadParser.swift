@@ -13,7 +13,7 @@ public struct ResponseHeadParser: Sendable {
     ///
     /// - Parameter limits: Of these, `headSize` and `headFields` count; the status line has at most 8 KiB of the
     ///   former.
-    public init(limits: Limits = .internet) {
+    public init(limits: HTTPLimits = .internet) {
         parser = HeadParser(limits: limits)
     }
 

@@ -13,7 +13,7 @@ struct TrailerSection: Sendable {
     private var count = 0
     private let bound: Int
 
-    init(limits: Limits) {
+    init(limits: HTTPLimits) {
         // The collection of fields itself has room for fewer than 65,535.
         bound = min(limits.headFields, 65_000)
     }

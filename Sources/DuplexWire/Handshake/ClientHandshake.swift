@@ -60,7 +60,7 @@ public struct ClientHandshake: Sendable {
         fields: HTTPFields = [:],
         extensions: [ExtensionOffer] = [],
         key: [UInt8],
-        limits: Limits = .internet,
+        limits: HTTPLimits = .internet,
         digest: AcceptKey.Digest
     ) throws(HandshakeError) {
         guard key.count == AcceptKey.nonceSize else {

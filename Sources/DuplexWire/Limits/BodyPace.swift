@@ -4,9 +4,9 @@
 /// How slowly a request's body may come before it is answered with 408 (RFC 9110 section 15.5.9).
 ///
 /// A time-out that each byte begins anew is none: who drips a body holds a connection, and the memory of what has come,
-/// for as long as it likes. So the body as a whole has `Limits.headTime`, and one second more for each `Limits.bodyRate`
+/// for as long as it likes. So the body as a whole has `HTTPLimits.headTime`, and one second more for each `HTTPLimits.bodyRate`
 /// of bytes that have come. What came fast at first doesn't make up for silence: each piece has to follow the one before
-/// within `Limits.headTime`, too.
+/// within `HTTPLimits.headTime`, too.
 public struct BodyPace: Sendable, Hashable {
     private var began: Instant
     private let patience: Duration
@@ -19,7 +19,7 @@ public struct BodyPace: Sendable, Hashable {
     /// - Parameters:
     ///   - limits: Of these, `headTime` and `bodyRate`.
     ///   - now: The time.
-    public init(limits: Limits, now: Instant) {
+    public init(limits: HTTPLimits, now: Instant) {
         self.init(patience: limits.headTime, rate: limits.bodyRate.bytes, now: now)
     }
 

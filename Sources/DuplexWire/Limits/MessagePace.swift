@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// How slowly a message may come that is put together; see ``Limits/messageTime``.
+/// How slowly a message may come that is put together; see ``MessageLimits/messageTime``.
 ///
 /// An object, so that a connection without such a message has room for a reference only.
 final class MessagePace {
@@ -9,7 +9,7 @@ final class MessagePace {
     /// How much time may still be given back.
     private var allowance: Duration
 
-    init?(_ limits: MessageLimits, now: Instant) {
+    init?(_ limits: AssemblyLimits, now: Instant) {
         guard let pace = limits.pace(now: now) else { return nil }
         self.pace = pace
         allowance = now.duration(to: pace.deadline) * 10

@@ -78,7 +78,7 @@ public struct ReceivingRates: Sendable {
     private var bytes: RateBucket?
 
     /// What the limits ask for; `nil` if they ask for nothing.
-    public init?(_ limits: Limits, now: Instant) {
+    public init?(_ limits: MessageLimits, now: Instant) {
         guard limits.messageRate != nil || limits.byteRate != nil else { return nil }
         messages = limits.messageRate.map { RateBucket($0, now: now) }
         bytes = limits.byteRate.map { RateBucket($0, now: now) }

@@ -19,7 +19,7 @@ struct MessageAssembler {
     ///
     /// - Throws: ``ProtocolError`` when a limit would be passed (1009 for the size, 1008 for the number of fragments),
     ///   before any of the payload is held.
-    mutating func beginFragment(length: UInt64, limits: MessageLimits) throws(ProtocolError) {
+    mutating func beginFragment(length: UInt64, limits: AssemblyLimits) throws(ProtocolError) {
         fragments += 1
         // One frame is always allowed: a message that comes in one piece never gets here, and every split is to be alike.
         if fragments > max(1, limits.fragments) {
@@ -30,11 +30,11 @@ struct MessageAssembler {
 
     /// Whether a frame of that length may be taken when so much of its message is held.
     @inline(__always)
-    static func allows(_ length: UInt64, held: Int, _ limits: MessageLimits) -> Bool {
+    static func allows(_ length: UInt64, held: Int, _ limits: AssemblyLimits) -> Bool {
         length <= UInt64(limits.frameSize.bytes) && length <= UInt64(limits.messageSize.bytes - held)
     }
 
-    private static func tooLarge(_ length: UInt64, _ limits: MessageLimits) -> ProtocolError {
+    private static func tooLarge(_ length: UInt64, _ limits: AssemblyLimits) -> ProtocolError {
         if length > UInt64(limits.frameSize.bytes) {
             return ProtocolError(
                 .frameTooLarge,
@@ -71,7 +71,7 @@ struct MessageAssembler {
     // MARK: Compressed messages
 
     /// Takes the beginning of the next fragment of a compressed message, whose length is checked elsewhere.
-    mutating func beginCompressedFragment(limits: MessageLimits) throws(ProtocolError) {
+    mutating func beginCompressedFragment(limits: AssemblyLimits) throws(ProtocolError) {
         fragments += 1
         if fragments > max(1, limits.fragments) {
             throw ProtocolError(.tooManyFragments, "A message has more than \(limits.fragments) fragments.")
@@ -88,7 +88,7 @@ struct MessageAssembler {
     mutating func inflate(
         _ bytes: RawSpan,
         with inflater: any MessageInflater,
-        limits: MessageLimits
+        limits: AssemblyLimits
     ) throws(ProtocolError) {
         var position = 0
         var hasMore = true
@@ -100,7 +100,7 @@ struct MessageAssembler {
     }
 
     /// Takes the end of a compressed message, which the sender has left out.
-    mutating func inflateEnd(with inflater: any MessageInflater, limits: MessageLimits) throws(ProtocolError) {
+    mutating func inflateEnd(with inflater: any MessageInflater, limits: AssemblyLimits) throws(ProtocolError) {
         var hasMore = true
         while hasMore {
             hasMore = try inflate(limits, expecting: 0) { buffer, room in
@@ -116,7 +116,7 @@ struct MessageAssembler {
     ///
     /// - Returns: whether there may be more.
     private mutating func inflate(
-        _ limits: MessageLimits,
+        _ limits: AssemblyLimits,
         expecting count: Int,
         _ body: (inout [UInt8], Int) -> InflateProgress
     ) throws(ProtocolError) -> Bool {

@@ -81,7 +81,7 @@ public final class MessageCompression {
     ///
     /// What counts against the limits is what comes out. Deflate makes what it can't compress a little longer, so a
     /// frame may be longer by as much; but there are bytes of which nothing comes out, and those have a bound as well.
-    func beginFragment(length: UInt64, limits: MessageLimits) throws(ProtocolError) {
+    func beginFragment(length: UInt64, limits: AssemblyLimits) throws(ProtocolError) {
         if length > Self.deflateBound(limits.frameSize) {
             throw ProtocolError(
                 .frameTooLarge,

@@ -24,7 +24,7 @@ public struct HTTPTunnel: Sendable {
 
     private let target: String
     private let fields: HTTPFields
-    private let limits: Limits
+    private let limits: HTTPLimits
     private var authenticator: Authenticator?
     private var state = State.idle
     private var parser: ResponseHeadParser
@@ -46,7 +46,7 @@ public struct HTTPTunnel: Sendable {
         port: Int,
         fields: HTTPFields = [:],
         authenticator: Authenticator? = nil,
-        limits: Limits = .internet
+        limits: HTTPLimits = .internet
     ) throws(ProxyError) {
         let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         guard (1...65_535).contains(port), let authority = Authority("\(name):\(port)"), authority.port == port else {

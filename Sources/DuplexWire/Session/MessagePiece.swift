@@ -41,7 +41,7 @@ final class MessageStreaming {
 /// A message that is given in pieces: how far it has come.
 struct IncomingPieces: Sendable {
     let kind: Message.Kind
-    let limits: MessageLimits
+    let limits: AssemblyLimits
     private var validator = UTF8Validator()
     /// The bytes that were given.
     private(set) var count = 0
@@ -50,7 +50,7 @@ struct IncomingPieces: Sendable {
     /// Whether the inflater has taken bytes of which more may come.
     var inflatesMore = false
 
-    init(_ kind: Message.Kind, limits: MessageLimits) {
+    init(_ kind: Message.Kind, limits: AssemblyLimits) {
         self.kind = kind
         self.limits = limits
     }

@@ -7,7 +7,7 @@ extension Session {
     /// Gives messages that begin from here on in pieces, as they come: ``Event/piece(_:)`` instead of ``Event/message(_:_:)``.
     ///
     /// The pieces of a message make up its payload; where they are cut depends on how it arrived, and nothing else does. All
-    /// that is right before a fault is given before the fault. Of ``Limits`` only the number of fragments holds, and counts
+    /// that is right before a fault is given before the fault. Of ``MessageLimits`` only the number of fragments holds, and counts
     /// those without payload. A message that has begun comes as it began. The owner asks ``nextEvent(in:at:now:)`` then, and
     /// not for whole messages, and asks until there is no event: there may be more when all of the input is taken.
     ///

@@ -253,7 +253,8 @@ extension Session {
         // RFC 6455 section 5.5.1: nothing follows a close frame.
         stopListening()
         if report.initiator == nil { report.initiator = .remote }
-        state = report.sent == nil ? .closing : .closed
+        // It is closed already where the frame was answered ahead.
+        if state != .closed { state = report.sent == nil ? .closing : .closed }
         return .peerClose
     }
 
@@ -261,6 +262,7 @@ extension Session {
     /// message is of no use.
     func stopListening() {
         isDeaf = true
+        endIsAhead = false
         compression?.inflater.stop()
         partial = nil
         streaming?.stopGiving()

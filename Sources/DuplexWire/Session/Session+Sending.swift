@@ -159,6 +159,6 @@ extension Session {
         state = .closed
         isMute = true
         compression?.deflater?.stop()
-        stopListening()
+        if !endIsAhead { stopListening() }
     }
 }

@@ -74,7 +74,7 @@ extension Session {
 
     /// Gives the message that is arriving so much more time: the peer wasn't read for that long, as it was too fast.
     ///
-    /// In all no more than ten times ``Limits/messageTime``.
+    /// In all no more than ten times ``MessageLimits/messageTime``.
     public func excuseMessage(_ duration: Duration) {
         if isMidMessage { partial?.assembler.pace?.excuse(duration) }
     }

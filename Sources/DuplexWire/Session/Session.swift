@@ -79,6 +79,8 @@ public final class Session {
     /// How many frames ``nextEvent(in:at:now:)`` begins at one instant, and how many it still does.
     var frameBound = Int32.max
     var framesAllowed = Int32.max
+    /// Whether the end is known although what came before it isn't parsed yet; see ``peerCloses(ahead:)``.
+    package internal(set) var endIsAhead = false
     /// Whether the last message to arrive was begun and never ended, and nothing more will come.
     public internal(set) var endedWithinMessage = false
 
@@ -149,7 +151,7 @@ public final class Session {
     ///   - now: the time.
     public convenience init(
         role: Role,
-        limits: Limits = .internet,
+        limits: MessageLimits = .internet,
         keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
         closeTimeout: Duration = .seconds(10),
         maskingKeys: MaskingKeys? = nil,
@@ -198,7 +200,7 @@ public final class Session {
         liveness = Liveness(settings.keepalive, now: now)
     }
 
-    var limits: MessageLimits { settings.limits }
+    var limits: AssemblyLimits { settings.limits }
 
     /// When the closing handshake must have come to its end.
     var closeDeadline: Instant? {
@@ -212,7 +214,7 @@ public final class Session {
     /// The payload of the ping or the pong that the last event told of.
     public var controlPayload: [UInt8] { frame.control }
 
-    /// The longest whole message accepted, as ``Limits/messageSize`` says.
+    /// The longest whole message accepted, as ``MessageLimits/messageSize`` says.
     public var messageSize: ByteCount { limits.messageSize }
 
     /// Whether this side's frames are masked (RFC 6455 section 5.1).

@@ -9,7 +9,7 @@ public final class SessionSettings: Sendable {
     public let inboxBytes: ByteCount
     /// How long a closing handshake may take.
     public let closeTimeout: Duration
-    let limits: MessageLimits
+    let limits: AssemblyLimits
     let keepalive: KeepaliveTimes
 
     /// Makes settings.
@@ -19,14 +19,14 @@ public final class SessionSettings: Sendable {
     ///   - keepalive: when to ping; every 20 seconds for 20 seconds unless told otherwise.
     ///   - closeTimeout: how long a closing handshake may take; 10 seconds unless told otherwise.
     public init(
-        limits: Limits = .internet,
+        limits: MessageLimits = .internet,
         keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),
         closeTimeout: Duration = .seconds(10)
     ) {
         inboxMessages = limits.inboxMessages
         inboxBytes = limits.inboxBytes
         self.closeTimeout = closeTimeout
-        self.limits = MessageLimits(limits)
+        self.limits = AssemblyLimits(limits)
         self.keepalive = KeepaliveTimes(keepalive)
     }
 }

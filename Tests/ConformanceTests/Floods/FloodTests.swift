@@ -77,7 +77,7 @@ import Testing
     )
     func bombWithContext(endpoint: Endpoint) async throws {
         let bomb = LessonsTests.deflated(zeros: 3_000_000)
-        let limits = Limits.internet.with(messageSize: .kibibytes(100))
+        let limits = MessageLimits.internet.with(messageSize: .kibibytes(100))
         try await endpoint.openCompressed(limits: limits) { peer in
             // Zeros that are allowed, whose window the bomb then goes on with.
             let harmless = LessonsTests.deflated(zeros: 90_000)

@@ -152,7 +152,7 @@ import Testing
     func dripping(start: String) async throws {
         var options = Self.options
         options.connectTimeout = .milliseconds(500)
-        options.limits.headSize = .unlimited
+        options.handshakeLimits.headSize = .unlimited
         try await withListener { [options] url, accept in
             let attempt = Task { try await WebSocket.connect(to: url, options: options) }
             let peer = try await accept()

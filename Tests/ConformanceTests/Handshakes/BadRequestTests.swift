@@ -166,7 +166,7 @@ struct Fault<Outcome: Sendable>: Sendable, CustomTestStringConvertible {
         // Each byte is a trip through the threads that all tests share.
         let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.limits = .internet.with(headTime: .seconds(100))
+            server.limits.http.headTime = .seconds(100)
         }
         try await withServer(configure) { address in
             let peer = try await RawPeer.connect(to: address)
@@ -186,9 +186,9 @@ struct Fault<Outcome: Sendable>: Sendable, CustomTestStringConvertible {
     func dripping(start: String) async throws {
         let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.limits = .internet.with(headTime: .milliseconds(100))
+            server.limits.http.headTime = .milliseconds(100)
             // So that no machine drips fast enough to come to the other limit.
-            server.limits.headSize = .unlimited
+            server.limits.http.headSize = .unlimited
         }
         try await withServer(configure, firstSent: Array(start.utf8)) { peer in
             let dripping = Task {

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -141,10 +142,8 @@ extension LessonsTests {
 
     @Test("A server that ends while the app decides answers 503 and ends")
     func endingWhileDeciding() async throws {
-        let (arrivals, arrive) = AsyncStream<Void>.makeStream()
-        let peer = try await withServer { server in
+        try await withMemoryServer { server in
             server.webSocket("/") { _ in
-                arrive.yield()
                 let (never, continuation) = AsyncStream<Never>.makeStream()
                 defer { continuation.finish() }
                 for await _ in never {}
@@ -153,14 +152,13 @@ extension LessonsTests {
             } handler: { _, _ in
                 Issue.record("It was opened.")
             }
-        } _: { address in
-            let peer = try await RawPeer.connect(to: address)
+        } _: { server in
+            let peer = await server.connect()
             try await peer.send(RawPeer.upgradeRequest())
-            for await _ in arrivals { break }
-            // The server isn't asked to end before this returns; that it has ended is why this test goes on.
-            return peer
+            await server.loop.settle()
+            await server.beginToEnd()
+            // The peer doesn't end its side: that the server has ended all the same is why this test goes on.
+            #expect(try await peer.readResponse().status == 503)
         }
-        #expect(try await peer.readResponse().status == 503)
-        await peer.close()
     }
 }

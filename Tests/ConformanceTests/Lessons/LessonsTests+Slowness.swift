@@ -9,7 +9,7 @@ import Testing
 // Peers that hold a connection, and memory, by being slow: alive to every ping, and never done.
 
 extension LessonsTests {
-    private static let hurried = Limits.internet.with(messageTime: .milliseconds(200))
+    private static let hurried = MessageLimits.internet.with(messageTime: .milliseconds(200))
 
     @Test("A message that is begun and never finished fails with 1008", arguments: Endpoint.allCases)
     func unfinishedMessage(endpoint: Endpoint) async throws {

@@ -33,7 +33,7 @@ struct LessonsTests {
     func tinyFragments(endpoint: Endpoint, size: Int) async throws {
         try await endpoint.open { peer in
             let piece = [UInt8](repeating: 0x61, count: size)
-            let allowed = Limits.internet.fragments
+            let allowed = MessageLimits.internet.fragments
             let first = RawFrame(0x1, piece, isFinal: false)
             let middle = [RawFrame](repeating: .continuation(piece, isFinal: false), count: allowed - 2)
             try await peer.send([first] + middle + [.continuation(piece)])
@@ -61,7 +61,7 @@ struct LessonsTests {
     }
 
     private static func judge(_ request: String) {
-        var limits = Limits.unlimited
+        var limits = HTTPLimits.unlimited
         limits.headSize = .unlimited
         var parser = RequestHeadParser(limits: limits)
         let bytes = Array(request.utf8)
@@ -104,7 +104,7 @@ struct LessonsTests {
             }
             #expect(status == 431)
         }
-        let configure: (inout WebServer) -> Void = { $0.limits = .internet.with(headTime: .milliseconds(50)) }
+        let configure: (inout WebServer) -> Void = { $0.limits.http.headTime = .milliseconds(50) }
         try await withServer(configure, firstSent: Array(RawPeer.upgradeRequest().utf8.dropLast(2))) { peer in
             let response = try await peer.readResponse()
             #expect(response.status == 408)

@@ -11,26 +11,33 @@ import Testing
 struct LimitOptionsTests {
     @Test(
         "A preset stands for the library's preset of that name",
-        arguments: [([], Limits.internet), (["--limits", "local"], .local), (["--limits", "unlimited"], .unlimited)]
+        arguments: [
+            ([], MessageLimits.internet), (["--limits", "local"], .local), (["--limits", "unlimited"], .unlimited),
+        ]
     )
-    func presets(arguments: [String], limits: Limits) throws {
-        #expect(try LimitOptions.parse(arguments).limits == limits)
+    func presets(arguments: [String], limits: MessageLimits) throws {
+        #expect(try LimitOptions.parse(arguments).messages == limits)
     }
 
     @Test("What is given replaces what the preset has, and nothing else")
     func overrides() throws {
         let arguments = ["--limits", "local", "--max-message", "64KiB", "--max-fragments", "7"]
-        #expect(try LimitOptions.parse(arguments).limits == .local.with(messageSize: .kibibytes(64)).with(fragments: 7))
-        #expect(try LimitOptions.parse(["--max-message", "unlimited"]).limits.frameSize == .unlimited)
+        #expect(
+            try LimitOptions.parse(arguments).messages == .local.with(messageSize: .kibibytes(64)).with(fragments: 7)
+        )
+        #expect(try LimitOptions.parse(["--max-message", "unlimited"]).messages.frameSize == .unlimited)
     }
 
     @Test("Rates are those of the library, and there are none unless given")
     func rates() throws {
         let arguments = ["--message-rate", "50", "--byte-rate", "64KiB"]
-        let limits = Limits.internet.with(messageRate: .perSecond(50), byteRate: .perSecond(ByteCount.kibibytes(64)))
-        #expect(try LimitOptions.parse(arguments).limits == limits)
-        #expect(try LimitOptions.parse(["--message-rate", "1"]).limits.byteRate == nil)
-        #expect(try LimitOptions.parse(["--byte-rate", "unlimited"]).limits == .internet)
+        let limits = MessageLimits.internet.with(
+            messageRate: .perSecond(50),
+            byteRate: .perSecond(ByteCount.kibibytes(64))
+        )
+        #expect(try LimitOptions.parse(arguments).messages == limits)
+        #expect(try LimitOptions.parse(["--message-rate", "1"]).messages.byteRate == nil)
+        #expect(try LimitOptions.parse(["--byte-rate", "unlimited"]).messages == .internet)
     }
 
     @Test(

@@ -9,7 +9,8 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("The chat room", .timeLimit(.minutes(1)))
+// One of these fills what the system buffers, message by message: beside a load on all cores that takes minutes.
+@Suite("The chat room", .timeLimit(.minutes(5)))
 struct ChatRoomTests {
     /// Runs `body` beside a server whose root is a room in which it is always one second past the epoch.
     private static func withRoom(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
@@ -101,7 +102,8 @@ struct ChatRoomTests {
             }
             // What the system's buffers hold is some thousands of messages; without the bound it would go on for ever.
             #expect(sent < 100_000)
-            await slow.close()
+            // Closing would wait for what it hasn't taken.
+            await slow.reset()
             await fast.close()
         }
     }

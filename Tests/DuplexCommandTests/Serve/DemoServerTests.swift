@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestPeers
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -44,6 +45,25 @@ struct DemoServerTests {
             #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
             #expect(answer.contains("Content-Length: 13\r\n"))
             #expect(answer.hasSuffix("\r\n\r\nHello, World!"))
+        }
+    }
+
+    @Test("Bodies of any length go in, are counted, and come out")
+    func bodies() async throws {
+        try await withServer(Self.server()) { root in
+            let port = try #require(root.split { $0 == ":" || $0 == "/" }.last.flatMap { Int($0) })
+            let peer = try await RawPeer.connect(to: SocketAddress("127.0.0.1", port: port))
+            // More than the limit of other routes.
+            let size = 3 << 20
+            try await peer.send("PUT /count HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(size)\r\n\r\n")
+            try await peer.send([UInt8](repeating: 1, count: size))
+            #expect(try await peer.readResponse().text == "\(size)\n")
+            let response = try await peer.response(to: "GET /bytes/200001 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(response.body == [UInt8](repeating: 0, count: 200_001))
+            for count in ["-1", "x", "99999999999999999999"] {
+                let refusal = try await peer.response(to: "GET /bytes/\(count) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                #expect(refusal.status == 400)
+            }
         }
     }
 

@@ -61,6 +61,24 @@ struct ServeTests {
         #expect(try await server.finish().status == 0)
     }
 
+    @Test("On loopback it answers for other hosts when it is told to")
+    func allowedHosts() async throws {
+        for (arguments, isAllowed) in [([], false), (["--allowed-host", "b.test", "--allowed-host", "A.test"], true)] {
+            let (server, port) = try await Self.start(arguments)
+            for (host, isOpen) in [("a.test", isAllowed), ("c.test", false), ("localhost", true)] {
+                let socket = try await Socket.connect(to: .host("127.0.0.1", port: port))
+                try await socket.write("GET /hello HTTP/1.1\r\nHost: \(host):\(port)\r\n\r\n")
+                let line = try await socket.readLine()
+                #expect(line?.hasPrefix(isOpen ? "HTTP/1.1 200" : "HTTP/1.1 421") == true, "\(host): \(line ?? "")")
+                await socket.close()
+            }
+            server.signal(15)
+            #expect(try await server.finish().status == 0)
+        }
+        let withPort = try await RunningCommand.run(["serve", "--port", "0", "--allowed-host", "a.test:80"])
+        #expect(withPort.status == 64 && withPort.errors.contains("without a port"))
+    }
+
     @Test("A port that is taken ends it with 1 and says so")
     func portTaken() async throws {
         let (server, port) = try await Self.start()

@@ -2,7 +2,9 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexSockets
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -18,12 +20,12 @@ import Testing
 
     private func refusal(
         _ bytes: [UInt8],
-        limits: Limits = .internet,
+        limits: HTTPLimits = .internet,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> RawResponse {
         let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.limits = limits
+            server.limits.http = limits
         }
         return try await withServer(configure, firstSent: bytes) { peer in
             let response = try await peer.readResponse()
@@ -82,7 +84,7 @@ import Testing
         ]
     )
     func contentTooLarge(rest: String) async throws {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.bodySize = 10
         let response = try await refusal(Array("POST / HTTP/1.1\r\nHost: a\r\n\(rest)".utf8), limits: limits)
         #expect(response.status == 413)
@@ -125,9 +127,28 @@ import Testing
         ]
     )
     func timeout(bytes: String) async throws {
-        let response = try await refusal(Array(bytes.utf8), limits: .internet.with(headTime: .milliseconds(100)))
-        #expect(response.status == 408)
-        #expect(response.text.contains("in time"))
+        try await withMemoryServer(Self.configure) { server in
+            let peer = await server.connect()
+            try await peer.send(bytes)
+            let answer = await server.loop.begin { try await peer.readResponse() }
+            await server.loop.advance(by: .seconds(10))
+            let response = try await answer.value
+            #expect(response.status == 408)
+            #expect(response["Connection"] == "close")
+            #expect(response.text.contains("in time"))
+            #expect(try await peer.isAtEnd())
+        }
+    }
+
+    @Test("A nanosecond before, it is still in time")
+    func inTime() async throws {
+        try await withMemoryServer(Self.configure) { server in
+            let peer = await server.connect()
+            try await peer.send("GET / HTTP/1.1\r\nHost:")
+            await server.loop.advance(by: .seconds(10) - .nanoseconds(1))
+            try await peer.send(" a\r\n\r\n")
+            #expect(try await peer.readResponse().status == 200)
+        }
     }
 
     @Test("A slow head gets 408 on a connection that has served requests, counted from its first byte")
@@ -135,7 +156,7 @@ import Testing
         let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
         let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.limits = .internet.with(headTime: .milliseconds(100))
+            server.limits.http.headTime = .milliseconds(100)
         }
         try await withServer(configure, firstSent: Array(get.utf8)) { peer in
             #expect(try await peer.readResponse().status == 200)
@@ -155,30 +176,26 @@ import Testing
     func dripping(head: String, drop: String) async throws {
         let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.limits = .internet.with(headTime: .milliseconds(200))
-            // So that no machine drips fast enough.
-            server.limits.bodyRate = .unlimited
+            // So that a drop buys no time.
+            server.limits.http.bodyRate = .unlimited
         }
-        try await withServer(configure, firstSent: Array("POST / HTTP/1.1\r\nHost: a\r\n\(head)".utf8)) { peer in
-            let dripping = Task {
-                while !Task.isCancelled {
-                    try await peer.send(drop)
-                    await Task.yield()
-                }
+        try await withMemoryServer(configure) { server in
+            let peer = await server.connect()
+            try await peer.send("POST / HTTP/1.1\r\nHost: a\r\n\(head)")
+            for _ in 0..<100 {
+                try await peer.send(drop)
+                await server.loop.advance(by: .milliseconds(100))
             }
-            let response = try await peer.readResponse()
-            #expect(response.status == 408)
+            #expect(try await peer.readResponse().status == 408)
             let isAtEnd = try await peer.isAtEnd()
             #expect(isAtEnd)
-            dripping.cancel()
-            _ = await dripping.result
         }
     }
 
     @Test("A connection that sends nothing is closed after the same time, without a word")
     func silent() async throws {
         try await withServer { server in
-            server.limits = .internet.with(headTime: .milliseconds(100))
+            server.limits.http.headTime = .milliseconds(100)
         } _: { address in
             let peer = try await RawPeer.connect(to: address)
             let isAtEnd = try await peer.isAtEnd()
@@ -254,5 +271,36 @@ import Testing
                 #expect(try await peer.response(to: request).status == status)
             }
         }
+    }
+
+    @Test("What clients ask for wrongly is told one by one at debug, and at info as a sum")
+    func inSums() async throws {
+        let log = RecordedLog()
+        // No time passes on it, so that all of them are in one sum.
+        let group = EventLoopGroup(of: [try EventLoop(name: "server", clock: .manual(ManualTime()))])
+        try await withServer { server in
+            Self.configure(&server)
+            server.group = group
+            server.logger = log.logger
+            server.allowedHosts = ["a"]
+        } _: { address in
+            let requests = [
+                "GET / HTTP/1.1\r\nHost: b\r\n\r\n", "G@T / HTTP/1.1\r\nHost: a\r\n\r\n",
+                "GET /socket HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+            ]
+            for request in requests {
+                let peer = try await RawPeer.connect(to: address)
+                let status = try await peer.response(to: request).status
+                #expect([400, 421, 426].contains(status))
+                await peer.close()
+            }
+        }
+        await group.stop()
+        let told = log.entries.filter { $0.message == "a request was refused" }
+        #expect(told.map(\.level) == [.debug, .debug, .debug])
+        #expect(told.allSatisfy { $0.metadata["reason"]?.isEmpty == false && $0.metadata["peer"] != nil })
+        let others = log.entries.filter { $0.level > .debug }
+        #expect(others.map(\.level) == [.info])
+        #expect(others.first?.metadata == ["refused": "2", "violation": "1", "total": "3"])
     }
 }

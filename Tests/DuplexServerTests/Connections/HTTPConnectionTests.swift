@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -53,6 +54,32 @@ import Testing
         }
     }
 
+    @Test("Each response has its own status, reason and type, also right behind another")
+    func starts() async throws {
+        let configure: (inout WebServer) -> Void = { server in
+            let fine = HTTPResponse.Status(code: 200, reasonPhrase: "Fine")
+            server.get("/fine") { _ in Response(status: fine, type: "a/b") }
+            server.get("/dated") { _ in Response(type: "a/b", fields: [.date: "then"]) }
+            server.get("/text") { _ in "text" }
+            server.get("/none") { _ in Response() }
+        }
+        try await withPeer(configure) { peer in
+            try await peer.send(["/text", "/fine", "/dated", "/none", "/lost", "/text"].map { Self.get($0) }.joined())
+            var seen: [String] = []
+            for _ in 0..<6 {
+                let response = try await peer.readResponse()
+                seen.append("\(response.statusLine) \(response["Content-Type"] ?? "-") \(response["Date"]?.count ?? 0)")
+            }
+            #expect(
+                seen == [
+                    "HTTP/1.1 200 OK text/plain; charset=utf-8 29", "HTTP/1.1 200 Fine a/b 29", "HTTP/1.1 200 OK a/b 4",
+                    "HTTP/1.1 200 OK - 29", "HTTP/1.1 404 Not Found text/plain; charset=utf-8 29",
+                    "HTTP/1.1 200 OK text/plain; charset=utf-8 29",
+                ]
+            )
+        }
+    }
+
     @Test("Requests that come in one piece are answered in their order")
     func glued() async throws {
         try await withPeer { peer in
@@ -65,7 +92,7 @@ import Testing
     func byteByByte() async throws {
         let configure: (inout WebServer) -> Void = { server in
             Self.configure(&server)
-            server.limits = .internet.with(headTime: .seconds(100))
+            server.limits.http.headTime = .seconds(100)
         }
         try await withPeer(configure) { peer in
             let echo = "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc"
@@ -239,12 +266,14 @@ import Testing
 
     @Test("A connection without a request is closed after its time, without a word")
     func idle() async throws {
-        try await withPeer { server in
-            Self.configure(&server)
-            server.idleTimeout = .milliseconds(30)
-        } _: { peer in
-            let response = try await peer.response(to: Self.get("/number/1"))
-            #expect(response.text == "1")
+        try await withMemoryServer(Self.configure) { server in
+            let peer = await server.connect()
+            for _ in 0..<2 {
+                let response = try await peer.response(to: Self.get("/number/1"))
+                #expect(response.text == "1")
+                await server.loop.advance(by: .seconds(60) - .nanoseconds(1))
+            }
+            await server.loop.advance(by: .nanoseconds(1))
             #expect(try await peer.isAtEnd())
         }
     }

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexWebSockets
 import Testing
 
 @Suite struct ClientTests {
@@ -22,6 +23,118 @@ import Testing
             let first = await iterator.next()
             let second = await iterator.next()
             #expect(first === second && first?.remoteAddress == peer.socket.localAddress)
+        }
+    }
+
+    // MARK: Certificates
+
+    private static let server = Result { try TLSIdentity.selfSigned(for: ["localhost"]) }
+    private static let own = Result { try TLSIdentity.selfSigned(for: ["ada.test"]) }
+
+    private static func names(_ tls: TLSConnection?) -> String {
+        guard let tls else { return "in the clear" }
+        return tls.peerCertificates.isEmpty ? "nobody" : tls.peerCertificates[0].names.joined(separator: " ")
+    }
+
+    /// Runs a server with TLS that tells its clients who they are.
+    private func withSecured(
+        isRequired: Bool,
+        _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        var tls = TLSServerOptions(try Self.server.get())
+        let trust = TLSTrust.roots(try Self.own.get().certificates)
+        tls.clientCertificates = isRequired ? .required(trust) : .requested(trust)
+        try await withServer { server in
+            server.tls = tls
+            Self.addRoutes(to: &server)
+        } _: { address in
+            try await body(address.port)
+        }
+    }
+
+    private static func addRoutes(to server: inout WebServer) {
+        server.get("/") { request in names(request.tls) }
+        server.post("/task") { request in names(request.tls) }
+        server.webSocket("/socket") { socket, request in
+            try await socket.send(names(request.tls) + ", " + names(socket.tls))
+        }
+        server.webSocket("/members", admit: admit) { socket, _, certificates in
+            try await socket.send(certificates[0].names.joined(separator: " "))
+        }
+    }
+
+    /// Lets in who shows a certificate.
+    @Sendable private static func admit(_ request: Request) -> Admission<[TLSCertificate]> {
+        guard let certificates = request.tls?.peerCertificates, !certificates.isEmpty else {
+            return .refused(.unauthorized, "Show a certificate.")
+        }
+        return .accepted(certificates)
+    }
+
+    private static func tls(_ showsOwn: Bool) throws -> TLSOptions {
+        var options = TLSOptions()
+        options.trust = .roots(try server.get().certificates)
+        if showsOwn { options.identity = try own.get() }
+        return options
+    }
+
+    private static func request(_ method: String, _ path: String, _ port: Int, showsOwn: Bool) async throws -> String {
+        var options = ConnectOptions()
+        options.tls = try tls(showsOwn)
+        let socket = try await Socket.connect(to: .tls("localhost", port: port), options: options)
+        let peer = RawPeer(socket, masks: true)
+        let head = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+        let text = try await peer.response(to: head).text
+        await peer.close()
+        return text
+    }
+
+    private static func greeting(_ path: String, _ port: Int, showsOwn: Bool) async throws -> Message {
+        var options = WebSocketOptions()
+        options.tls = try tls(showsOwn)
+        let socket = try await WebSocket.connect(to: "wss://localhost:\(port)\(path)", options: options)
+        let message = try await socket.receive()
+        await socket.close()
+        return message
+    }
+
+    @Test("What a client shows is seen by requests, by WebSockets and by admissions", arguments: [true, false])
+    func certificates(isRequired: Bool) async throws {
+        try await withSecured(isRequired: isRequired) { port in
+            let now = try await Self.request("GET", "/", port, showsOwn: true)
+            let inTask = try await Self.request("POST", "/task", port, showsOwn: true)
+            let socket = try await Self.greeting("/socket", port, showsOwn: true)
+            let member = try await Self.greeting("/members", port, showsOwn: true)
+            #expect(now == "ada.test" && inTask == "ada.test")
+            #expect(socket == "ada.test, ada.test" && member == "ada.test")
+        }
+    }
+
+    @Test("Who shows nothing where a certificate is asked for is let in, and left to the app")
+    func none() async throws {
+        try await withSecured(isRequired: false) { port in
+            let response = try await Self.request("GET", "/", port, showsOwn: false)
+            let socket = try await Self.greeting("/socket", port, showsOwn: false)
+            #expect(response == "nobody" && socket == "nobody, nobody")
+            await #expect {
+                _ = try await Self.greeting("/members", port, showsOwn: false)
+            } throws: {
+                ($0 as? WebSocketError)?.handshake?.status == .unauthorized
+            }
+        }
+    }
+
+    @Test("Who shows nothing comes to no request where a certificate is required")
+    func required() async throws {
+        try await withSecured(isRequired: true) { port in
+            await #expect(throws: (any Error).self) {
+                _ = try await Self.request("GET", "/", port, showsOwn: false)
+            }
+            await #expect(throws: WebSocketError.self) {
+                _ = try await Self.greeting("/socket", port, showsOwn: false)
+            }
+            let response = try await Self.request("GET", "/", port, showsOwn: true)
+            #expect(response == "ada.test")
         }
     }
 }

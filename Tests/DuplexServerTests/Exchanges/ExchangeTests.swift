@@ -91,7 +91,7 @@ import Testing
     @Test("A body beyond the limit of its route gets 413, announced or not; another route's limit doesn't matter")
     func limits() async throws {
         try await withServer { server in
-            server.limits = .internet.with(bodySize: 4)
+            server.limits.http.bodySize = 4
             server.post("/small") { request in "\(try await request.body.collect().count)" }
             server.post("/large", .bodySize(64)) { request in "\(try await request.body.collect().count)" }
             server.post("/own", .bodySize(64)) { request in "\(try await request.body.collect(upTo: 2).count)" }

@@ -81,6 +81,57 @@ import Testing
         try await running.end()
     }
 
+    @Test(
+        "An app that pushes and never receives keeps nobody: not a client that closes, nor the end",
+        .timeLimit(.minutes(1))
+    )
+    func pushing() async throws {
+        // No time passes on the server's loop, so nothing of it is a timeout's doing.
+        let loop = try EventLoop(name: "server", clock: .manual(ManualTime()))
+        let (addresses, tell) = AsyncStream<SocketAddress>.makeStream()
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.group = EventLoopGroup(of: [loop])
+        server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        // Large, so that what lies in the system's buffers is few messages.
+        let tick = [UInt8](repeating: 0x5A, count: 32 * 1_024)
+        server.webSocket("/push") { socket in
+            while true { try await socket.send(tick) }
+        }
+        server.webSocket("/wait") { socket in
+            let (never, keeper) = AsyncStream<Never>.makeStream()
+            defer { keeper.finish() }
+            for await _ in never {}
+        }
+        let running = Task { [server] in try await server.run { tell.yield($0) } }
+        var iterator = addresses.makeAsyncIterator()
+        let address = try #require(await iterator.next())
+        var options = WebSocketOptions()
+        options.closeTimeout = .seconds(3_600)
+        var staying: [Task<CloseReport, any Error>] = []
+        for path in ["/push", "/wait"] {
+            // None, some, and more than an inbox holds.
+            for count in [0, 1, 100] {
+                let leaver = try await WebSocket.connect(to: "ws://\(address)\(path)", options: options)
+                let stayer = try await WebSocket.connect(to: "ws://\(address)\(path)", options: options)
+                for socket in [leaver, stayer] { for _ in 0..<count { try await socket.send("untaken") } }
+                #expect(await leaver.close().isClean, "\(path) \(count)")
+                staying.append(
+                    Task {
+                        for try await _ in stayer.messages {}
+                        return await stayer.closeReport
+                    }
+                )
+            }
+        }
+        running.cancel()
+        try await running.value
+        for task in staying {
+            let report = try await task.value
+            #expect(report.isClean && report.received?.code == .goingAway)
+        }
+        await loop.stop()
+    }
+
     @Test("A request that is under way is answered, and its connection ends behind it")
     func underWay() async throws {
         let (begun, begin) = AsyncStream<Void>.makeStream()
@@ -135,7 +186,7 @@ import Testing
     func midHead() async throws {
         let running = try await start { server in
             // Longer than a machine may take in between that has other things to do.
-            server.limits.headTime = .seconds(60)
+            server.limits.http.headTime = .seconds(60)
             server.get("/") { _ in "answered" }
         }
         let peer = try await RawPeer.connect(to: running.address)

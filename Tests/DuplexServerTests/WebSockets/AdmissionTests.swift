@@ -86,12 +86,23 @@ import Testing
             ) { socket, request, user in
                 try await socket.send("\(user.name) in \(request.parameters["id"] ?? "")")
             }
+            // The type may stand at the handler instead.
+            server.webSocket("/halls/:id") { request in
+                guard let name = request.fields[.cookie] else { return .refused(.unauthorized, "Please log in.") }
+                return .accepted(User(name: name))
+            } handler: { (socket, _, user: User) in
+                try await socket.send(user.name)
+            }
         } _: { address in
             let peer = try await RawPeer.connect(to: address)
             #expect(try await peer.response(to: RawPeer.upgradeRequest("/rooms/7")).status == 401)
             #expect(try await peer.response(to: RawPeer.upgradeRequest("/rooms/7", "Cookie: ada")).status == 101)
             #expect(try await peer.readFrame().text == "ada in 7")
             await peer.close()
+            let other = try await RawPeer.connect(to: address)
+            #expect(try await other.response(to: RawPeer.upgradeRequest("/halls/7", "Cookie: ada")).status == 101)
+            #expect(try await other.readFrame().text == "ada")
+            await other.close()
         }
     }
 
@@ -200,7 +211,7 @@ import Testing
     @Test("One connection too many from an address is closed at once, others aren't, and one that ends makes room")
     func limit() async throws {
         try await withServer { server in
-            server.limits = .internet.with(connectionsPerAddress: 2)
+            server.limits.connectionsPerAddress = 2
             server.proxyProtocol = .required(from: IPNetwork.loopback)
             server.get("/") { _ in "here" }
             server.webSocket("/") { socket in

@@ -14,7 +14,7 @@ import Testing
             .limits(.local), .bodySize(3), .subprotocols("a"), .subprotocols("b", isRequired: true), .origins(.any),
             .compression(.required), .keepalive(.disabled), .closeTimeout(.seconds(1)),
         ])
-        #expect(settings.limits.bodySize == 3 && settings.limits.messageSize == Limits.local.messageSize)
+        #expect(settings.http.bodySize == 3 && settings.messages.messageSize == MessageLimits.local.messageSize)
         #expect(settings.subprotocols == ["b"] && settings.requiresSubprotocol)
         #expect(settings.compression == WebSocketCompression.required && settings.closeTimeout == .seconds(1))
         #expect(RouteSettings().with([]).subprotocols.isEmpty)

@@ -106,4 +106,22 @@ struct MemoryFlowTests {
         flow.drop()
         #expect(flow.available == 0 && flow.room == 10)
     }
+
+    @Test("The bytes of new faults are counted from when they were set")
+    func counting() {
+        var flow = Self.flow()
+        _ = Self.send([1, 2, 3, 4, 5], &flow)
+        #expect(Self.receive(2, &flow) == [1, 2])
+        var faults = MemoryFlow.Faults()
+        faults.resetAfter = 1
+        flow.set(faults)
+        #expect(!flow.isCutOff && flow.available == 1)
+        #expect(Self.receive(9, &flow) == [3] && flow.isCutOff && flow.passed == 3)
+        faults.resetAfter = nil
+        faults.stallAfter = 0
+        flow.set(faults)
+        #expect(flow.available == 0)
+        flow.release(1)
+        #expect(Self.receive(9, &flow) == [4] && flow.available == 0)
+    }
 }

@@ -6,9 +6,13 @@ import Testing
 @testable import DuplexSockets
 
 @Suite struct ConnectRaceTests {
-    /// Runs a race on a loop of its own, which has to hold nothing afterwards.
-    private func report(_ addresses: [SocketAddress], _ options: ConnectOptions) async throws -> ConnectRace.Report {
-        let loop = try EventLoop()
+    /// Runs a race on a loop of its own, which has to hold nothing afterwards; in a time that is moved, if that is said.
+    private func report(
+        _ addresses: [SocketAddress],
+        _ options: ConnectOptions,
+        moving time: Duration? = nil
+    ) async throws -> ConnectRace.Report {
+        let loop = try time == nil ? EventLoop() : makeManualGroup().0
         let report = await withCheckedContinuation { continuation in
             loop.execute { core in
                 do throws(SocketError) {
@@ -20,6 +24,7 @@ import Testing
                     continuation.resume(returning: ConnectRace.Report(result: .failure(error), attempts: []))
                 }
             }
+            if let time { loop.execute { core in core.moveClock(by: time) {} } }
         }
         await loop.stop()
         return report
@@ -161,7 +166,7 @@ import Testing
         defer { for descriptor in silent + [refusing, listener] { SystemCalls.close(descriptor) } }
         var options = ConnectOptions(timeout: .seconds(20))
         options.attemptDelay = .seconds(1)
-        let report = try await report([unanswered, refused, address], options)
+        let report = try await report([unanswered, refused, address], options, moving: options.attemptDelay)
         SystemCalls.close(try report.result.get())
         #expect(report.attempts.map(\.outcome) == [.abandoned, .failed(errno: 111), .connected])
         let attempts = report.attempts

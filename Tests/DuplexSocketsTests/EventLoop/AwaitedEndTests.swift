@@ -24,7 +24,7 @@ import Testing
             loop.execute { core in
                 let core = LoopBound(core, on: self.loop.thread)
                 self.assumeIsolated { attempt in
-                    let instant = MonotonicInstant.now().advanced(by: deadline)
+                    let instant = Instant.now().advanced(by: deadline)
                     attempt.ending.mustCome(by: instant, on: core.value, or: attempt)
                 }
             }
@@ -44,7 +44,7 @@ import Testing
             }
         }
 
-        nonisolated func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        nonisolated func timerFired(_ timer: TimerID, now: Instant) {
             loop.execute { core in
                 let core = LoopBound(core, on: self.loop.thread)
                 self.assumeIsolated { attempt in

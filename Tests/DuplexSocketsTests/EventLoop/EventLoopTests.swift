@@ -115,7 +115,7 @@ import Testing
         final class Target: TimerTarget, Sendable {
             let continuation: CheckedContinuation<Bool, Never>
             init(_ continuation: CheckedContinuation<Bool, Never>) { self.continuation = continuation }
-            func timerFired(_ timer: TimerID, now: MonotonicInstant) { continuation.resume(returning: true) }
+            func timerFired(_ timer: TimerID, now: Instant) { continuation.resume(returning: true) }
         }
         try await withLoop { loop in
             let kept = Mutex<Target?>(nil)

@@ -8,13 +8,13 @@ import Testing
 @Suite("A loop's clock, the machine's or one that is moved by hand")
 struct LoopClockTests {
     private final class Target: TimerTarget {
-        let fired: (TimerID, MonotonicInstant) -> Void
+        let fired: (TimerID, Instant) -> Void
 
-        init(_ fired: @escaping (TimerID, MonotonicInstant) -> Void) {
+        init(_ fired: @escaping (TimerID, Instant) -> Void) {
             self.fired = fired
         }
 
-        func timerFired(_ timer: TimerID, now: MonotonicInstant) { fired(timer, now) }
+        func timerFired(_ timer: TimerID, now: Instant) { fired(timer, now) }
     }
 
     /// What fired, and how far the time was moved then.
@@ -23,7 +23,7 @@ struct LoopClockTests {
         var targets: [Target] = []
     }
 
-    private static let start = MonotonicInstant(nanoseconds: 5_000_000_001)
+    private static let start = Instant(nanoseconds: 5_000_000_001)
 
     private func withManualLoop(_ body: (EventLoop, LoopBound<Notes>) async throws -> Void) async throws {
         let clock = LoopClock.manual(ManualTime(start: Self.start))
@@ -53,7 +53,7 @@ struct LoopClockTests {
 
     @Test("The machine's clock goes on, one that is moved by hand stands still, and never goes back")
     func clocks() {
-        let before = MonotonicInstant.now()
+        let before = Instant.now()
         #expect(LoopClock.system.now() >= before && !LoopClock.system.isManual)
         let time = ManualTime(start: Self.start)
         let clock = LoopClock.manual(time)

@@ -7,14 +7,14 @@ import Testing
 /// The wheel is handed every instant, so these tests move time by adding to a number.
 @Suite struct TimerWheelTests {
     private final class Target: TimerTarget {
-        func timerFired(_ timer: TimerID, now: MonotonicInstant) {}
+        func timerFired(_ timer: TimerID, now: Instant) {}
     }
 
-    private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+    private static let start = Instant(nanoseconds: 1_000_000_000_000)
     /// One tick: timers fire at most this much late.
     private static let tick = Duration.nanoseconds(1 << 22)
 
-    private func due(_ wheel: inout TimerWheel, at instant: MonotonicInstant) -> [TimerID] {
+    private func due(_ wheel: inout TimerWheel, at instant: Instant) -> [TimerID] {
         var due: [DueTimer] = []
         wheel.advance(to: instant, into: &due)
         return due.map(\.id)
@@ -45,7 +45,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let target = Target()
         var wheel = TimerWheel(now: Self.start)
-        var deadlines: [TimerID: MonotonicInstant] = [:]
+        var deadlines: [TimerID: Instant] = [:]
         for _ in 0..<200 {
             let delay = Duration.nanoseconds(Int64.random(in: 0..<(1 << Int64.random(in: 20...45)), using: &random))
             let deadline = Self.start.advanced(by: delay)
@@ -89,7 +89,7 @@ import Testing
         let target = Target()
         var wheel = TimerWheel(now: Self.start)
         var now = Self.start
-        var waiting: [TimerID: MonotonicInstant] = [:]
+        var waiting: [TimerID: Instant] = [:]
         for _ in 0..<2_000 {
             switch Int.random(in: 0..<4, using: &random) {
             case 0, 1:

@@ -233,7 +233,7 @@ final class Watchdog: Sendable {
         var name = ""
         var timer: TimerID?
 
-        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        func timerFired(_ timer: TimerID, now: Instant) {
             guard timer == self.timer else { return }
             FaultScenario.report("hangs: \(name)")
             exit(0)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Logging
+import Synchronization
 import Testing
 
 @testable import DuplexSockets
@@ -12,9 +14,10 @@ import Testing
         _ address: ListenAddress = .tcp(host: "127.0.0.1", port: 0),
         tls: TLSServerOptions? = nil,
         options: SocketOptions = SocketOptions(),
+        on group: EventLoopGroup? = nil,
         _ body: (Endpoint) async throws -> Void
     ) async throws {
-        let group = try EventLoopGroup(loops: 2)
+        let group = try group ?? EventLoopGroup(loops: 2)
         let listener = try SocketListener.bind(address, on: group, tls: tls, options: options)
         let serving = Task {
             try await listener.serve { socket in
@@ -69,7 +72,8 @@ import Testing
     @Test("Who fails the handshake gets nothing, and the others don't notice")
     func failures() async throws {
         let server = try TestCertificates.serverOptions { $0.handshakeTimeout = .seconds(3) }
-        try await withEcho(tls: server) { endpoint in
+        let (loop, group) = try makeManualGroup()
+        try await withEcho(tls: server, on: group) { endpoint in
             guard case .host(let host, let port) = endpoint.target else { return }
             let silent = try await Socket.connect(to: .host(host, port: port))
             let rude = try await Socket.connect(to: .host(host, port: port))
@@ -82,7 +86,8 @@ import Testing
             #expect(answer == nil || answer?.first == 21)
             let end = try await rude.read()
             #expect(end == nil)
-            // Its time is over.
+            // Its time is over; it was accepted before the others.
+            await loop.advance(by: .seconds(3))
             while try await silent.read() != nil {}
             await silent.close()
             await rude.close()
@@ -132,5 +137,82 @@ import Testing
         await far.reset()
         await listener.close()
         await group.stop()
+    }
+
+    // MARK: The log
+
+    /// Keeps the lines of a log.
+    private final class Lines: Sendable {
+        private let stored = Mutex<[String]>([])
+
+        func lines(_ level: Logger.Level) -> [String] {
+            let prefix = "\(level): "
+            return stored.withLock { lines in
+                lines.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
+            }
+        }
+
+        var logger: Logger { Logger(label: "tests") { _ in Handler(lines: self) } }
+
+        private struct Handler: LogHandler {
+            let lines: Lines
+            var metadata: Logger.Metadata = [:]
+            var logLevel = Logger.Level.debug
+
+            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+                get { metadata[key] }
+                set { metadata[key] = newValue }
+            }
+
+            func log(event: LogEvent) {
+                let sums = (event.metadata ?? [:]).filter { !["peer", "error", "reason"].contains($0.key) }
+                let pairs = sums.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+                lines.stored.withLock { $0.append("\(event.level): \(event.message)\(pairs.joined())") }
+            }
+        }
+    }
+
+    /// What a listener logs of three clients that come to no connection.
+    private func refusing(tls: TLSServerOptions?, _ proxyProtocol: ProxyProtocol) async throws -> Lines {
+        let lines = Lines()
+        // No time passes on it, so that all of them are in one sum.
+        let group = EventLoopGroup(of: [try EventLoop(name: "listener", clock: .manual(ManualTime()))])
+        let address = ListenAddress.tcp(host: "127.0.0.1", port: 0)
+        let listener = try SocketListener.bind(
+            address,
+            on: group,
+            tls: tls,
+            proxyProtocol: proxyProtocol,
+            logger: lines.logger
+        )
+        let serving = Task { try await listener.serve { _ in } }
+        for _ in 0..<3 {
+            let client = try await Socket.connect(to: .address(listener.localAddress))
+            try await client.write("GET / HTTP/1.1\r\n\r\n")
+            // An alert, if anything, and then the end or a reset.
+            while let bytes = try? await client.read(), !bytes.isEmpty {}
+            await client.close()
+        }
+        serving.cancel()
+        _ = await serving.result
+        await group.stop()
+        return lines
+    }
+
+    @Test("Clients that fail the handshake are told one by one at debug, and at info as a sum")
+    func unsecuredInSums() async throws {
+        let lines = try await refusing(tls: TestCertificates.serverOptions(), .off)
+        #expect(lines.lines(.debug) == Array(repeating: "a client was not let in", count: 3))
+        #expect(lines.lines(.info) == ["connections were ended by their peers total=3 unsecured=3"])
+        #expect(lines.lines(.notice).isEmpty && lines.lines(.warning).isEmpty && lines.lines(.error).isEmpty)
+    }
+
+    @Test("So are those whose PROXY header can't be believed")
+    func refusedInSums() async throws {
+        let lines = try await refusing(tls: nil, .required(from: IPNetwork.loopback, timeout: .seconds(120)))
+        let line = "a connection was refused, as its PROXY header can't be believed"
+        #expect(lines.lines(.debug) == Array(repeating: line, count: 3))
+        #expect(lines.lines(.info) == ["connections were ended by their peers refused=3 total=3"])
+        #expect(lines.lines(.notice).isEmpty)
     }
 }

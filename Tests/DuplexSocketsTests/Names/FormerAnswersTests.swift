@@ -6,7 +6,7 @@ import Testing
 @testable import DuplexSockets
 
 @Suite struct FormerAnswersTests {
-    private let now = MonotonicInstant.now()
+    private let now = Instant.now()
 
     private func entry(_ literal: String, seconds: Int = 60, use: UInt64 = 0) throws -> CachingResolver.Entry {
         let resolution = try Resolution(literals: [literal])

@@ -92,7 +92,7 @@ enum Alarm {
             self.continuation = continuation
         }
 
-        func timerFired(_ timer: TimerID, now: MonotonicInstant) {
+        func timerFired(_ timer: TimerID, now: Instant) {
             continuation.resume()
         }
     }
@@ -105,7 +105,7 @@ enum Alarm {
             let target = Target(continuation)
             kept.withLock { $0 = target }
             EventLoopGroup.shared.next().execute { core in
-                _ = core.schedule(target, at: MonotonicInstant.now().advanced(by: duration))
+                _ = core.schedule(target, at: Instant.now().advanced(by: duration))
             }
         }
         kept.withLock { $0 = nil }

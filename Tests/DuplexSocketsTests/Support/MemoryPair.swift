@@ -15,6 +15,12 @@ func withManualLoop(_ body: (EventLoop) async throws -> Void) async throws {
     await loop.stop()
 }
 
+/// The same, as a group of one for what is made on a group; stopped on the way out by the body.
+func makeManualGroup() throws -> (EventLoop, EventLoopGroup) {
+    let loop = try EventLoop(name: "manual", poller: SystemPoller.make(), clock: .manual(ManualTime()))
+    return (loop, EventLoopGroup(of: [loop]))
+}
+
 extension EventLoop {
     /// Moves the time of a loop whose time stands still, and waits until nothing is ready any more.
     func advance(by duration: Duration) async {

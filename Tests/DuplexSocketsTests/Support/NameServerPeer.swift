@@ -282,28 +282,50 @@ extension Descriptors {
         let remote = "0100007F:" + String(repeating: "0", count: 4 - port.count) + port
         var found: Set<[Substring]> = []
         for kind in ["udp", "tcp"] {
-            let lines = text(of: "/proc/net/\(kind)").split(separator: "\n").map { $0.split(separator: " ") }
-            if lines.isEmpty { Issue.record("The system doesn't tell its sockets.") }
+            let text = text(of: "/proc/net/\(kind)")
+            if text.count <= 1 { Issue.record("The system doesn't tell its sockets.") }
             // Connected over UDP is 01, too; of TCP these are established, and waiting for the answer to a SYN.
-            for line in lines where line.count > 3 && line[2] == remote && ["01", "02"].contains(line[3]) {
+            for line in lines(of: text, with: remote).map({ $0.split(separator: " ") })
+            where line.count > 3 && line[2] == remote && ["01", "02"].contains(line[3]) {
                 found.insert([kind[...], line[1]])
             }
         }
         return found
     }
 
-    /// Empty for a file that can't be read.
-    private static func text(of path: String) -> String {
+    /// The lines that have some word: a machine may have many thousands of others, which aren't taken apart.
+    private static func lines(of text: [CChar], with word: String) -> [String] {
+        let lineEnd = CChar(UInt8(ascii: "\n"))
+        var lines: [String] = []
+        var start = 0
+        while let hit = place(of: word, in: text, from: start) {
+            let first = text[..<hit].lastIndex(of: lineEnd).map { $0 + 1 } ?? 0
+            let end = text[hit...].firstIndex(of: lineEnd) ?? text.count - 1
+            lines.append(String(decoding: text[first..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self))
+            start = end
+        }
+        return lines
+    }
+
+    private static func place(of word: String, in text: [CChar], from start: Int) -> Int? {
+        unsafe text.withUnsafeBufferPointer { text in
+            guard let base = text.baseAddress, let hit = unsafe strstr(base + start, word) else { return nil }
+            return unsafe UnsafePointer(hit) - base
+        }
+    }
+
+    /// With a zero behind it; nothing else for a file that can't be read.
+    private static func text(of path: String) -> [CChar] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
+        guard descriptor >= 0 else { return [0] }
         defer { SystemCalls.close(descriptor) }
-        var text: [UInt8] = []
-        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        var text: [CChar] = []
+        var bytes = [CChar](repeating: 0, count: 1 << 16)
         while true {
             let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
             guard count > 0 else { break }
             text += bytes.prefix(count)
         }
-        return String(decoding: text, as: UTF8.self)
+        return text + [0]
     }
 }

@@ -79,9 +79,9 @@ final class ScriptedResolver: Resolver {
 
 /// A clock that a test moves.
 final class HandClock: Sendable {
-    private let instant = Mutex(MonotonicInstant(nanoseconds: 1_000_000_000))
+    private let instant = Mutex(Instant(nanoseconds: 1_000_000_000))
 
-    var now: MonotonicInstant { instant.withLock { $0 } }
+    var now: Instant { instant.withLock { $0 } }
 
     func advance(by duration: Duration) {
         instant.withLock { $0 = $0.advanced(by: duration) }

@@ -15,4 +15,14 @@ import Testing
             last = next
         }
     }
+
+    @Test("The coarse clock is the same one, and never ahead of it")
+    func coarse() {
+        var last = Instant.coarse()
+        for _ in 0..<1_000 {
+            let coarse = Instant.coarse()
+            #expect(coarse >= last && coarse <= Instant.now())
+            last = coarse
+        }
+    }
 }

@@ -272,12 +272,12 @@ struct WebSocketCompressionTests {
 
     /// A peer that has agreed on compression with an echo of ours.
     private static func withPeer(
-        limits: Limits = .internet,
+        limits: MessageLimits = .internet,
         _ body: @escaping @Sendable (RawPeer, SocketAddress) async throws -> Void
     ) async throws {
         try await withServer { server in
             server.compression = .accepted
-            server.limits = limits
+            server.limits.messages = limits
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }

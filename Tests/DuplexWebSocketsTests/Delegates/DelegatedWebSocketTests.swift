@@ -251,6 +251,9 @@ import Testing
             let timeline = try #require(socket.timeline)
             #expect(timeline.handshake != nil && timeline.closed == nil)
             try await peer.send(.text("a"), .close(1_000))
+            #expect(try await peer.readFrame { $0.opcode == 0x8 }.closeCode == 1_000)
+            // Who has accepted the connection ends it (RFC 6455 section 7.1.1).
+            await peer.close()
             while await events.next() != nil {}
             let whole = try #require(socket.timeline)
             #expect(whole.closed != nil && whole.bytesReceived == 1 && whole.opened == timeline.opened)

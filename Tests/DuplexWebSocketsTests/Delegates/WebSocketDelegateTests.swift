@@ -144,6 +144,7 @@ import Testing
                 .ping(),
                 .close(1_000)
             )
+            await peer.finishWriting()
             let told = await writer.rest()
             #expect(
                 told == [
@@ -194,6 +195,7 @@ import Testing
         let delegate = WholeWriter(writer)
         try await withOpened(writer, delegate: delegate) { _, peer, writer in
             try await peer.send(.text("a"), .binary([1]), .close(1_000))
+            await peer.finishWriting()
             let told = await writer.rest()
             #expect(told == ["message text", "message binary", "closed \(CloseCode.normalClosure)"])
         }

@@ -13,7 +13,7 @@ struct TokenRequestTests {
     @Test("A token, or what was thrown, is handed on")
     func outcomes() async throws {
         struct Failure: Error {}
-        let later = MonotonicInstant.now().advanced(by: .seconds(20))
+        let later = Instant.now().advanced(by: .seconds(20))
         #expect(try await TokenRequest(on: loop).run(until: later) { "abc" } == "abc")
         await #expect(throws: Failure.self) { try await TokenRequest(on: loop).run(until: later) { throw Failure() } }
     }
@@ -21,7 +21,7 @@ struct TokenRequestTests {
     @Test("The time holds against one who heeds no cancelling")
     func late() async throws {
         let (gate, gateKeeper) = AsyncStream<Never>.makeStream()
-        let soon = MonotonicInstant.now().advanced(by: .milliseconds(20))
+        let soon = Instant.now().advanced(by: .milliseconds(20))
         let error = await #expect(throws: WebSocketError.self) {
             try await TokenRequest(on: loop).run(until: soon) {
                 await Task.detached { for await _ in gate {} }.value

@@ -262,6 +262,7 @@ import Testing
             while await socket.heldBytes > 0 { _ = try await iterator.next() }
             // There is room for the end, but not all that was before it is there.
             try await peer.send(.continuation([]), .close(1_000))
+            await peer.finishWriting()
             #expect(await closer.value.isClean)
             await expect(.closed) { try await Self.bytes(of: message) }
         }
@@ -291,13 +292,13 @@ import Testing
 
     @Test("What is inflated of the last byte when there is room again comes as well")
     func lastByte() async throws {
-        var limits = Limits.internet
+        var limits = MessageLimits.internet
         limits.inboxBytes = .kibibytes(64)
         var options = WebSocketOptions()
         options.compression = .required
         try await withServer { [limits] server in
             server.compression = .required
-            server.limits = limits
+            server.limits.messages = limits
             server.webSocket("/") { socket in
                 for try await message in socket.fragments {
                     try await socket.send("\(try await Self.bytes(of: message).count)")
@@ -321,10 +322,10 @@ import Testing
         var options = WebSocketOptions()
         options.compression = compression
         options.limits = .internet.with(messageSize: .mebibytes(32))
-        let limits = Limits.internet
+        let limits = MessageLimits.internet
         try await withServer { server in
             server.compression = compression
-            server.limits = limits
+            server.limits.messages = limits
             server.webSocket("/") { socket in
                 for try await message in socket.fragments {
                     var count = 0

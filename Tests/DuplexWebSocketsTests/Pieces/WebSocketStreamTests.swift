@@ -71,6 +71,7 @@ import Testing
             #expect(read == bytes)
             #expect(try await peer.readFrame().closeCode == 1_000)
             try await peer.send(.close(1_000))
+            await peer.finishWriting()
             #expect(try await writer.value.isClean)
         }
     }

@@ -55,7 +55,7 @@ struct TLSWithinTLSTests {
             var tls = TLSServerOptions(inner)
             tls.handshakeTimeout = patience
             server.tls = tls
-            server.limits = .internet.with(headTime: patience)
+            server.limits.http.headTime = patience
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }

@@ -2,13 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 @Suite("The time that a message may take, on a connection", .timeLimit(.minutes(1)))
 struct WebSocketMessageTimeTests {
-    /// Pings mark the time: four of them take longer than a message may.
     private static func options(inbox: Int = 16) -> WebSocketOptions {
         var options = WebSocketOptions()
         options.limits = .internet.with(messageTime: .milliseconds(300))
@@ -17,8 +17,10 @@ struct WebSocketMessageTimeTests {
         return options
     }
 
-    private static func letTimePass(_ peer: RawPeer) async throws {
+    /// Lets twice the time pass that a message may take, in which the peer answers pings.
+    private static func letTimePass(_ peer: RawPeer, _ loop: TestLoop) async throws {
         for _ in 0..<6 {
+            await loop.advance(by: .milliseconds(100))
             let ping = try await peer.readFrame()
             try #require(ping.opcode == 0x9)
             try await peer.send(RawFrame(0xA, ping.payload))
@@ -27,9 +29,20 @@ struct WebSocketMessageTimeTests {
 
     @Test("A peer that answers pings and doesn't finish its message is failed, and blamed")
     func failing() async throws {
-        try await withClient(options: Self.options()) { socket, peer in
+        try await withMemoryClient(options: Self.options()) { socket, peer, loop in
             try await peer.send(RawFrame(0x2, [1, 2, 3], isFinal: false))
-            while try await peer.readFrame().opcode == 0x9 { try await peer.send(RawFrame(0xA, [])) }
+            let answering = await loop.begin {
+                while true {
+                    let frame = try await peer.readFrame()
+                    if frame.opcode != 0x9 { return frame.opcode }
+                    try await peer.send(RawFrame(0xA, frame.payload))
+                }
+            }
+            await loop.advance(by: .milliseconds(299))
+            #expect(await socket.state == .open)
+            await loop.advance(by: .milliseconds(1))
+            let opcode = try await answering.value
+            #expect(opcode == 0x8)
             let error = await #expect(throws: WebSocketError.self) { try await socket.receive() }
             #expect(error?.closeReport?.error?.code == .messageTimeout)
             #expect(error?.closeReport?.sent?.code == .policyViolation)
@@ -39,9 +52,9 @@ struct WebSocketMessageTimeTests {
 
     @Test("Time in which the app doesn't take messages isn't the peer's")
     func slowApp() async throws {
-        try await withClient(options: Self.options(inbox: 1)) { socket, peer in
+        try await withMemoryClient(options: Self.options(inbox: 1)) { socket, peer, loop in
             try await peer.send(.text("one"), .text("two"), RawFrame(0x1, Array("thr".utf8), isFinal: false))
-            try await Self.letTimePass(peer)
+            try await Self.letTimePass(peer, loop)
             // Not read before the app has taken what is there.
             try await peer.send(.continuation(Array("ee".utf8)))
             #expect(try await socket.receive() == "one")
@@ -55,12 +68,13 @@ struct WebSocketMessageTimeTests {
     func pieces() async throws {
         var options = Self.options()
         options.streamsMessages = true
-        try await withClient(options: options) { socket, peer in
-            let reader = Task { try await Self.firstMessage(socket) }
+        try await withMemoryClient(options: options) { socket, peer, loop in
+            let reader = await loop.begin { try await Self.firstMessage(socket) }
             try await peer.send(RawFrame(0x2, [1, 2], isFinal: false))
-            try await Self.letTimePass(peer)
+            try await Self.letTimePass(peer, loop)
             try await peer.send(.continuation([3]))
-            #expect(try await reader.value == [1, 2, 3])
+            let bytes = try await reader.value
+            #expect(bytes == [1, 2, 3])
             await peer.reset()
         }
     }

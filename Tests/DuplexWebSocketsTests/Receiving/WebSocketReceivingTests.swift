@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWire
 import Testing
 
@@ -152,8 +153,8 @@ import Testing
         try await withClient { socket, peer in
             let sent = try await flood(peer, size: size)
             let held = await socket.inbox.reduce(0) { $0 + $1.byteCount }
-            #expect(await socket.inbox.count <= Limits.internet.inboxMessages)
-            #expect(held < Limits.internet.inboxBytes.bytes + size + 2)
+            #expect(await socket.inbox.count <= MessageLimits.internet.inboxMessages)
+            #expect(held < MessageLimits.internet.inboxBytes.bytes + size + 2)
             #expect(await socket.carry.count <= WebSocket.queuedReceiveLimit)
             for number in 0..<sent {
                 guard case .binary(let bytes) = try await socket.receive() else { break }
@@ -183,7 +184,7 @@ import Testing
     )
     func neverReading(size: Int, isSynchronous: Bool) async throws {
         let (sockets, opened) = AsyncStream<WebSocket>.makeStream()
-        try await withServer { server in
+        try await withMemoryServer { server in
             if isSynchronous {
                 server.webSocket("/", handler: Echo(sockets: opened))
             } else {
@@ -192,9 +193,13 @@ import Testing
                     for try await message in socket.messages { try await socket.send(message) }
                 }
             }
-        } _: { address in
-            let peer = try await RawPeer.openWebSocket(to: address)
-            _ = try await flood(peer, size: size)
+        } _: { server in
+            let peer = await server.connect()
+            #expect(try await peer.response(to: RawPeer.upgradeRequest()).status == 101)
+            let flooding = await server.loop.begin { try await flood(peer, size: size) }
+            await server.loop.advance(by: .milliseconds(100))
+            let sent = try await flooding.value
+            #expect(sent > 1)
             for await socket in sockets {
                 let (snapshot, carried) = await Self.held(by: socket)
                 // A whole receive may be answered above the mark.
@@ -250,14 +255,17 @@ import Testing
     func keepaliveWithoutReading() async throws {
         var options = WebSocketOptions()
         options.keepalive = .every(.milliseconds(200), timeout: .seconds(2))
-        try await withClient(options: options) { socket, peer in
+        try await withMemoryClient(options: options) { socket, peer, loop in
             let flood = Task {
                 try await peer.send((0..<40).map { _ in .binary([UInt8](repeating: 7, count: 100_000)) })
             }
             // What is kept has found no room in the inbox: nothing more is read.
             while await socket.carry.isEmpty { await Task.yield() }
             // More than the timeout, during which pongs would lie behind what the app doesn't take.
-            for _ in 0..<12 { #expect(try await peer.readFrame().opcode == 0x9) }
+            for _ in 0..<12 {
+                await loop.advance(by: .milliseconds(200))
+                #expect(try await peer.readFrame().opcode == 0x9)
+            }
             #expect(await socket.state == .open)
             for _ in 0..<40 { _ = try await socket.receive() }
             try await flood.value

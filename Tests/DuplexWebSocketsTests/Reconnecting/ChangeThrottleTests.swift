@@ -8,9 +8,9 @@ import Testing
 
 /// Changes and the time, moved by hand.
 @Suite struct ChangeThrottleTests {
-    private static let start = MonotonicInstant.now()
+    private static let start = Instant.now()
 
-    private static func at(_ milliseconds: Int) -> MonotonicInstant {
+    private static func at(_ milliseconds: Int) -> Instant {
         start.advanced(by: .milliseconds(milliseconds))
     }
 

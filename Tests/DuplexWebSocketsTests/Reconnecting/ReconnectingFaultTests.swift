@@ -43,21 +43,33 @@ import Testing
 
     /// The server of a schedule: it keeps what comes and acknowledges it.
     private final class Received: Sendable {
-        let messages = Mutex<[String]>([])
+        let messages = Mutex<[(connection: Int, text: String)]>([])
+        private let connections = Mutex(0)
         let isBusy = Mutex(false)
         let arrivals: AsyncStream<String>
         private let arrival: AsyncStream<String>.Continuation
 
         init() { (arrivals, arrival) = AsyncStream.makeStream() }
 
-        func took(_ text: String) {
-            messages.withLock { $0.append(text) }
+        private func nextConnection() -> Int {
+            connections.withLock { count in
+                count += 1
+                return count
+            }
+        }
+
+        func took(_ text: String, _ connection: Int) {
+            messages.withLock { $0.append((connection, text)) }
             arrival.yield(text)
         }
 
         /// What came is what was promised, and in order.
+        ///
+        /// Connection by connection: the server may get to what came by one when the next has brought more already.
         func check(_ sent: [String], isAcknowledged: Bool) {
-            let messages = messages.withLock { $0 }
+            let came = messages.withLock { $0 }
+            let last = came.map(\.connection).max() ?? 0
+            let messages = (0...last).flatMap { number in came.filter { $0.connection == number }.map(\.text) }
             if isAcknowledged {
                 var first: [String] = []
                 for text in messages where !first.contains(text) { first.append(text) }
@@ -69,15 +81,15 @@ import Testing
         }
 
         func configure(_ server: inout WebServer) {
-            server.webSocket("/") { [self] _ in
-                guard isBusy.withLock({ $0 }) else { return .accepted }
+            server.webSocket("/") { [self] _ -> Admission<Int> in
+                guard isBusy.withLock({ $0 }) else { return .accepted(nextConnection()) }
                 var response = Response.text("busy", status: .serviceUnavailable)
                 response.fields[.retryAfter] = "0"
                 return .refused(response)
-            } handler: { [self] socket, _ in
+            } handler: { [self] socket, _, connection in
                 for try await message in socket.messages {
                     guard case .text(let text) = message else { continue }
-                    took(text)
+                    took(text, connection)
                     try await socket.send("ack \(text)")
                 }
             }

@@ -35,7 +35,7 @@ struct ReconnectingNetworkTests {
         private let notes = Mutex<[(change: NetworkChange, instant: Instant)]>([])
 
         func take(_ change: NetworkChange) {
-            notes.withLock { $0.append((change, Instant(MonotonicInstant.now()))) }
+            notes.withLock { $0.append((change, Instant.now())) }
         }
 
         /// When the first came that fits, not before an instant.
@@ -222,7 +222,7 @@ struct ReconnectingNetworkTests {
             try Self.require(lost) { $0.first == "waiting 1006" }
             #expect(lost.first?.phase == .waiting(.zero))
             await scene.calm()
-            let start = Instant(MonotonicInstant.now())
+            let start = Instant.now()
             try scene.network.bringUp()
             let seen = try await scene.changes(states, until: "open")
             let attempts = seen.filter { $0.instant >= start }
@@ -252,7 +252,7 @@ struct ReconnectingNetworkTests {
             _ = try await scene.changes(states, until: "open")
             let network = scene.network
             let old = [network.near(.ipv6), network.near(.secondIPv6)]
-            let start = Instant(MonotonicInstant.now())
+            let start = Instant.now()
             for address in old { try network.change("\(address)/64", isAdded: false) }
             for literal in old {
                 let gone = NetworkChange.addressRemoved(
@@ -384,7 +384,7 @@ struct ReconnectingNetworkTests {
                 try scene.network.takeDown()
                 _ = try await scene.changes(states, until: "waiting network")
                 await scene.calm()
-                let start = Instant(MonotonicInstant.now())
+                let start = Instant.now()
                 try scene.network.bringUp()
                 let attempts = try await scene.changes(states, until: "open").filter { $0.instant >= start }
                 try Self.require(attempts) { $0 == ["connecting 0 network", "open"] }

@@ -75,8 +75,11 @@ struct ConnectionSpanTests {
         tracer.clearFinishedSpans()
         try await withIncoming { [options] url, accept in
             let dropping = Task { try await Self.drop(url, options) }
-            try await accept().acceptWebSocket()
+            // Kept until then: dropped behind its answer it might reset the connection, and take the answer along.
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
             try await dropping.value
+            await peer.close()
         }
         // The loop may be the last to hold it.
         _ = await comesTrue { tracer.finishedSpans.count == 2 }

@@ -22,6 +22,7 @@ import Testing
     private func outcome(
         sending frames: [RawFrame] = [],
         stopping: Bool = false,
+        answeringClose: Bool = false,
         of handler: @escaping @Sendable (isolated WebSocket, (Outcome) -> Void) async throws -> Void
     ) async throws -> Outcome? {
         let (outcomes, report) = AsyncStream<Outcome>.makeStream()
@@ -38,6 +39,11 @@ import Testing
                 try await peer.send(.ping([1]))
                 #expect(try await peer.readFrame().opcode == 0xA)
                 task.cancel()
+            }
+            if answeringClose {
+                let close = try await peer.readFrame { $0.opcode == 0x8 }
+                try await peer.send(.close(close.closeCode ?? 1_000))
+                await peer.finishWriting()
             }
             var iterator = outcomes.makeAsyncIterator()
             let outcome = await iterator.next()
@@ -94,7 +100,7 @@ import Testing
 
     @Test("While a handler waits, another task is refused")
     func second() async throws {
-        let outcome = try await outcome { socket, report in
+        let outcome = try await outcome(answeringClose: true) { socket, report in
             let other = Task {
                 // Both may come first; whoever comes second is refused, and then the first is ended by the close.
                 let outcome = await Self.outcome { try await socket.receive() }

@@ -24,7 +24,7 @@ struct BodyDecoderTests {
 
     @Test("A body that is announced to be longer than the limit is refused before a byte of it is read")
     func announced() throws {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.bodySize = 10
         _ = try BodyDecoder(.length(10), limits: limits)
         let error = #expect(throws: HTTPError.self) { try BodyDecoder(.length(11), limits: limits) }
@@ -33,7 +33,7 @@ struct BodyDecoderTests {
 
     @Test("A body that lasts until the connection closes takes all there is, up to the limit")
     func untilClose() throws {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.bodySize = 10
         let ten = Array("0123456789".utf8)
         let decoded = expectSameInEverySplit(ten) { DecodedBody($0, .untilClose, limits: limits) }
@@ -87,7 +87,7 @@ struct DecodedBody: Equatable {
         self.taken = taken
     }
 
-    init(_ pieces: [[UInt8]], _ framing: BodyFraming, limits: Limits = .internet) {
+    init(_ pieces: [[UInt8]], _ framing: BodyFraming, limits: HTTPLimits = .internet) {
         do throws(HTTPError) {
             var decoder = try BodyDecoder(framing, limits: limits)
             for piece in pieces where !isComplete {

@@ -76,7 +76,7 @@ struct BodyPieceTests {
         ]
     )
     func errors(text: String, status: Int, body: String) {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.bodySize = 6
         let pieces = expectSameInEverySplit(wire(text)) { [limits] in BodyInPieces($0, .chunked, limits: limits) }
         #expect(pieces.error?.status.code == status)
@@ -86,7 +86,7 @@ struct BodyPieceTests {
 
     @Test("A body of any size passes through a decoder that keeps none of it")
     func large() throws {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.bodySize = .gibibytes(1)
         let input = [UInt8](repeating: 1, count: 1 << 16)
         var decoder = try BodyDecoder(.length(1 << 30), limits: limits)
@@ -106,7 +106,7 @@ private struct BodyInPieces: Equatable {
     var taken = 0
     var error: HTTPError?
 
-    init(_ pieces: [[UInt8]], _ framing: BodyFraming, limits: Limits = .internet) {
+    init(_ pieces: [[UInt8]], _ framing: BodyFraming, limits: HTTPLimits = .internet) {
         do throws(HTTPError) {
             var decoder = try BodyDecoder(framing, limits: limits)
             for piece in pieces { try take(piece, &decoder) }

@@ -61,7 +61,7 @@ struct ChunkedDecoderTests {
 
     @Test("A body longer than the limit is refused at the size that makes it so, before its data is taken")
     func bodySize() {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.bodySize = 6
         let fits = expectSameInEverySplit(wire("3\nabc\n3\ndef\n0\n\n")) { DecodedBody($0, .chunked, limits: limits) }
         #expect(fits.body == Array("abcdef".utf8))

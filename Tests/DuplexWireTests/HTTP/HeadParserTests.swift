@@ -37,7 +37,7 @@ struct HeadParserTests {
 
     @Test("Each head has the whole limit to itself")
     func limits() {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.headSize = 12
         let fed = expectSameInEverySplit(wire("abc\nA: b\n\nabc\nA: b\n\n")) { parse($0, limits: limits) }
         #expect(fed.outputs.isEmpty)
@@ -49,7 +49,7 @@ struct HeadParserTests {
         )
     }
 
-    private func parse(_ pieces: [[UInt8]], limits: Limits = .internet) -> Fed<Int, HTTPError> {
+    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<Int, HTTPError> {
         var parser = HeadParser<Counting>(limits: limits)
         return feed(pieces) { (piece, position) throws(HTTPError) in try parser.parse(piece, from: &position) }
     }

@@ -120,7 +120,7 @@ struct RequestHeadParserTests {
 
     @Test("As many fields as the limit are read, and one more is refused")
     func fieldCount() {
-        var bounds = Limits.internet
+        var bounds = HTTPLimits.internet
         bounds.headFields = 3
         let start = "GET / HTTP/1.1\nHost: a\nB: b\nC: c\n"
         #expect(parse([wire(start + "\n")], limits: bounds).outputs.count == 1)
@@ -131,7 +131,7 @@ struct RequestHeadParserTests {
 
     @Test("A limit on fields that is beyond what a collection of them can hold doesn't trap")
     func fieldBoundOfAll() {
-        var bounds = Limits.unlimited
+        var bounds = HTTPLimits.unlimited
         bounds.headFields = .max
         bounds.headSize = .mebibytes(4)
         let fields = String(repeating: "a:\n", count: 70_000)
@@ -195,13 +195,13 @@ struct RequestHeadParserTests {
         }
     }
 
-    private func limits(headSize: Int) -> Limits {
-        var limits = Limits.internet
+    private func limits(headSize: Int) -> HTTPLimits {
+        var limits = HTTPLimits.internet
         limits.headSize = .bytes(headSize)
         return limits
     }
 
-    private func parse(_ pieces: [[UInt8]], limits: Limits = .internet) -> Fed<RequestHead, HTTPError> {
+    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<RequestHead, HTTPError> {
         var parser = RequestHeadParser(limits: limits)
         return feed(pieces) { (piece, position) throws(HTTPError) in try parser.parse(piece, from: &position) }
     }

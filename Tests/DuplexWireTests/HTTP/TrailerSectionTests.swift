@@ -30,7 +30,7 @@ struct TrailerSectionTests {
 
     @Test("As many trailers as fields of a head are taken, and dropped ones count")
     func bounded() throws {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.headFields = 3
         #expect(try trailers("A:\nB:\nC:\n", limits: limits).count == 3)
         let error = #expect(throws: HTTPError.self) {
@@ -39,7 +39,7 @@ struct TrailerSectionTests {
         #expect(error?.code == .tooManyFields)
     }
 
-    private func trailers(_ text: String, limits: Limits = .internet) throws -> HTTPFields {
+    private func trailers(_ text: String, limits: HTTPLimits = .internet) throws -> HTTPFields {
         var decoder = try BodyDecoder(.chunked, limits: limits)
         var position = 0
         guard case .end(let trailers) = try decoder.next(wire("0\n\(text)\n").span, from: &position) else {

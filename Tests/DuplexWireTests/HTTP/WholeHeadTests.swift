@@ -7,7 +7,7 @@ import Testing
 @testable import DuplexWire
 
 @Suite struct WholeHeadTests {
-    private func read(_ text: String, limits: Limits = .internet) -> (RequestHead?, Int) {
+    private func read(_ text: String, limits: HTTPLimits = .internet) -> (RequestHead?, Int) {
         let bytes = wire(text)
         let span = bytes.span
         var position = 0
@@ -80,7 +80,7 @@ import Testing
     @Test("A head at the bounds is read, and one beyond them is left to the longer way")
     func bounds() {
         let text = "GET / HTTP/1.1\nHost: a\n\n"
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.headSize = .bytes(wire(text).count)
         #expect(read(text, limits: limits).0 != nil)
         limits.headSize = .bytes(wire(text).count - 1)

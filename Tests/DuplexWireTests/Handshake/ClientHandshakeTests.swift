@@ -105,7 +105,7 @@ struct ClientHandshakeTests {
 
     @Test("A head longer than the limit fails")
     func limits() throws {
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.headSize = 64
         var handshake = try ClientHandshake(
             url: WebSocketURL("ws://a"),

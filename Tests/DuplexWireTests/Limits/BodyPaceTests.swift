@@ -9,7 +9,7 @@ struct BodyPaceTests {
     private static let start = Instant(nanoseconds: 1_000)
 
     private static func pace(rate: ByteCount = 100) -> BodyPace {
-        var limits = Limits.internet.with(headTime: .seconds(10))
+        var limits = HTTPLimits.internet.with(headTime: .seconds(10))
         limits.bodyRate = rate
         return BodyPace(limits: limits, now: start)
     }

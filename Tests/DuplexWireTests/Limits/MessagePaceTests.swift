@@ -7,13 +7,13 @@ import Testing
 
 @Suite("The time that a message may take")
 struct MessagePaceTests {
-    private static func limits(_ time: Duration? = .seconds(10), rate: ByteCount = 100) -> Limits {
-        var limits = Limits.internet.with(messageTime: time)
-        limits.bodyRate = rate
+    private static func limits(_ time: Duration? = .seconds(10), rate: ByteCount = 100) -> MessageLimits {
+        var limits = MessageLimits.internet.with(messageTime: time)
+        limits.minimumRate = rate
         return limits
     }
 
-    private static func conversation(_ role: Session.Role, _ limits: Limits = limits()) -> Conversation {
+    private static func conversation(_ role: Session.Role, _ limits: MessageLimits = limits()) -> Conversation {
         var conversation = Conversation(role, limits: limits)
         conversation.keepalive = .disabled
         return conversation
@@ -140,11 +140,12 @@ struct MessagePaceTests {
 
     @Test("Every preset has a time for messages, and one of 49 days or more is none")
     func presets() {
-        #expect(Limits.internet.messageTime == .seconds(60))
-        #expect(Limits.local.messageTime == .seconds(300) && Limits.unlimited.messageTime == .seconds(300))
+        #expect(MessageLimits.internet.messageTime == .seconds(60))
+        #expect(MessageLimits.local.messageTime == .seconds(300))
+        #expect(MessageLimits.unlimited.messageTime == .seconds(300))
         let start = Instant(nanoseconds: 0)
-        #expect(MessageLimits(.internet).pace(now: start)?.deadline == start.advanced(by: .seconds(60)))
-        #expect(MessageLimits(.internet.with(messageTime: .seconds(5_000_000))).pace(now: start) == nil)
-        #expect(MessageLimits(.internet.with(messageTime: .zero)).pace(now: start)?.deadline == start)
+        #expect(AssemblyLimits(.internet).pace(now: start)?.deadline == start.advanced(by: .seconds(60)))
+        #expect(AssemblyLimits(.internet.with(messageTime: .seconds(5_000_000))).pace(now: start) == nil)
+        #expect(AssemblyLimits(.internet.with(messageTime: .zero)).pace(now: start)?.deadline == start)
     }
 }

@@ -63,7 +63,7 @@ import Testing
     @Test("Either rate is enough to wait, and without one there is nothing to count")
     func both() {
         #expect(ReceivingRates(.internet, now: Self.at(0)) == nil)
-        let limits = Limits.internet.with(messageRate: .perSecond(10), byteRate: .perSecond(1_000))
+        let limits = MessageLimits.internet.with(messageRate: .perSecond(10), byteRate: .perSecond(1_000))
         for (messages, bytes) in [(20, 10), (1, 2_000)] {
             var rates = ReceivingRates(limits, now: Self.at(0))
             let next = rates?.charge(messages: messages, bytes: bytes, now: Self.at(0))

@@ -20,7 +20,7 @@ struct MessageAssemblerTests {
     func order() throws {
         var assembler = MessageAssembler(.binary)
         for fragment in [[1, 2], [], [3], [4, 5, 6]] as [[UInt8]] {
-            try assembler.beginFragment(length: UInt64(fragment.count), limits: MessageLimits(.internet))
+            try assembler.beginFragment(length: UInt64(fragment.count), limits: AssemblyLimits(.internet))
             try assembler.append(fragment.span.raw, expected: 0)
         }
         #expect(assembler.fragments == 4)
@@ -29,43 +29,43 @@ struct MessageAssemblerTests {
 
     @Test("A message may have exactly the allowed size, and not a byte more", arguments: [0, 1, 99, 100])
     func messageSize(held: Int) throws {
-        var limits = Limits.internet.with(messageSize: 100)
+        var limits = MessageLimits.internet.with(messageSize: 100)
         limits.frameSize = .unlimited
         var assembler = MessageAssembler(.binary)
         try assembler.append([UInt8](repeating: 0, count: held).span.raw, expected: 0)
         #expect(
-            Self.refusal { try assembler.beginFragment(length: UInt64(100 - held), limits: MessageLimits(limits)) }
+            Self.refusal { try assembler.beginFragment(length: UInt64(100 - held), limits: AssemblyLimits(limits)) }
                 == nil
         )
         let over = Self.refusal {
-            try assembler.beginFragment(length: UInt64(101 - held), limits: MessageLimits(limits))
+            try assembler.beginFragment(length: UInt64(101 - held), limits: AssemblyLimits(limits))
         }
         #expect(over == .messageTooLarge)
-        let longest = Self.refusal { try assembler.beginFragment(length: 1 << 63 - 1, limits: MessageLimits(limits)) }
+        let longest = Self.refusal { try assembler.beginFragment(length: 1 << 63 - 1, limits: AssemblyLimits(limits)) }
         #expect(longest == .messageTooLarge)
     }
 
     @Test("A frame may have exactly the allowed size, and not a byte more")
     func frameSize() {
-        var limits = Limits.internet
+        var limits = MessageLimits.internet
         limits.frameSize = 50
-        #expect(MessageAssembler.allows(50, held: 0, MessageLimits(limits)))
-        #expect(!MessageAssembler.allows(51, held: 0, MessageLimits(limits)))
+        #expect(MessageAssembler.allows(50, held: 0, AssemblyLimits(limits)))
+        #expect(!MessageAssembler.allows(51, held: 0, AssemblyLimits(limits)))
     }
 
     @Test("Without a bound the longest length there is may be announced")
     func unlimited() {
-        #expect(MessageAssembler.allows(1 << 63 - 1, held: 0, MessageLimits(.unlimited)))
-        #expect(!MessageAssembler.allows(1 << 63 - 1, held: 1, MessageLimits(.unlimited)))
+        #expect(MessageAssembler.allows(1 << 63 - 1, held: 0, AssemblyLimits(.unlimited)))
+        #expect(!MessageAssembler.allows(1 << 63 - 1, held: 1, AssemblyLimits(.unlimited)))
     }
 
     @Test("Fragments are counted, empty ones too")
     func fragments() throws {
         var assembler = MessageAssembler(.text)
-        let limits = Limits.internet.with(fragments: 3)
-        for _ in 0..<3 { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) }
+        let limits = MessageLimits.internet.with(fragments: 3)
+        for _ in 0..<3 { try assembler.beginFragment(length: 0, limits: AssemblyLimits(limits)) }
         #expect(
-            Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == .tooManyFragments
+            Self.refusal { try assembler.beginFragment(length: 0, limits: AssemblyLimits(limits)) } == .tooManyFragments
         )
     }
 
@@ -75,10 +75,10 @@ struct MessageAssemblerTests {
     )
     func oneFragment(bound: Int) {
         var assembler = MessageAssembler(.text)
-        let limits = Limits.internet.with(fragments: bound)
-        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == nil)
+        let limits = MessageLimits.internet.with(fragments: bound)
+        #expect(Self.refusal { try assembler.beginFragment(length: 0, limits: AssemblyLimits(limits)) } == nil)
         #expect(
-            Self.refusal { try assembler.beginFragment(length: 0, limits: MessageLimits(limits)) } == .tooManyFragments
+            Self.refusal { try assembler.beginFragment(length: 0, limits: AssemblyLimits(limits)) } == .tooManyFragments
         )
     }
 
@@ -101,7 +101,7 @@ struct MessageAssemblerTests {
     )
     func reservation(count: Int) throws {
         var assembler = MessageAssembler(.binary)
-        try assembler.beginFragment(length: 1 << 63 - 1, limits: MessageLimits(.unlimited))
+        try assembler.beginFragment(length: 1 << 63 - 1, limits: AssemblyLimits(.unlimited))
         let piece = [UInt8](repeating: 1, count: count)
         for arrived in 1...20 {
             try assembler.append(piece.span.raw, expected: 1 << 63 - 1 - UInt64(arrived * count))

@@ -26,7 +26,7 @@ struct MessageCompressionTests {
     func unlimited() throws {
         let compression = Self.compression()
         compression.beginMessage(isCompressed: true)
-        let limits = MessageLimits(.unlimited)
+        let limits = AssemblyLimits(.unlimited)
         try compression.beginFragment(length: UInt64(Int64.max / 2), limits: limits)
     }
 
@@ -34,8 +34,8 @@ struct MessageCompressionTests {
     func counts() throws {
         let compression = Self.compression()
         compression.beginMessage(isCompressed: true)
-        try compression.beginFragment(length: 30, limits: MessageLimits(.internet))
-        try compression.beginFragment(length: 12, limits: MessageLimits(.internet))
+        try compression.beginFragment(length: 30, limits: AssemblyLimits(.internet))
+        try compression.beginFragment(length: 12, limits: AssemblyLimits(.internet))
         compression.endMessage(inflated: 100)
         #expect(!compression.isInflating)
         #expect(compression.counts.messagesInflated == 1)

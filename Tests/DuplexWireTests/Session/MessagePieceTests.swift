@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct MessagePieceTests {
     private static func incoming(_ kind: Message.Kind, limit: ByteCount = 10) -> IncomingPieces {
-        IncomingPieces(kind, limits: MessageLimits(.internet.with(fragments: 2)).streamed(limit))
+        IncomingPieces(kind, limits: AssemblyLimits(.internet.with(fragments: 2)).streamed(limit))
     }
 
     @Test("Of a text, what is right before a fault is counted")

@@ -13,7 +13,7 @@ struct SessionCompressionTests {
 
     private static func conversation(
         _ role: Session.Role,
-        limits: Limits = .internet,
+        limits: MessageLimits = .internet,
         _ change: (inout DeflateAgreement) -> Void = { _ in }
     ) -> Conversation {
         var conversation = Conversation(role, limits: limits)
@@ -168,7 +168,7 @@ struct SessionCompressionTests {
 
     @Test("The limit is on what comes out: exactly as much passes, one byte more fails with 1009", arguments: bothRoles)
     func messageSize(role: Session.Role) {
-        let limits = Limits.internet.with(messageSize: 1_000)
+        let limits = MessageLimits.internet.with(messageSize: 1_000)
         for count in [999, 1_000] {
             var conversation = Self.conversation(role, limits: limits)
             conversation.receive(Self.compressed(Self.deflated([UInt8](repeating: 0x61, count: count))))
@@ -203,7 +203,7 @@ struct SessionCompressionTests {
     @Test("Bytes of which nothing comes out have a bound as well", arguments: bothRoles)
     func emptyBlocks(role: Session.Role) {
         let block: [UInt8] = [0x00, 0x00, 0x00, 0xFF, 0xFF]
-        var limits = Limits.internet.with(messageSize: 1_000)
+        var limits = MessageLimits.internet.with(messageSize: 1_000)
         limits.frameSize = 100
         let fragment = (0..<20).flatMap { _ in block }
         var conversation = Self.conversation(role, limits: limits)

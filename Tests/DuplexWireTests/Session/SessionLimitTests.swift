@@ -34,7 +34,7 @@ struct SessionLimitTests {
 
     @Test("A frame may have exactly the allowed size", arguments: bothRoles)
     func frameSize(role: Session.Role) {
-        var limits = Limits.internet
+        var limits = MessageLimits.internet
         limits.frameSize = 50
         var conversation = Conversation(role, limits: limits)
         conversation.receive(PeerFrame.binary(Self.ones(50)).unfinished, .continuation(Self.ones(50)))

@@ -12,7 +12,7 @@ struct SessionPiecesTests {
     private static func streaming(
         _ role: Session.Role,
         limit: ByteCount = .unlimited,
-        limits: Limits = .internet,
+        limits: MessageLimits = .internet,
         deflate: DeflateAgreement? = nil
     ) -> Conversation {
         var conversation = Conversation(role, limits: limits)
@@ -51,7 +51,7 @@ struct SessionPiecesTests {
 
     @Test("Neither the length of messages nor that of frames is bounded, unless by a limit", arguments: bothRoles)
     func lengths(role: Session.Role) {
-        let limits = Limits.internet.with(messageSize: 10)
+        let limits = MessageLimits.internet.with(messageSize: 10)
         let long = [UInt8](repeating: 7, count: 150_000)
         var conversation = Self.streaming(role, limits: limits)
         conversation.verifier.positions = 64
@@ -80,7 +80,7 @@ struct SessionPiecesTests {
 
     @Test("Fragments with payload have no bound, those without have that of fragments", arguments: bothRoles)
     func emptyFragments(role: Session.Role) {
-        let limits = Limits.internet.with(fragments: 3)
+        let limits = MessageLimits.internet.with(fragments: 3)
         var many = Self.streaming(role, limits: limits)
         many.receive([PeerFrame.binary([0]).unfinished])
         many.receive((1..<20).map { PeerFrame.continuation([$0]).unfinished })

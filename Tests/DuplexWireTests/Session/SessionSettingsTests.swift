@@ -8,7 +8,7 @@ import Testing
 @Suite struct SessionSettingsTests {
     @Test("Settings hold what the limits, the keepalive and the closing say")
     func values() {
-        let limits = Limits.local.with(messageSize: .kibibytes(3))
+        let limits = MessageLimits.local.with(messageSize: .kibibytes(3))
         let settings = SessionSettings(
             limits: limits,
             keepalive: .adaptive(from: .seconds(2), to: .seconds(9), timeout: .seconds(4)),

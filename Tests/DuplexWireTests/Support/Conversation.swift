@@ -66,7 +66,7 @@ struct Conversation: Sendable {
     }
 
     let role: Session.Role
-    var limits = Limits.internet
+    var limits = MessageLimits.internet
     var keepalive = Keepalive.disabled
     var closeTimeout = Duration.seconds(10)
     /// What was agreed on for permessage-deflate; `nil` for nothing.
@@ -76,7 +76,7 @@ struct Conversation: Sendable {
     var verifier = SplitVerifier()
     private(set) var steps: [Step] = []
 
-    init(_ role: Session.Role, limits: Limits = .internet) {
+    init(_ role: Session.Role, limits: MessageLimits = .internet) {
         self.role = role
         self.limits = limits
     }

@@ -7,7 +7,7 @@ import DuplexWire
 /// What is sent to foreign servers; Peers/scenarios.py has the same for foreign clients.
 enum Corpus {
     /// Room for the largest message.
-    static let limits = Limits.local.with(messageSize: .mebibytes(17))
+    static let limits = MessageLimits.local.with(messageSize: .mebibytes(17))
 
     /// Every registered code that may go on the wire, and the ends of the ranges that are free for use (RFC 6455 section
     /// 7.4).

@@ -18,7 +18,7 @@ struct EchoServer {
     let closes = Closes()
 
     init(compression: WebSocketCompression = .disabled) {
-        server.limits = Corpus.limits
+        server.limits.messages = Corpus.limits
         server.compression = compression
         server.subprotocols = ["chat.v2", "chat.v1"]
         let closes = closes

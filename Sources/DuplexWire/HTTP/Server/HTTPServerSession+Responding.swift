@@ -59,23 +59,20 @@ extension HTTPServerSession {
     /// the app's counts where the length is unknown: the body is then held to it.
     ///
     /// - Parameters:
-    ///   - status: a final one, 200 to 999.
-    ///   - mediaType: the value of Content-Type, apart from the other fields; nil for none.
-    ///   - fields: the app's.
+    ///   - start: its first lines; the status is a final one, 200 to 999. A Date among the fields takes the place of its.
+    ///   - fields: the app's, apart from Content-Type.
     ///   - length: of the body.
-    ///   - date: the value of Date, unless the fields have one; nil for none (RFC 9110 section 6.6.1).
     ///   - bytes: what the head is appended to.
     /// - Returns: whether a body goes out; where it doesn't, pieces are taken and dropped.
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` when no response is due.
     @discardableResult
     public mutating func writeHead(
-        _ status: HTTPResponse.Status,
-        mediaType: String? = nil,
-        _ fields: HTTPFields = [:],
+        _ start: ResponseStart,
+        _ fields: HTTPFields = HTTPFields(),
         length: ResponseLength,
-        date: String? = nil,
         into bytes: inout [UInt8]
     ) throws(HTTPError) -> Bool {
+        let status = start.status
         guard case .due = output, status.code >= 200 else {
             throw HTTPError(
                 .wrongOrder,
@@ -85,9 +82,7 @@ extension HTTPServerSession {
         let length = resolve(length, fields)
         let framing = framing(status, length)
         decidePersistence(framing, isWhole: length != .unknown)
-        ResponseHead.appendStatusLine(status, to: &bytes)
-        if let date, !fields.contains(.date) { HeadWriter.append("Date", date, to: &bytes) }
-        if let mediaType { HeadWriter.append("Content-Type", mediaType, to: &bytes) }
+        bytes.append(start.lines(beside: fields).span.raw)
         for field in fields where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
         appendFraming(status, fields, length, framing, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
@@ -133,7 +128,7 @@ extension HTTPServerSession {
             HeadWriter.append("Transfer-Encoding", "chunked", to: &bytes)
         }
         // RFC 9110 section 7.8: whoever sends Upgrade names it in Connection.
-        let upgrades = fields.contains(.upgrade)
+        let upgrades = !fields.isEmpty && fields.contains(.upgrade)
         if !persists {
             HeadWriter.append("Connection", upgrades ? "close, Upgrade" : "close", to: &bytes)
         } else if facts.version < .http11 {
@@ -191,6 +186,25 @@ extension HTTPServerSession {
         guard try beginPiece(piece.byteCount, into: &bytes) else { return }
         bytes.append(piece)
         endPiece(into: &bytes)
+    }
+
+    /// Writes a response whose body is at hand; see ``writeHead(_:_:length:into:)`` and
+    /// ``endResponse(trailers:now:into:)``.
+    ///
+    /// - Returns: what becomes of the connection.
+    /// - Throws: as the former does.
+    public mutating func writeResponse(
+        _ start: ResponseStart,
+        _ fields: HTTPFields = HTTPFields(),
+        body: RawSpan,
+        trailers: HTTPFields = HTTPFields(),
+        now: Instant,
+        into bytes: inout [UInt8]
+    ) throws(HTTPError) -> Outcome {
+        let length = ResponseLength.bytes(body.byteCount)
+        try writeHead(start, fields, length: length, into: &bytes)
+        try writePiece(body, into: &bytes)
+        return endResponse(trailers: trailers, now: now, into: &bytes)
     }
 
     /// Ends the response.
@@ -258,7 +272,7 @@ extension HTTPServerSession {
     ///
     /// - Parameters:
     ///   - head: the 101, with all of its fields.
-    ///   - date: the value of Date, as of ``writeHead(_:mediaType:_:length:date:into:)``.
+    ///   - date: the value of Date, as of ``ResponseStart``.
     ///   - bytes: what it is appended to.
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` unless a whole request waits for its response.
     public mutating func switchProtocols(

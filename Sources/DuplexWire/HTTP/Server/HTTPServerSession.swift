@@ -10,8 +10,9 @@ public import HTTPTypes
 /// owner receives (RFC 9112 section 9.3.2). Everything about framing is decided here: whether the connection persists,
 /// whether a body goes by length or in chunks, and whether there may be a body at all.
 ///
-/// Time is handed in; ``deadline`` says when ``timeOut(now:)`` is to be asked.
-public struct HTTPServerSession: Sendable {
+/// Time is handed in; ``deadline`` says when ``timeOut(now:)`` is to be asked. It can't be copied: of a connection there is
+/// one.
+public struct HTTPServerSession: ~Copyable, Sendable {
     /// What a client has sent.
     public enum Event: Sendable {
         /// A request. Its body follows, and then ``end(trailers:)``, unless ``RequestHead/framing`` is `none`.
@@ -29,7 +30,7 @@ public struct HTTPServerSession: Sendable {
     /// What a session is held to.
     public struct Settings: Sendable {
         /// Of these, `headSize`, `headFields`, `headTime`, `bodySize` and `bodyRate`.
-        public var limits: Limits
+        public var limits: HTTPLimits
         /// How long the connection may stay without a request; 60 seconds by default.
         public var idleTime: Duration
         /// How much of a request's body that the app didn't take is read past to keep the connection; 64 KiB by default.
@@ -37,7 +38,7 @@ public struct HTTPServerSession: Sendable {
 
         /// Makes settings.
         public init(
-            limits: Limits = .internet,
+            limits: HTTPLimits = .internet,
             idleTime: Duration = .seconds(60),
             discardSize: ByteCount = .kibibytes(64)
         ) {
@@ -80,6 +81,8 @@ public struct HTTPServerSession: Sendable {
     }
 
     let settings: Settings
+    /// The settings' idle time in nanoseconds.
+    private let idleTime: Int64
     private var parser: RequestHeadParser
     var input = Input.head
     var output = Output.idle
@@ -97,6 +100,7 @@ public struct HTTPServerSession: Sendable {
     /// Makes a session for a connection that was just accepted; its first request has `headTime` to come.
     public init(_ settings: Settings = Settings(), now: Instant) {
         self.settings = settings
+        idleTime = settings.idleTime.wholeNanoseconds
         parser = RequestHeadParser(limits: settings.limits)
         headDeadline = now.advanced(by: settings.limits.headTime)
     }
@@ -120,6 +124,9 @@ public struct HTTPServerSession: Sendable {
     public var isOver: Bool {
         if case .over = input { true } else { false }
     }
+
+    /// Whether it is over and no response is due: the connection is to be ended.
+    public var hasEnded: Bool { isOver && !isAnswering }
 
     /// Whether a request has begun and its head isn't complete.
     public var isMidHead: Bool {
@@ -172,7 +179,7 @@ public struct HTTPServerSession: Sendable {
     }
 
     /// The body isn't judged by its length before the app has had its say: the limit may be the route's.
-    private mutating func expectBody(_ framing: BodyFraming, _ limits: Limits, _ now: Instant) throws(HTTPError) {
+    private mutating func expectBody(_ framing: BodyFraming, _ limits: HTTPLimits, _ now: Instant) throws(HTTPError) {
         var limits = limits
         limits.bodySize = .unlimited
         input = .body(try BodyDecoder(framing, limits: limits))
@@ -186,7 +193,7 @@ public struct HTTPServerSession: Sendable {
     ///   - limits: of these, `bodySize`, and `headSize` and `headFields` for what frames its chunks.
     ///   - now: the time.
     /// - Returns: a violation when the body is announced to be longer.
-    public mutating func limitBody(of head: RequestHead, to limits: Limits, now: Instant) -> Event? {
+    public mutating func limitBody(of head: RequestHead, to limits: HTTPLimits, now: Instant) -> Event? {
         guard case .body = input else { return nil }
         do throws(HTTPError) {
             input = .body(try BodyDecoder(head.framing, limits: limits))
@@ -340,6 +347,6 @@ public struct HTTPServerSession: Sendable {
         input = .head
         pace = nil
         paused = nil
-        headDeadline = now.advanced(by: settings.idleTime)
+        headDeadline = now.advanced(nanoseconds: idleTime)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct HTTPServerSessionTests {
     @Test("Requests are taken one at a time: the next one stays in the input until the response has ended")
     func pipelining() {
-        var server = ScriptedServer()
+        let server = ScriptedServer()
         #expect(server.receive(wire("GET /1 HTTP/1.1\nHost: a\n\nGET /2 HTTP/1.1\nHost: a\n\n")) == ["GET /1"])
         #expect(server.session.isAnswering && !server.session.takesInput)
         #expect(server.receive([]) == [])
@@ -33,7 +33,7 @@ import Testing
     )
     func splits(text: String) {
         expectSameInEverySplit(wire(text)) { pieces in
-            var server = ScriptedServer()
+            let server = ScriptedServer()
             server.answersAtEnd = true
             var events: [String] = []
             for piece in pieces { events += server.receive(piece) }
@@ -43,7 +43,7 @@ import Testing
 
     @Test("A body comes in pieces, with its end and its trailers")
     func bodies() {
-        var server = ScriptedServer()
+        let server = ScriptedServer()
         #expect(
             server.receive(wire("POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n2\nab")) == [
                 "POST /", "body ab",
@@ -54,7 +54,7 @@ import Testing
 
     @Test("A head that is wrong is a violation, answered once, and the connection ends")
     func violation() {
-        var server = ScriptedServer()
+        let server = ScriptedServer()
         #expect(server.receive(wire("GET / HTTP/1.1\n\nGET / HTTP/1.1\nHost: a\n\n")) == ["violation 400"])
         #expect(server.session.isOver && server.session.isAnswering)
         #expect(server.answer("no", status: .badRequest) == .close)
@@ -71,7 +71,7 @@ import Testing
             Issue.record("There is no request.")
             return
         }
-        var limits = Limits.internet
+        var limits = HTTPLimits.internet
         limits.bodySize = 10
         guard case .violation(let error) = session.limitBody(of: head, to: limits, now: .start) else {
             Issue.record("The body isn't too large.")
@@ -82,7 +82,7 @@ import Testing
 
     @Test("A body that is larger than the server's limit for others is taken where the route allows it")
     func largerBody() {
-        var server = ScriptedServer(HTTPServerSession.Settings(limits: .internet.with(bodySize: 2)))
+        let server = ScriptedServer(HTTPServerSession.Settings(limits: .internet.with(bodySize: 2)))
         server.bodySize = 5
         #expect(
             server.receive(wire("POST / HTTP/1.1\nHost: a\nContent-Length: 5\n\nhello")) == [
@@ -93,7 +93,7 @@ import Testing
 
     @Test("What the app doesn't take of a body is read past, and the connection goes on")
     func discarding() {
-        var server = ScriptedServer()
+        let server = ScriptedServer()
         #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nContent-Length: 10\n\nhel")) == ["POST /", "body hel"])
         #expect(server.answer("early") == .next)
         #expect(!server.text.contains("Connection"))
@@ -102,7 +102,7 @@ import Testing
 
     @Test("Of a body that is too long to be read past the head says that the connection ends")
     func tooLongToDiscard() {
-        var server = ScriptedServer(HTTPServerSession.Settings(discardSize: 4))
+        let server = ScriptedServer(HTTPServerSession.Settings(discardSize: 4))
         #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nContent-Length: 10\n\n")) == ["POST /"])
         #expect(server.answer("early") == .close)
         #expect(server.text.contains("Connection: close\r\n"))
@@ -110,7 +110,7 @@ import Testing
 
     @Test("A body in chunks is read past up to the bound, and then the connection is over, without a further answer")
     func chunksBeyondBound() {
-        var server = ScriptedServer(HTTPServerSession.Settings(discardSize: 16))
+        let server = ScriptedServer(HTTPServerSession.Settings(discardSize: 16))
         #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n")) == ["POST /"])
         #expect(server.answer("early") == .next)
         #expect(server.receive(wire("4\nabcd\n4\nabcd\n4\nabcd\n")) == [])
@@ -119,7 +119,7 @@ import Testing
 
     @Test("What is wrong with a body that nobody wants is answered by nobody: the response has gone")
     func wrongBehindResponse() {
-        var server = ScriptedServer()
+        let server = ScriptedServer()
         #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n")) == ["POST /"])
         server.answer("early")
         let sent = server.output.count
@@ -131,7 +131,7 @@ import Testing
 
     @Test("A client that ends its side gets its answer, and the connection ends behind it")
     func halfClosed() {
-        var server = ScriptedServer()
+        let server = ScriptedServer()
         #expect(server.receive(wire("GET / HTTP/1.1\nHost: a\n\n")) == ["GET /"])
         #expect(server.session.inputEnded() == nil)
         #expect(server.answer("still") == .close)
@@ -140,14 +140,14 @@ import Testing
 
     @Test("A body that is cut short is a violation, a head that is cut short isn't worth an answer")
     func cutShort() {
-        var server = ScriptedServer()
+        let server = ScriptedServer()
         #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nContent-Length: 3\n\na")) == ["POST /", "body a"])
         guard case .violation(let error) = server.session.inputEnded() else {
             Issue.record("Nothing is wrong with it.")
             return
         }
         #expect(error.code == .truncated && error.status == .badRequest)
-        var other = ScriptedServer()
+        let other = ScriptedServer()
         #expect(other.receive(wire("GET / HT")) == [])
         #expect(other.session.inputEnded() == nil)
         #expect(other.session.isOver && !other.session.isAnswering)
@@ -155,14 +155,14 @@ import Testing
 
     @Test("A session that is shut down ends at once when it is idle, and else behind its response")
     func shutDown() {
-        var idle = ScriptedServer()
+        let idle = ScriptedServer()
         idle.session.shutDown()
         #expect(idle.session.isOver && !idle.session.leavesBody)
-        var busy = ScriptedServer()
+        let busy = ScriptedServer()
         #expect(busy.receive(wire("GET / HTTP/1.1\nHost: a\n\n")) == ["GET /"])
         busy.session.shutDown()
         #expect(busy.answer("last") == .close)
-        var midHead = ScriptedServer()
+        let midHead = ScriptedServer()
         #expect(midHead.receive(wire("GET / HTTP/1.1\n")) == [])
         midHead.session.shutDown()
         #expect(midHead.receive(wire("Host: a\n\n")) == ["GET /"])
@@ -173,7 +173,7 @@ import Testing
 
     @Test("The first head and every head from its first byte on have headTime; between requests there is the idle time")
     func headTime() {
-        var server = ScriptedServer(
+        let server = ScriptedServer(
             HTTPServerSession.Settings(limits: .internet.with(headTime: .seconds(10)), idleTime: .seconds(60))
         )
         #expect(server.session.deadline == .after(10))
@@ -194,14 +194,14 @@ import Testing
 
     @Test("A connection that is idle for too long is over, without a word")
     func idle() {
-        var server = ScriptedServer()
+        let server = ScriptedServer()
         #expect(server.session.timeOut(now: .after(10)) == nil)
         #expect(server.session.isOver && !server.session.isAnswering)
     }
 
     @Test("A body that is too slow gets 408, and the time in which the app takes nothing isn't the client's")
     func bodyPace() {
-        var server = ScriptedServer(HTTPServerSession.Settings(limits: .internet.with(headTime: .seconds(10))))
+        let server = ScriptedServer(HTTPServerSession.Settings(limits: .internet.with(headTime: .seconds(10))))
         #expect(server.receive(wire("POST / HTTP/1.1\nHost: a\nContent-Length: 9\n\n"), at: .after(0)) == ["POST /"])
         #expect(server.session.deadline == .after(10))
         server.session.pauseBody(now: .after(4))

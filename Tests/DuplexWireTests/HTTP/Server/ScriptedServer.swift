@@ -6,7 +6,9 @@ import HTTPTypes
 @testable import DuplexWire
 
 /// A session with the loop around it that a server has, and what came of it in words.
-struct ScriptedServer {
+///
+/// A class, since a session can't be copied.
+final class ScriptedServer {
     var session: HTTPServerSession
     var output: [UInt8] = []
     /// The bound of the bodies of its one route.
@@ -19,10 +21,12 @@ struct ScriptedServer {
         session = HTTPServerSession(settings, now: .start)
     }
 
+    var isOver: Bool { session.isOver }
+    var isAnswering: Bool { session.isAnswering }
     var text: String { String(decoding: output, as: UTF8.self) }
 
     /// Feeds bytes behind those that weren't taken before.
-    mutating func receive(_ bytes: [UInt8], at now: Instant = .start) -> [String] {
+    func receive(_ bytes: [UInt8], at now: Instant = .start) -> [String] {
         let input = kept + bytes
         var position = 0
         var events: [String] = []
@@ -33,7 +37,7 @@ struct ScriptedServer {
         return events
     }
 
-    private mutating func describe(_ event: HTTPServerSession.Event, _ input: [UInt8], _ now: Instant) -> String {
+    private func describe(_ event: HTTPServerSession.Event, _ input: [UInt8], _ now: Instant) -> String {
         switch event {
         case .request(let head):
             _ = session.limitBody(of: head, to: .internet.with(bodySize: bodySize), now: now)
@@ -51,7 +55,7 @@ struct ScriptedServer {
 
     /// Answers with a text.
     @discardableResult
-    mutating func answer(
+    func answer(
         _ text: String,
         status: HTTPResponse.Status = .ok,
         _ fields: HTTPFields = [:],
@@ -60,7 +64,7 @@ struct ScriptedServer {
     ) -> HTTPServerSession.Outcome? {
         do {
             let bytes = Array(text.utf8)
-            try session.writeHead(status, fields, length: length ?? .bytes(bytes.count), into: &output)
+            try session.writeHead(ResponseStart(status), fields, length: length ?? .bytes(bytes.count), into: &output)
             try session.writePiece(bytes.span.raw, into: &output)
             return session.endResponse(now: now, into: &output)
         } catch {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+
+// Whose handler it was that has blocked the loop: found out only once that has happened.
+
+extension ServerLoop: StepObserver {
+    /// Has the loop tell of steps that take long, where the app wants that.
+    func observeSteps() {
+        guard let threshold = server.blockedLoopThreshold else { return }
+        loop.core.observeSteps(self, threshold: threshold)
+    }
+
+    func claims(_ step: LoopStep, lasting duration: Duration) -> Bool {
+        guard let services = state.value.services else { return false }
+        let route =
+            switch step {
+            case .task(let task): route(of: task, services)
+            case .call(let object): route(of: object)
+            }
+        guard let route, let name = services.table.name(of: route) else { return false }
+        blocks.count(name, duration)
+        return true
+    }
+
+    func tookLong(_ duration: Duration) {
+        blocks.count(nil, duration)
+    }
+
+    private func route(of task: TaskIdentity, _ services: LoopServices) -> ObjectIdentifier? {
+        let served = state.value.webSockets.values.first { $0.task == task }
+        return served.map { ObjectIdentifier($0.endpoint) } ?? services.route(of: task)
+    }
+
+    private func route(of object: AnyObject) -> ObjectIdentifier? {
+        switch object {
+        case let connection as HTTPConnection: connection.lastRoute
+        case let socket as WebSocket:
+            state.value.webSockets[ObjectIdentifier(socket)].map { ObjectIdentifier($0.endpoint) }
+        case let forwarder as any StepForwarder: forwarder.stepTarget.flatMap { route(of: $0) }
+        default: nil
+        }
+    }
+}

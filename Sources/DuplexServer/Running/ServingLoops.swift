@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+package import DuplexSockets
+
+/// A server at work on its loops, wherever its connections come from: a listener, or a test.
+package final class ServingLoops: Sendable {
+    private let table: RouteTable
+    private let ends: EndSummary
+    private let loops: [ServerLoop]
+    private let byLoop: [ObjectIdentifier: ServerLoop]
+    private let tasks: [Task<Void, Never>]
+
+    init(_ server: WebServer, _ table: RouteTable, on group: EventLoopGroup, ends: EndSummary) {
+        self.table = table
+        let addresses = AddressCounter(limit: server.limits.connectionsPerAddress)
+        let blocks = BlockedLoopLog(server.logger)
+        let loops = group.loops.map {
+            ServerLoop(server: server, loop: $0, addresses: addresses, ends: ends, blocks: blocks)
+        }
+        self.ends = ends
+        self.loops = loops
+        byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.loop), $0) })
+        // Not children, which would be cancelled with the caller: handlers go on until it is their connection's turn to end.
+        tasks = loops.map { loop in Task(executorPreference: loop.loop) { await loop.run() } }
+    }
+
+    /// Starts a server that listens nowhere.
+    ///
+    /// - Throws: ``RouteError``.
+    package convenience init(_ server: WebServer, on group: EventLoopGroup) throws(RouteError) {
+        self.init(server, try server.table(), on: group, ends: EndSummary(logger: server.logger))
+    }
+
+    /// Takes over a connection; called on its loop, which is one of the server's.
+    package func accept(_ channel: LoopBound<Channel>, from address: SocketAddress?, on loop: EventLoop) {
+        byLoop[ObjectIdentifier(loop)]?.accept(channel, address, table)
+    }
+
+    // MARK: The end
+
+    /// Begins to end, as `WebServer.run()` does when it is cancelled.
+    package func beginToEnd() {
+        for loop in loops { loop.beginToEnd() }
+    }
+
+    /// Waits until all connections and handlers have ended behind ``beginToEnd()``.
+    ///
+    /// - Parameter leavesHandlers: whether it doesn't wait for handlers that outlive the deadline.
+    package func end(leavingHandlers leavesHandlers: Bool) async {
+        for loop in loops where leavesHandlers { await loop.untilCut() }
+        for task in tasks where !leavesHandlers { await task.value }
+        ends.flush()
+    }
+
+    /// Whether connections are open.
+    package var hasConnections: Bool {
+        get async {
+            for loop in loops where await loop.loop.make({ _ in loop.hasConnections }) { return true }
+            return false
+        }
+    }
+
+    /// The routes whose handlers are at work, once for each handler, such as `GET /slow` and `WebSocket /chat`.
+    package var runningRoutes: [String] {
+        get async {
+            var routes: [String] = []
+            for loop in loops { routes += await loop.loop.make { _ in loop.runningRoutes } }
+            return routes.sorted()
+        }
+    }
+}

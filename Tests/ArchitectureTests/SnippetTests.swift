@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if os(Linux)
+import Foundation
+import Testing
+
+/// Runs the snippets that need no network: they are built beside these tests.
+@Suite("The snippets about testing do what they say")
+struct SnippetTests {
+    @Test(
+        "What they print",
+        arguments: [
+            ("TestWithAClock", "the read ended: timedOut\nthe peer was refused\n"),
+            ("TestAServer", "Hello world\nhi\n408\n"),
+        ]
+    )
+    func prints(name: String, expected: String) throws {
+        let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let program = Process()
+        program.executableURL = URL(filePath: runner).deletingLastPathComponent().appending(path: name)
+        let output = Pipe()
+        program.standardOutput = output
+        try program.run()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        program.waitUntilExit()
+        #expect(program.terminationStatus == 0)
+        #expect(String(decoding: text, as: UTF8.self) == expected)
+    }
+}
+#endif
