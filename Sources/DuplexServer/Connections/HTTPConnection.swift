@@ -30,8 +30,11 @@ final class HTTPConnection {
     /// A file on its way out.
     var file: FileTransfer?
     /// What came behind the present request, from ``pendingStart`` on.
-    var pending: [UInt8] = []
+    private var pending: [UInt8] = []
     private var pendingStart = 0
+    /// Whether there is anything of it; beside it, because each look at an array that is appended to costs a check for
+    /// overlapping accesses.
+    private var hasPending = false
     private var timer: (id: TimerID, deadline: Instant)?
     private(set) var hasInputEnded = false
     /// Whether the app has enough of the body for now.
@@ -108,12 +111,16 @@ final class HTTPConnection {
     /// - Returns: how much of it was taken.
     private func take(_ bytes: Span<UInt8>) -> Int {
         var position = 0
-        while stage == .serving, stall == nil, let event = session.next(bytes, from: &position, now: now) {
-            switch event {
-            case .request(let head): begin(head, bytes, &position)
+        while stage == .serving, stall == nil {
+            switch session.next(bytes, from: &position, now: now) {
+            case .request(let head):
+                begin(head, bytes, &position)
+                // Nothing can follow.
+                if position == bytes.count && head.framing == .none { return position }
             case .body(let range): appendToBody(bytes.extracting(range))
             case .end(let trailers): exchange?.onLoop(services.loop, trailers) { $0.finishBody($1) }
             case .violation(let error): violated(error)
+            case nil: return position
             }
         }
         return position
@@ -150,39 +157,42 @@ final class HTTPConnection {
             pendingStart = 0
         }
         pending.append(bytes.raw.extracting(droppingFirst: position))
+        hasPending = true
+    }
+
+    private func setPending(_ bytes: [UInt8], from start: Int = 0) {
+        pending = bytes
+        pendingStart = start
+        hasPending = start < bytes.count
     }
 
     /// Goes on with what was pipelined.
     ///
     /// The bytes stay where they are, however many requests they are.
     func takePending() {
-        guard stage == .serving, pendingStart < pending.count else { return }
+        guard stage == .serving, hasPending else { return }
         let bytes = pending
         let start = pendingStart
-        pending = []
-        pendingStart = 0
+        setPending([])
         let taken = take(bytes.span.extracting(droppingFirst: start))
-        guard stage == .serving, start + taken < bytes.count else { return }
-        pending = bytes
-        pendingStart = start + taken
+        if stage == .serving { setPending(bytes, from: start + taken) }
     }
 
     /// What came behind the request, for the protocol that takes over.
     func takeLeftover() -> [UInt8] {
-        defer { (pending, pendingStart) = ([], 0) }
+        defer { setPending([]) }
         return pendingStart == 0 ? pending : Array(pending[pendingStart...])
     }
-
-    private var hasPending: Bool { pendingStart < pending.count }
 
     /// Behind everything that was done: reads on or not, waits as long as the session says, or ends.
     func settle() {
         guard stage == .serving else { return }
         if hasInputEnded && !hasPending { noteEnd() }
         guard stage == .serving else { return }
-        if session.hasEnded { return session.leavesBody ? linger() : leave() }
+        let standing = session.standing
+        if standing.hasEnded { return standing.leavesBody ? linger() : leave() }
         channel.isReading = !hasPending && !isBodyHeld && stall == nil
-        armTimer()
+        armTimer(standing.deadline)
     }
 
     /// The client has ended its side, and everything that it had sent before was dealt with.
@@ -194,15 +204,19 @@ final class HTTPConnection {
 
     // MARK: Time
 
-    private var deadline: Instant? {
+    private var deadline: Instant? { deadline(of: session.standing.deadline) }
+
+    private func deadline(of session: Instant?) -> Instant? {
         if let lingerEnds { return lingerEnds }
         if let stall { return stall.since.advanced(by: services.session.idleTime) }
-        return session.deadline
+        return session
     }
 
+    private func armTimer() { armTimer(session.standing.deadline) }
+
     /// Has the timer fire no later than what is waited for must come; one that fires early looks again.
-    private func armTimer() {
-        guard let deadline else { return }
+    private func armTimer(_ session: Instant?) {
+        guard let deadline = deadline(of: session) else { return }
         if let timer {
             if timer.deadline <= deadline { return }
             services.core.cancel(timer.id)
@@ -247,8 +261,7 @@ final class HTTPConnection {
     func linger() {
         guard stage == .serving else { return }
         stage = .lingering
-        pending = []
-        pendingStart = 0
+        setPending([])
         channel.finishWriting()
         guard !hasInputEnded else { return leave() }
         channel.isReading = true
@@ -268,7 +281,7 @@ final class HTTPConnection {
         guard stage != .over else { return }
         stage = .over
         disarmTimer()
-        pending = []
+        setPending([])
         endFile(error)
         exchange?.onLoop(services.loop, error) { $0.end($1) }
         exchange = nil

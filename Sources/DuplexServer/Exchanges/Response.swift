@@ -14,7 +14,7 @@ public struct Response: Sendable {
     /// Fields that are sent behind the body, where it goes in chunks (RFC 9110 section 6.5).
     ///
     /// For those that are known only at the end see ``ResponseWriter/setTrailers(_:)``.
-    public var trailers: HTTPFields = HTTPFields()
+    public var trailers: HTTPFields
     /// The media type, apart from the other fields: most responses have no other.
     var mediaType: String?
     var otherFields: HTTPFields
@@ -32,7 +32,10 @@ public struct Response: Sendable {
             mediaType = nil
         }
     }
+}
 
+// In an extension, so that there is the initialiser that the compiler makes: one that is written makes a copy at its end.
+extension Response {
     /// Makes a response.
     ///
     /// - Parameters:
@@ -46,11 +49,8 @@ public struct Response: Sendable {
         fields: HTTPFields = HTTPFields(),
         body: ResponseBody = .none
     ) {
-        self.status = status
-        self.body = body
-        mediaType = type
-        otherFields = fields
-        if type != nil && !fields.isEmpty { otherFields[.contentType] = nil }
+        let others = type == nil || fields.isEmpty ? fields : fields.withoutContentType
+        self.init(status: status, body: body, trailers: HTTPFields(), mediaType: type, otherFields: others)
     }
 
     /// Makes a response of bytes.
@@ -81,7 +81,13 @@ public struct Response: Sendable {
 
     /// A response of plain text.
     public static func text(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(status: status, type: "text/plain; charset=utf-8", body: .text(text))
+        Response(
+            status: status,
+            body: .text(text),
+            trailers: HTTPFields(),
+            mediaType: "text/plain; charset=utf-8",
+            otherFields: HTTPFields()
+        )
     }
 
     /// A response that tells a person what was wrong: the status and a sentence.
@@ -95,6 +101,14 @@ public struct Response: Sendable {
         // The sentence may quote the request: no browser is to take it for a page.
         response.otherFields[.xContentTypeOptions] = "nosniff"
         return response
+    }
+}
+
+extension HTTPFields {
+    fileprivate var withoutContentType: HTTPFields {
+        var fields = self
+        fields[.contentType] = nil
+        return fields
     }
 }
 

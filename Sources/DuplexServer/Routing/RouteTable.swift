@@ -72,8 +72,9 @@ final class RouteTable: Sendable {
 
     private let router: Router<Resource>
     private let webSockets: Router<WebSocketEndpoint>
-    /// Paths without parameters, which are found without being taken apart.
-    private let plain: [String: Resource]
+    /// Paths without parameters, which are found without being taken apart, and what they lead to.
+    private let plainPaths: PathTable
+    private let plain: [Resource]
     /// The routes as people call them.
     private let names: [ObjectIdentifier: String]
 
@@ -111,7 +112,8 @@ final class RouteTable: Sendable {
         }
         self.router = router
         self.webSockets = webSockets
-        self.plain = plain
+        plainPaths = PathTable(Array(plain.keys))
+        self.plain = Array(plain.values)
         self.names = names
     }
 
@@ -146,7 +148,9 @@ final class RouteTable: Sendable {
     // MARK: Requests
 
     func decide(_ head: RequestHead) -> Decision {
-        if !head.hasUpgrade, let resource = plain[head.path], let endpoint = resource.endpoint(for: head.method) {
+        if !head.hasUpgrade, let number = plainPaths.number(for: head),
+            let endpoint = plain[number].endpoint(for: head.method)
+        {
             return .respond(endpoint, parameters: [:])
         }
         return find(head)
@@ -156,12 +160,13 @@ final class RouteTable: Sendable {
         guard Self.knownMethods.contains(head.method) else {
             return .refuse(.problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
         }
-        if ServerHandshake.isUpgrade(head), let match = webSockets.match(head.path) {
+        let path = head.path
+        if ServerHandshake.isUpgrade(head), let match = webSockets.match(path) {
             return .upgrade(match.value, parameters: Self.named(match.value.parameters, match.arguments))
         }
-        if head.path == "*" { return .refuse(wholeServer) }
-        if let match = router.match(head.path) { return decide(head, match) }
-        if webSockets.match(head.path) != nil { return .refuse(Self.upgradeRequired) }
+        if path == "*" { return .refuse(wholeServer) }
+        if let match = router.match(path) { return decide(head, match) }
+        if webSockets.match(path) != nil { return .refuse(Self.upgradeRequired) }
         return .refuse(.problem(.notFound, "There is nothing at this path."))
     }
 

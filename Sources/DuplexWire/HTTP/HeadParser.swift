@@ -27,7 +27,9 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
         case failed(HTTPError)
     }
 
-    private var state = State.atStart(hasSkipped: false)
+    private var state = State.atStart(hasSkipped: false) { didSet { isUntouched = false } }
+    /// Whether the state is the first one: to ask it itself would copy it.
+    private var isUntouched = true
     private var lines = LineReader()
     private var fields = HTTPFields()
     private var finishedLines = 0
@@ -39,7 +41,7 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
 
     /// Whether nothing has been taken of the head that comes next.
     var isFresh: Bool {
-        if case .atStart(hasSkipped: false) = state { lines.length == 0 } else { false }
+        isUntouched && lines.length == 0
     }
 
     /// Whether a head has begun and isn't complete.
@@ -71,6 +73,7 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
 
     private mutating func reset() {
         state = .atStart(hasSkipped: false)
+        isUntouched = true
         lines = LineReader()
         fields = HTTPFields()
         finishedLines = 0

@@ -102,6 +102,14 @@ enum HeadWriter {
     }
 
     private static func append(_ number: Int, base: Int, to bytes: inout [UInt8]) {
+        // Most bodies have a length of up to four digits, and dividing by what isn't known takes long.
+        if base == 10 && number < 10_000 {
+            if number >= 1_000 { bytes.append(0x30 + UInt8(number / 1_000)) }
+            if number >= 100 { bytes.append(0x30 + UInt8(number / 100 % 10)) }
+            if number >= 10 { bytes.append(0x30 + UInt8(number / 10 % 10)) }
+            bytes.append(0x30 + UInt8(number % 10))
+            return
+        }
         var divisor = 1
         while number / divisor >= base { divisor *= base }
         while divisor > 0 {

@@ -5,6 +5,8 @@
 struct KnownText: Sendable {
     let count: Int
     private let words: [3 of UInt64]
+    /// Which bits of the last word, or of the only one, are the text's.
+    private let lastMask: UInt64
 
     /// Makes a text of up to 24 bytes.
     init(_ text: String) {
@@ -12,6 +14,8 @@ struct KnownText: Sendable {
         precondition(bytes.count <= 24, "A known text has up to 24 bytes.")
         count = bytes.count
         words = [Self.word(bytes, 0), Self.word(bytes, 8), Self.word(bytes, 16)]
+        let rest = count == 0 ? 0 : (count - 1) % 8 + 1
+        lastMask = rest == 8 ? .max : (1 << (8 * UInt64(rest))) - 1
     }
 
     private static func word(_ bytes: [UInt8], _ start: Int) -> UInt64 {
@@ -37,14 +41,12 @@ struct KnownText: Sendable {
     private func compare(_ input: RawSpan, _ start: Int, _ fold: UInt64) -> Bool {
         guard start + count <= input.byteCount else { return false }
         var offset = 0
-        while offset < count {
-            let left = min(count - offset, 8)
-            let mask: UInt64 = left == 8 ? .max : (1 << (8 * UInt64(left))) - 1
-            let seen = input.word(at: start + offset, count: left)
-            if (seen | fold) & mask != words[offset / 8] & mask { return false }
+        while offset + 8 < count {
+            if input.littleEndianWord(at: start + offset) | fold != words[offset / 8] { return false }
             offset += 8
         }
-        return true
+        let last = input.word(at: start + offset, count: count - offset)
+        return ((last | fold) ^ words[min(offset / 8, 2)]) & lastMask == 0
     }
 }
 

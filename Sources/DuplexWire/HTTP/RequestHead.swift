@@ -7,22 +7,39 @@ public import HTTPTypes
 ///
 /// A head that was received keeps its bytes, and makes strings and fields of them when they are asked for.
 public struct RequestHead: Sendable {
-    /// The method; any token is accepted, so a server that doesn't know it answers 501.
-    public let method: HTTPRequest.Method
-    /// The version that the client speaks; its major number is 1.
-    public let version: HTTPVersion
-    /// How the end of the body is found.
-    public let framing: BodyFraming
-    /// Whether the connection may serve another request after this one (RFC 9112 section 9.3).
-    public let keepsAlive: Bool
-    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
-    public let expectsContinue: Bool
-    /// Whether there is an Upgrade field, whatever it names.
-    package let hasUpgrade: Bool
+    // One reference and nothing else: a head is handed on several times before its request is answered.
     let content: RequestHeadContent
 }
 
+/// What a server has to know of each request, beside its target, its host and its fields.
+struct RequestSummary: Sendable {
+    var method = HTTPRequest.Method.get
+    var version = HTTPVersion.http11
+    var framing = BodyFraming.none
+    var keepsAlive = true
+    var expectsContinue = false
+    var hasUpgrade = false
+}
+
 extension RequestHead {
+    /// The method; any token is accepted, so a server that doesn't know it answers 501.
+    public var method: HTTPRequest.Method { content.summary.method }
+
+    /// The version that the client speaks; its major number is 1.
+    public var version: HTTPVersion { content.summary.version }
+
+    /// How the end of the body is found.
+    public var framing: BodyFraming { content.summary.framing }
+
+    /// Whether the connection may serve another request after this one (RFC 9112 section 9.3).
+    public var keepsAlive: Bool { content.summary.keepsAlive }
+
+    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
+    public var expectsContinue: Bool { content.summary.expectsContinue }
+
+    /// Whether there is an Upgrade field, whatever it names.
+    package var hasUpgrade: Bool { content.summary.hasUpgrade }
+
     /// The request target as it was sent.
     public var target: String { content.target }
 
@@ -64,14 +81,17 @@ extension RequestHead {
     ) throws(HTTPError) {
         let parsed = try RequestTarget(target, method: method)
         let host = try Self.host(fields, target: parsed, version: version)
-        self.framing = try BodyFraming(requestFields: fields, version: version)
-        self.method = method
-        self.version = version
-        self.keepsAlive = fields.keepsAlive(version: version)
-        // An HTTP/1.0 client can't understand the answer, so its expectation is ignored.
-        self.expectsContinue = version >= .http11 && fields.hasToken("100-continue", in: .expect)
-        self.hasUpgrade = fields.contains(.upgrade)
-        self.content = RequestHeadContent(
+        let summary = RequestSummary(
+            method: method,
+            version: version,
+            framing: try BodyFraming(requestFields: fields, version: version),
+            keepsAlive: fields.keepsAlive(version: version),
+            // An HTTP/1.0 client can't understand the answer, so its expectation is ignored.
+            expectsContinue: version >= .http11 && fields.hasToken("100-continue", in: .expect),
+            hasUpgrade: fields.contains(.upgrade)
+        )
+        content = RequestHeadContent(
+            summary,
             target: target,
             path: parsed.path,
             query: parsed.query,

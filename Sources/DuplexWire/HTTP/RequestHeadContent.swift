@@ -18,16 +18,23 @@ final class RequestHeadContent: Sendable {
         var fields: Int
     }
 
+    /// An object, of which there is none as a rule: a collection that may be missing takes longer to give back.
+    private final class ParsedFields: Sendable {
+        let fields: HTTPFields
+
+        init(_ fields: HTTPFields) { self.fields = fields }
+    }
+
     /// What a head that wasn't received in one piece is made of.
     private struct Parts: Sendable {
         let target: String
+        let path: String
         let query: String?
         let host: String
         let fields: HTTPFields
     }
 
-    /// The target's path; every server asks for it.
-    let path: String
+    let summary: RequestSummary
     private let bytes: [UInt8]
     private let targetEnd: Int
     private let pathEnd: Int
@@ -35,11 +42,11 @@ final class RequestHeadContent: Sendable {
     private let hostRange: Range<Int>
     private let fieldStart: Int
     private let parts: Parts?
-    private let parsedFields = Mutex<HTTPFields?>(nil)
+    private let parsedFields = Mutex<ParsedFields?>(nil)
 
-    init(target: String, path: String, query: String?, host: String, fields: HTTPFields) {
-        self.path = path
-        parts = Parts(target: target, query: query, host: host, fields: fields)
+    init(_ summary: RequestSummary, target: String, path: String, query: String?, host: String, fields: HTTPFields) {
+        self.summary = summary
+        parts = Parts(target: target, path: path, query: query, host: host, fields: fields)
         bytes = []
         targetStart = 0
         targetEnd = 0
@@ -49,11 +56,12 @@ final class RequestHeadContent: Sendable {
     }
 
     /// - Parameters:
+    ///   - summary: what the head says.
     ///   - bytes: the whole head, checked, in which each line ends in CR LF.
     ///   - places: where what is what.
-    init(_ bytes: [UInt8], _ places: Places) {
+    init(_ summary: RequestSummary, _ bytes: [UInt8], _ places: Places) {
+        self.summary = summary
         self.bytes = bytes
-        path = Self.string(bytes, places.target.lowerBound..<places.pathEnd)
         targetStart = places.target.lowerBound
         targetEnd = places.target.upperBound
         pathEnd = places.pathEnd
@@ -64,6 +72,16 @@ final class RequestHeadContent: Sendable {
 
     var target: String { parts?.target ?? Self.string(bytes, targetStart..<targetEnd) }
 
+    /// The target's path.
+    var path: String { parts?.path ?? Self.string(bytes, targetStart..<pathEnd) }
+
+    /// Lends the path's bytes.
+    func withPath<Result>(_ body: (RawSpan) -> Result) -> Result {
+        if let path = parts?.path { return body(path.utf8.span.raw) }
+        let bytes = self.bytes
+        return body(bytes.span.raw.extracting(targetStart..<pathEnd))
+    }
+
     var query: String? {
         if let parts { return parts.query }
         return pathEnd < targetEnd ? Self.string(bytes, (pathEnd + 1)..<targetEnd) : nil
@@ -72,15 +90,17 @@ final class RequestHeadContent: Sendable {
     var host: String { parts?.host ?? Grammar.lowercased(Self.string(bytes, hostRange)) }
 
     func hasHost(of other: RequestHeadContent) -> Bool {
-        !hostRange.isEmpty && bytes[hostRange] == other.bytes[other.hostRange]
+        guard !hostRange.isEmpty, hostRange.count == other.hostRange.count else { return false }
+        let (bytes, others) = (self.bytes, other.bytes)
+        return bytes.span.raw.extracting(hostRange).hasSameBytes(as: others.span.raw.extracting(other.hostRange))
     }
 
     var fields: HTTPFields {
         if let parts { return parts.fields }
         return parsedFields.withLock { parsed in
-            if let parsed { return parsed }
+            if let parsed { return parsed.fields }
             let fields = makeFields()
-            parsed = fields
+            parsed = ParsedFields(fields)
             return fields
         }
     }

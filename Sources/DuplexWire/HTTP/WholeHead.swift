@@ -11,7 +11,8 @@ import HTTPTypes
 /// of what that one accepts.
 struct WholeHead {
     private var position: Int
-    private var method = HTTPRequest.Method.get
+    /// Which one it is of ``methods``: a number needs no counting of references where this is handed on.
+    private var method = 0
     private var places = RequestHeadContent.Places(target: 0..<0, pathEnd: 0, host: 0..<0, fields: 0)
     private var hasHost = false
     private var length: Int?
@@ -21,6 +22,7 @@ struct WholeHead {
     private var hasUpgrade = false
     private var fieldCount = 0
 
+    private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .head, .delete, .options]
     private static let get = KnownText("GET ")
     private static let post = KnownText("POST ")
     private static let put = KnownText("PUT ")
@@ -62,18 +64,16 @@ struct WholeHead {
     }
 
     private func result(_ input: RawSpan, from start: Int) -> RequestHead {
-        var bytes: [UInt8] = []
-        bytes.append(input.extracting(start..<position))
         let framing: BodyFraming = isChunked ? .chunked : length.map { $0 == 0 ? .none : .length($0) } ?? .none
-        return RequestHead(
-            method: method,
-            version: .http11,
+        let summary = RequestSummary(
+            method: Self.methods[method],
             framing: framing,
             keepsAlive: !closes,
             expectsContinue: expectsContinue,
-            hasUpgrade: hasUpgrade,
-            content: RequestHeadContent(bytes, places.moved(by: -start))
+            hasUpgrade: hasUpgrade
         )
+        let bytes = [UInt8](copying: input.extracting(start..<position))
+        return RequestHead(content: RequestHeadContent(summary, bytes, places.moved(by: -start)))
     }
 
     // MARK: The request line
@@ -99,15 +99,15 @@ struct WholeHead {
     /// One of the methods that there is a constant for, and the space behind it.
     private mutating func takeMethod(_ input: RawSpan) -> Bool {
         guard input.byteCount - position >= 8 else { return false }
-        let method: HTTPRequest.Method? =
+        // The order of `methods`.
+        let method: Int? =
             switch input.byte(at: position) {
-            case UInt8(ascii: "G"): takes(input, Self.get) ? .get : nil
+            case UInt8(ascii: "G"): takes(input, Self.get) ? 0 : nil
             case UInt8(ascii: "P"):
-                takes(input, Self.post)
-                    ? .post : takes(input, Self.put) ? .put : takes(input, Self.patch) ? .patch : nil
-            case UInt8(ascii: "H"): takes(input, Self.head) ? .head : nil
-            case UInt8(ascii: "D"): takes(input, Self.delete) ? .delete : nil
-            case UInt8(ascii: "O"): takes(input, Self.options) ? .options : nil
+                takes(input, Self.post) ? 1 : takes(input, Self.put) ? 2 : takes(input, Self.patch) ? 3 : nil
+            case UInt8(ascii: "H"): takes(input, Self.head) ? 4 : nil
+            case UInt8(ascii: "D"): takes(input, Self.delete) ? 5 : nil
+            case UInt8(ascii: "O"): takes(input, Self.options) ? 6 : nil
             default: nil
             }
         guard let method else { return false }
@@ -199,7 +199,7 @@ struct WholeHead {
     }
 
     private static func isPlainHostByte(_ byte: UInt8) -> Bool {
-        Grammar.isLetter(byte) || Grammar.isDigit(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+        Grammar.isDigit(byte) || byte == UInt8(ascii: ".") || Grammar.isLetter(byte) || byte == UInt8(ascii: "-")
     }
 
     /// Whether a comma-separated list has that member.
@@ -222,7 +222,8 @@ struct WholeHead {
         for index in value {
             let byte = input.byte(at: index)
             guard Grammar.isDigit(byte) else { return nil }
-            number = number * 10 + Int(byte - 0x30)
+            // Fifteen digits fit.
+            number = number &* 10 &+ Int(byte &- 0x30)
         }
         return number
     }

@@ -302,6 +302,19 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         if case .idle = output, !isMidHead { input = .over }
     }
 
+    /// How a connection goes on, asked behind all that was done.
+    public struct Standing: Sendable, Hashable {
+        /// As of ``HTTPServerSession/hasEnded``.
+        public let hasEnded: Bool
+        /// As of ``HTTPServerSession/leavesBody``.
+        public let leavesBody: Bool
+        /// As of ``HTTPServerSession/deadline``.
+        public let deadline: Instant?
+    }
+
+    /// How the connection goes on: ``hasEnded``, ``leavesBody`` and ``deadline`` at once, as each request asks for them.
+    public var standing: Standing { Standing(hasEnded: hasEnded, leavesBody: leavesBody, deadline: deadline) }
+
     // MARK: Time
 
     /// When ``timeOut(now:)`` is to be asked; nil while nobody waits for the client.

@@ -6,7 +6,7 @@ public import HTTPTypes
 /// The lines that a response begins with: its status, Date and Content-Type.
 ///
 /// Many responses have the same ones, as long as it is the same second: a server makes them once.
-public struct ResponseStart: Sendable {
+public final class ResponseStart: Sendable {
     /// The status; a final one, 200 to 999, for a response that has a body.
     public let status: HTTPResponse.Status
     /// The value of Content-Type; nil for none.
