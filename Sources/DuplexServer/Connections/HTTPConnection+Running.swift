@@ -98,10 +98,15 @@ extension HTTPConnection {
     }
 
     /// Sends a piece that the app has written.
-    func writePiece(_ piece: [UInt8]) throws(HTTPError) {
-        guard stage == .serving else { return }
+    ///
+    /// - Returns: whether it goes out.
+    func writePiece(_ piece: [UInt8]) throws(HTTPError) -> Bool {
+        guard stage == .serving else { return false }
         var bytes = services.takeScratch()
-        guard try session.beginPiece(piece.count, into: &bytes) else { return write(&bytes) }
+        guard try session.beginPiece(piece.count, into: &bytes) else {
+            write(&bytes)
+            return false
+        }
         if piece.count < 4_096 {
             bytes.append(piece.span.raw)
         } else {
@@ -109,5 +114,6 @@ extension HTTPConnection {
         }
         session.endPiece(into: &bytes)
         write(&bytes)
+        return true
     }
 }

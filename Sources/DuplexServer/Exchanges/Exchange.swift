@@ -15,8 +15,10 @@ protocol ExchangeCarrier: AnyObject {
     /// The app has taken what there was of the body, or has enough for now.
     func setReadingBody(_ isReading: Bool)
     /// Sends a piece of the response's body.
-    func writePiece(_ piece: [UInt8]) throws(HTTPError)
-    /// Whether so much waits for the client that the writer should, too.
+    ///
+    /// - Returns: whether it goes out: in answer to HEAD none does.
+    func writePiece(_ piece: [UInt8]) throws(HTTPError) -> Bool
+    /// Whether so much waits for the client that the writer should, too, or nothing can be sent to it any more.
     var isBehind: Bool { get }
 }
 
@@ -161,10 +163,15 @@ actor Exchange {
     /// Sends a piece of the response, and waits while the client is behind.
     func write(_ piece: [UInt8]) async throws {
         if let failure { throw failure }
-        try carrier.value.writePiece(piece)
+        let goesOut = try carrier.value.writePiece(piece)
         if let failure { throw failure }
-        guard carrier.value.isBehind else { return }
-        try await waitForClient()
+        if carrier.value.isBehind {
+            try await waitForClient()
+        } else if !goesOut {
+            // No client ever holds this writer back, who may have no end.
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     /// Waits until what is on its way to the client has become little.

@@ -12,6 +12,7 @@ public struct ResponseWriter: Sendable {
     /// Writes a piece.
     ///
     /// Returns once the connection has taken it, and waits while more than 64 KiB are on their way to a client that is slow.
+    /// To a client that is fast, too, it waits a moment every 1 MiB, so that others on the loop have their turn.
     ///
     /// - Parameter bytes: the piece; an empty one does nothing.
     /// - Throws: `CancellationError` when the client has gone or the task is cancelled; `HTTPError` with `wrongLength` when

@@ -22,6 +22,7 @@ extension Channel {
             }
             return
         }
+        for piece in pieces { sentAtOnce += piece.count }
         let buffer = takeOutput()
         guard !isFull else {
             for piece in pieces { buffer.append(piece.span.raw) }

@@ -41,6 +41,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
     var isKnownFull = false
     var closeTimer: TimerID?
+    /// How many bytes were handed to the socket outside of flushes, since the last one.
+    var sentAtOnce = 0
 
     /// Output waits above this many bytes: whoever writes should stop.
     var highWaterMark = 64 * 1_024
@@ -51,6 +53,11 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
 
     /// From how many bytes on what was received is handed on at once; see ``LoopCore/hasLargeInput``.
     private static let largeInput = 16 * 1_024
+
+    /// How much may be sent at once before everybody else on the loop has a turn: 1 MiB.
+    ///
+    /// A socket whose peer reads as fast as this side writes is never full, and whoever writes to it would never wait.
+    private static let fairShare = 1_024 * 1_024
 
     /// How long a peer may go on sending to a side that has closed.
     static let lingerTime = Duration.seconds(2)
@@ -212,6 +219,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// For large payloads.
     package func writeNow(_ bytes: RawSpan) {
         guard canWrite else { return missOutput() }
+        sentAtOnce += bytes.byteCount
         if let tls { return writeNow(bytes, tls) }
         let buffer = takeOutput()
         guard !isFull else {
@@ -240,11 +248,17 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
         }
     }
 
-    /// Whether what waits is above the high-water mark; when it was, the handler hears of `outputDrained` later.
+    /// Whether what waits is above the high-water mark, or so much was sent at once that others are to have a turn; when it
+    /// was, the handler hears of `outputDrained` later.
     package var isAboveHighWaterMark: Bool {
-        let isAbove = queuedBytes > highWaterMark
-        if isAbove { waitsForDrain = true }
-        return isAbove
+        if queuedBytes > highWaterMark {
+            waitsForDrain = true
+            return true
+        }
+        guard sentAtOnce > Self.fairShare else { return false }
+        waitsForDrain = true
+        planFlush()
+        return true
     }
 
     /// Whether what is written is sent: nothing has failed, and this side hasn't ended the stream.
@@ -287,6 +301,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
 
     package func flush() {
         isFlushPlanned = false
+        sentAtOnce = 0
         guard isOpen else { return }
         if let code = state.sendFailure {
             if !outlivesSendFailure() { after(.failed(code)) }

@@ -241,6 +241,35 @@ import Testing
         }
     }
 
+    @Test("A response without an end keeps nobody else on the loop waiting, to a fast client or where no body goes out")
+    func endless() async throws {
+        let group = try EventLoopGroup(loops: 1)
+        try await withServer { server in
+            server.group = group
+            server.get("/endless") { _ in
+                Response { writer in
+                    while true { try await writer.write([UInt8](repeating: 0, count: 65_536)) }
+                }
+            }
+            server.get("/other") { _ in "still here" }
+        } _: { address in
+            let head = try await RawPeer.connect(to: address)
+            try await head.send("HEAD /endless HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try await head.readHead()
+            let fast = try await RawPeer.connect(to: address)
+            try await fast.send("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try await fast.readHead()
+            let reading = Task { while true { _ = try await fast.read(exactly: 65_536) } }
+            let other = try await RawPeer.connect(to: address)
+            for _ in 0..<20 {
+                #expect(try await other.response(to: "GET /other HTTP/1.1\r\nHost: a\r\n\r\n").text == "still here")
+            }
+            for peer in [head, fast] { await peer.reset() }
+            _ = await reading.result
+        }
+        await group.stop()
+    }
+
     @Test("A handler that reads a body learns that its client has gone, and so does one that writes")
     func goneInBody() async throws {
         let (ends, end) = AsyncStream<String>.makeStream()

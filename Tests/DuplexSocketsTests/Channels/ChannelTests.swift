@@ -110,6 +110,28 @@ import Testing
         }
     }
 
+    @Test("Whoever sends more than 1 MiB at once is to let others have a turn, though the socket takes all of it")
+    func fairShare() async throws {
+        try await withChannel { fixture, events in
+            let far = fixture.far
+            let (sent, isWaiting) = try await fixture.run { channel in
+                var sent = 0
+                while sent < 4 << 20, !channel.isAboveHighWaterMark {
+                    channel.writeNow([UInt8](repeating: 7, count: 32 << 10).span.raw)
+                    sent += 32 << 10
+                    var left = 32 << 10
+                    while left > 0, let bytes = Descriptors.read(far), !bytes.isEmpty { left -= bytes.count }
+                }
+                return (sent, channel.queuedBytes > 0)
+            }
+            #expect(sent == (1 << 20) + (32 << 10) && !isWaiting)
+            let told = await next(events)
+            #expect(told == .drained)
+            let isAbove = try await fixture.run { $0.isAboveHighWaterMark }
+            #expect(!isAbove)
+        }
+    }
+
     @Test("A channel is stuck when its socket was full already the last time, and has taken nothing since")
     func stuck() async throws {
         try await withChannel { fixture, events in
