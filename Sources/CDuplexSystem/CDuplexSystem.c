@@ -9,6 +9,20 @@
 #include <signal.h>
 #include <time.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#elif defined(__APPLE__)
+#include <malloc/malloc.h>
+#endif
+
+void cduplex_return_memory(void) {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#elif defined(__APPLE__)
+    malloc_zone_pressure_relief(NULL, 0);
+#endif
+}
+
 #if defined(__linux__)
 
 #include <sys/sendfile.h>

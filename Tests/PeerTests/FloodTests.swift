@@ -156,9 +156,38 @@ extension PeerTests {
             }
         }
 
+        @Test("What was held for clients that never read goes back to the system when they have gone", .timeLimit(.minutes(2)))
+        func givenBack() async throws {
+            try await DuplexServe.withRunning(["--quiet"]) { server in
+                let memory = try server.residentMemory()
+                let held = try Self.heldForNeverReading(server) - memory
+                #expect(held > 8 << 20, "it holds \(held / 1_024) KiB for them")
+                // Half a request gets its 408 after ten seconds of the server's; the memory has gone back five earlier.
+                let clock = SharedConnection(try RawConnection(port: server.port, source: 1))
+                clock.value.send(Array("GET / HTTP/1.1\r\n".utf8))
+                try await onThreads(1) { _ in
+                    let answer = String(decoding: clock.value.receiveToEnd(), as: UTF8.self)
+                    #expect(answer.hasPrefix("HTTP/1.1 408"))
+                }
+                let left = try server.residentMemory() - memory
+                #expect(left < DuplexServe.memoryTolerance, "\(left / 1_024) KiB of \(held / 1_024) are left")
+            }
+        }
+
+        /// What the server's memory is with ten clients that don't read messages of a megabyte; they are closed then.
+        private static func heldForNeverReading(_ server: DuplexServe) throws -> Int {
+            let connections = try stuff(server, count: 10, messageSize: 1_000_000)
+            for connection in connections { connection.value.resetOnClose() }
+            return try server.residentMemory()
+        }
+
         /// Opens connections that send messages and never read what comes back, until nothing more is taken.
-        private static func stuff(_ server: DuplexServe, count: Int) throws -> [SharedConnection] {
-            let message = frame(0x82, [UInt8](repeating: 0x5A, count: 60_000))
+        private static func stuff(
+            _ server: DuplexServe,
+            count: Int,
+            messageSize: Int = 60_000
+        ) throws -> [SharedConnection] {
+            let message = frame(0x82, [UInt8](repeating: 0x5A, count: messageSize))
             let most = 64 << 20
             return try (0..<count).map { number in
                 let connection = SharedConnection(try RawConnection(port: server.port, source: UInt8(1 + number)))

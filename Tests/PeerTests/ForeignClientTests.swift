@@ -8,8 +8,9 @@ import Testing
 
 /// Tests with programs that others wrote.
 ///
-/// One at a time, for they have the whole machine to keep busy.
-@Suite(.serialized)
+/// Of each suite one test at a time, for they have much to keep busy; suites run beside one another, as most of each is
+/// waiting for a process.
+@Suite
 enum PeerTests {}
 
 extension PeerTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// What Swift's modules leave out. Everywhere: the identity of the current task. Linux: epoll, netlink, eventfd, timerfd, getrandom,
+// What Swift's modules leave out. Everywhere: the identity of the current task, giving memory back. Linux: epoll, netlink, eventfd, timerfd, getrandom,
 // sendfile and accept4; the code that needs these is compiled on Linux only.
 
 #ifndef CDUPLEX_SYSTEM_H
@@ -18,6 +18,10 @@ __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 /// The address of the task that the calling thread runs; 0 outside of tasks. What `withUnsafeCurrentTask` and `==` tell
 /// through a thousand instructions.
 static inline uintptr_t cduplex_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
+
+/// Gives the memory that the allocator holds and nobody has back to the system: malloc_trim(3), and what macOS has for it;
+/// with other C libraries it does nothing.
+void cduplex_return_memory(void);
 
 #if defined(__linux__)
 

@@ -255,7 +255,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
             waitsForDrain = true
             return true
         }
-        guard sentAtOnce > Self.fairShare else { return false }
+        // Where something waits, the socket is full, and the end of the turn is no reason to wait for it.
+        guard sentAtOnce > Self.fairShare, queuedBytes == 0 else { return false }
         waitsForDrain = true
         planFlush()
         return true

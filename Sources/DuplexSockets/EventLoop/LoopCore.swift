@@ -72,6 +72,8 @@ package final class LoopCore {
     var stepBegan: Int64 = 0
     var stepThreshold = Int64.max
     var steps = StepWatch()
+    /// When memory goes back to the system, in nanoseconds; the end of time while nothing has been left behind.
+    private var memoryReturn = Int64.max
     private var stopObservers: [ObjectIdentifier: any StopObserver] = [:]
 
     /// The token of the descriptor by which other threads wake the loop.
@@ -120,6 +122,10 @@ package final class LoopCore {
         watched[Int(descriptor)].handler = nil
         watched[Int(descriptor)].generation &+= 1
         watchedCount -= 1
+        // A time that is moved passes at once.
+        if memoryReturn == .max && !clock.isManual {
+            memoryReturn = now.advanced(by: FreedMemory.delay).nanoseconds
+        }
     }
 
     private func token(_ descriptor: Int32) -> UInt64 {
@@ -198,6 +204,10 @@ package final class LoopCore {
         if case .manual(let time) = clock { move(time) }
         turnBegan = clock.now()
         if watchesSteps { stepBegan = clock.isManual ? Instant.coarse().nanoseconds : turnBegan.nanoseconds }
+        if turnBegan.nanoseconds >= memoryReturn {
+            memoryReturn = .max
+            FreedMemory.giveBack()
+        }
         var isWoken = false
         for event in events {
             if event.token == Self.wakeupToken { isWoken = true } else { dispatch(event) }
@@ -291,7 +301,10 @@ package final class LoopCore {
     private var pollLimit: PollLimit {
         if hasWork { return .now }
         if clock.isManual { return moves.isEmpty ? .never : .now }
-        return timers.nextInstant.map { .until($0) } ?? .never
+        guard let next = timers.nextInstant else {
+            return memoryReturn == .max ? .never : .until(Instant(nanoseconds: memoryReturn))
+        }
+        return .until(min(next, Instant(nanoseconds: memoryReturn)))
     }
 
     // MARK: A time that is moved
