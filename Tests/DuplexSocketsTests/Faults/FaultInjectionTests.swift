@@ -12,7 +12,7 @@ import Testing
 /// no descriptor stays open, nothing hangs, and the other connections go on.
 ///
 /// Each test has a process of its own, in which nobody else opens descriptors.
-@Suite(.serialized) struct FaultInjectionTests {
+@Suite struct FaultInjectionTests {
     typealias Transport = FaultScenario.Transport
 
     /// How a call is made to fail, and whether somebody has to be told.
