@@ -156,7 +156,10 @@ extension PeerTests {
             }
         }
 
-        @Test("What was held for clients that never read goes back to the system when they have gone", .timeLimit(.minutes(2)))
+        @Test(
+            "What was held for clients that never read goes back to the system when they have gone",
+            .timeLimit(.minutes(2))
+        )
         func givenBack() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in
                 let memory = try server.residentMemory()

@@ -9,7 +9,9 @@ import Synchronization
 /// glibc keeps what is freed between two blocks that aren't: twenty clients that never read had left 20 to 30 MB with the
 /// process when they were gone.
 enum FreedMemory {
-    /// How long behind the end of a connection: 5 s. The ends of all that time are dealt with at once.
+    /// How long behind the end of a connection: 5 s.
+    ///
+    /// What others leave behind until then goes with it.
     static let delay = Duration.seconds(5)
 
     private static let isUnderWay = Atomic<Bool>(false)
