@@ -164,7 +164,7 @@ extension PeerTests {
             try await DuplexServe.withRunning(["--quiet"]) { server in
                 let memory = try server.residentMemory()
                 let held = try Self.heldForNeverReading(server) - memory
-                #expect(held > 8 << 20, "it holds \(held / 1_024) KiB for them")
+                #expect(held > 24 << 20, "it holds \(held / 1_024) KiB for them")
                 // Half a request gets its 408 after ten seconds of the server's; the memory has gone back five earlier.
                 let clock = SharedConnection(try RawConnection(port: server.port, source: 1))
                 clock.value.send(Array("GET / HTTP/1.1\r\n".utf8))
@@ -173,13 +173,15 @@ extension PeerTests {
                     #expect(answer.hasPrefix("HTTP/1.1 408"))
                 }
                 let left = try server.residentMemory() - memory
-                #expect(left < DuplexServe.memoryTolerance, "\(left / 1_024) KiB of \(held / 1_024) are left")
+                // What the server needs once for its first clients is in it.
+                let most = max(8 << 20, DuplexServe.memoryTolerance)
+                #expect(left < most, "\(left / 1_024) KiB of \(held / 1_024) are left")
             }
         }
 
-        /// What the server's memory is with ten clients that don't read messages of a megabyte; they are closed then.
+        /// What the server's memory is with twenty clients that don't read messages of a megabyte; they are closed then.
         private static func heldForNeverReading(_ server: DuplexServe) throws -> Int {
-            let connections = try stuff(server, count: 10, messageSize: 1_000_000)
+            let connections = try stuff(server, count: 20, messageSize: 1_000_000)
             for connection in connections { connection.value.resetOnClose() }
             return try server.residentMemory()
         }

@@ -161,9 +161,9 @@ final class HTTPConnection {
     }
 
     private func setPending(_ bytes: [UInt8], from start: Int = 0) {
-        pending = bytes
-        pendingStart = start
         hasPending = start < bytes.count
+        pending = hasPending ? bytes : []
+        pendingStart = hasPending ? start : 0
     }
 
     /// Goes on with what was pipelined.

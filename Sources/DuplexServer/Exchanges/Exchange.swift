@@ -16,7 +16,7 @@ protocol ExchangeCarrier: AnyObject {
     func setReadingBody(_ isReading: Bool)
     /// Sends a piece of the response's body.
     ///
-    /// - Returns: whether it goes out: in answer to HEAD none does.
+    /// - Returns: whether it goes out: an empty one doesn't.
     func writePiece(_ piece: [UInt8]) throws(HTTPError) -> Bool
     /// Whether so much waits for the client that the writer should, too, or nothing can be sent to it any more.
     var isBehind: Bool { get }
@@ -165,12 +165,12 @@ actor Exchange {
         if let failure { throw failure }
         let goesOut = try carrier.value.writePiece(piece)
         if let failure { throw failure }
-        if carrier.value.isBehind {
-            try await waitForClient()
-        } else if !goesOut {
+        if !goesOut {
             // No client ever holds this writer back, who may have no end.
             try Task.checkCancellation()
             await Task.yield()
+        } else if carrier.value.isBehind {
+            try await waitForClient()
         }
     }
 

@@ -68,6 +68,7 @@ extension Channel {
         carrier.close()
         state.close()
         output?.removeAll()
+        sentAtOnce = 0
         returnOutput()
         tls?.stop(core)
         tls = nil

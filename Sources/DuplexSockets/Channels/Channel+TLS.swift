@@ -226,11 +226,13 @@ extension Channel {
         if wire.count > 0 { tls.wire = consume wire } else { core.giveOutput(wire) }
     }
 
-    /// Goes on reading after a send has failed, as long as nothing was lost that somebody wrote.
+    /// Goes on reading after a send has failed, as long as nothing was lost that somebody wrote, and nobody waits to write.
     ///
     /// - Returns: whether the failure can wait.
     func outlivesSendFailure() -> Bool {
-        guard let tls, tls.stage == .open, case .muted = state.output, queuedBytes == 0 else { return false }
+        guard let tls, tls.stage == .open, case .muted = state.output, queuedBytes == 0, !waitsForDrain else {
+            return false
+        }
         if isReading { _ = deliverRest(tls) }
         return true
     }

@@ -41,7 +41,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
     var isKnownFull = false
     var closeTimer: TimerID?
-    /// How many bytes were handed to the socket outside of flushes, since the last one.
+    /// How many bytes were written to go out at once, since the last flush.
     var sentAtOnce = 0
 
     /// Output waits above this many bytes: whoever writes should stop.
@@ -255,8 +255,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
             waitsForDrain = true
             return true
         }
-        // Where something waits, the socket is full, and the end of the turn is no reason to wait for it.
-        guard sentAtOnce > Self.fairShare, queuedBytes == 0 else { return false }
+        // A socket that is full says itself when it has room.
+        guard sentAtOnce > Self.fairShare, !isFull else { return false }
         waitsForDrain = true
         planFlush()
         return true

@@ -205,8 +205,8 @@ package final class LoopCore {
         turnBegan = clock.now()
         if watchesSteps { stepBegan = clock.isManual ? Instant.coarse().nanoseconds : turnBegan.nanoseconds }
         if turnBegan.nanoseconds >= memoryReturn {
-            memoryReturn = .max
-            FreedMemory.giveBack()
+            let hasBegun = FreedMemory.giveBack(turnBegan)
+            memoryReturn = hasBegun ? .max : turnBegan.advanced(by: FreedMemory.delay).nanoseconds
         }
         var isWoken = false
         for event in events {

@@ -241,7 +241,7 @@ import Testing
         }
     }
 
-    @Test("A response without an end keeps nobody else on the loop waiting, to a fast client or where no body goes out")
+    @Test("A response without an end keeps nobody else on the loop waiting, nor does one of nothing but empty pieces")
     func endless() async throws {
         let group = try EventLoopGroup(loops: 1)
         try await withServer { server in
@@ -251,11 +251,12 @@ import Testing
                     while true { try await writer.write([UInt8](repeating: 0, count: 65_536)) }
                 }
             }
+            server.get("/empty") { _ in Response { writer in while true { try await writer.write([]) } } }
             server.get("/other") { _ in "still here" }
         } _: { address in
-            let head = try await RawPeer.connect(to: address)
-            try await head.send("HEAD /endless HTTP/1.1\r\nHost: a\r\n\r\n")
-            _ = try await head.readHead()
+            let empty = try await RawPeer.connect(to: address)
+            try await empty.send("GET /empty HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try await empty.readHead()
             let fast = try await RawPeer.connect(to: address)
             try await fast.send("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")
             _ = try await fast.readHead()
@@ -264,7 +265,7 @@ import Testing
             for _ in 0..<20 {
                 #expect(try await other.response(to: "GET /other HTTP/1.1\r\nHost: a\r\n\r\n").text == "still here")
             }
-            for peer in [head, fast] { await peer.reset() }
+            for peer in [empty, fast] { await peer.reset() }
             _ = await reading.result
         }
         await group.stop()
