@@ -13,7 +13,8 @@ extension Socket {
     ///
     /// Returns once the bytes are sent or wait behind less than the high-water mark (64 KiB unless told otherwise): a slow
     /// peer slows the writer down. Cancelling or timing out ends the wait; the bytes were taken over by then and still go
-    /// out. Behind a file, it waits for the file.
+    /// out. Behind a file, it waits for the file. To a fast peer it waits a moment every 1 MiB, so that others on the loop
+    /// have their turn.
     ///
     /// - Parameters:
     ///   - bytes: what to write.

@@ -34,7 +34,7 @@ extension WebSocket {
     ///   - bytes: the payload, copied before the call returns; of a text it must be UTF-8, which isn't checked again.
     ///   - kind: text or binary.
     ///   - compress: as of ``send(_:compress:)``.
-    /// - Returns: whether what waits is below the high-water mark (64 KiB).
+    /// - Returns: whether more may be sent in this turn of the loop: as ``enqueue(_:_:)``.
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind, compress: Bool) -> Bool {
         if let streams, streams.writer != nil { return hold(kind, bytes, compress, streams) }

@@ -54,7 +54,7 @@ extension WebSocket {
     /// the message is dropped.
     ///
     /// - Parameter message: the message.
-    /// - Returns: whether what waits is below the high-water mark (64 KiB): as ``enqueue(_:_:)``.
+    /// - Returns: whether more may be sent in this turn of the loop: as ``enqueue(_:_:)``.
     @discardableResult
     public func enqueue(_ message: PreparedMessage) -> Bool {
         // In the middle of a message in pieces it waits, as every other does.

@@ -11,7 +11,7 @@ extension WebSocket {
     /// Sends a message.
     ///
     /// Returns once the message is sent or waits behind less than the high-water mark (64 KiB): a slow peer slows the
-    /// sender down. Messages of several tasks stay whole and go out in the order of the calls. Cancelling ends the wait;
+    /// sender down. To a fast one it waits a moment every 1 MiB, so that others on the loop have their turn. Messages of several tasks stay whole and go out in the order of the calls. Cancelling ends the wait;
     /// the message was taken over by then and still goes out.
     ///
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once either side has begun to close, or with what
@@ -60,13 +60,15 @@ extension WebSocket {
 
     /// Queues a message to be sent at the end of the loop's turn; for synchronous handlers.
     ///
-    /// Nothing holds the caller back: watch ``queuedBytes``, and hold back until ``WebSocketHandler/drained(_:)`` when
-    /// the result is false. Once either side has begun to close, the message is dropped.
+    /// Nothing holds the caller back: hold back until ``WebSocketHandler/drained(_:)`` when the result is false, and watch
+    /// ``queuedBytes`` to tell a slow peer, whose queue grows, from a turn in which much was sent. Once either side has
+    /// begun to close, the message is dropped.
     ///
     /// - Parameters:
     ///   - bytes: the payload, copied before the call returns; of a text it must be UTF-8, which isn't checked again.
     ///   - kind: text or binary.
-    /// - Returns: whether what waits is below the high-water mark (64 KiB).
+    /// - Returns: whether what waits is below the high-water mark (64 KiB), and no more than 1 MiB was sent at once in this
+    ///   turn of the loop.
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind) -> Bool {
         if let streams, streams.writer != nil { return hold(kind, bytes, nil, streams) }
