@@ -63,8 +63,9 @@ import Testing
         func bind(_ address: SocketAddress, sharesPort: Bool) throws(SocketError) -> Int32 {
             if !address.isIPv6 && !sharesPort { attempts += 1 }
             if address.isIPv6 && remaining > 0 {
-                remaining -= 1
+                // Where another process has this port on ::1, the attempt fails by itself and doesn't count.
                 descriptors.append(try ListeningSockets.bound(address, sharesPort: false))
+                remaining -= 1
                 #expect(Glibc.listen(descriptors[descriptors.count - 1], 1) == 0)
             }
             return try ListeningSockets.bound(address, sharesPort: sharesPort)
@@ -78,7 +79,8 @@ import Testing
     @Test(
         "A port that the system chose and somebody has on ::1 is given up for another",
         arguments: [1, 2],
-        [1, ListeningSockets.portAttempts - 1]
+        // Four attempts are left for ports that a real rival has.
+        [1, ListeningSockets.portAttempts - 5]
     )
     func chosenPortTaken(loops: Int, times: Int) throws {
         let rival = Rival(times: times)
