@@ -30,6 +30,8 @@ extension OutputRawSpan {
     /// Appends a copy of the bytes; traps when there is no room for them.
     @inlinable
     package mutating func append(_ bytes: RawSpan) {
+        // An array without elements is one for all threads, and appending nothing would write its count.
+        if bytes.isEmpty { return }
         precondition(bytes.byteCount <= freeCapacity, "An output span is too small for what is written to it.")
         // Within the room that was just checked, and for the length of the call.
         unsafe withUnsafeMutableBytes { target, count in
@@ -52,6 +54,8 @@ extension Array where Element == UInt8 {
     /// Appends a copy of the bytes of the span.
     @inlinable
     package mutating func append(_ bytes: RawSpan) {
+        // An array without elements is one for all threads, and appending nothing would write its count.
+        if bytes.isEmpty { return }
         // As a sequence of bytes it would cost three times as much where there are few.
         append(addingCapacity: bytes.byteCount) { output in
             unsafe output.withUnsafeMutableBufferPointer { target, count in
