@@ -284,23 +284,7 @@ enum Census {
     }
 
     private static func count() -> Count {
-        let loops = entries(of: "/proc/self/task").filter { thread in
-            name(of: thread).hasPrefix("duplex-")
-        }
-        return Count(descriptors: entries(of: "/proc/self/fd").map(target).sorted(), loops: loops.count)
-    }
-
-    private static func entries(of directory: String) -> [String] {
-        guard let stream = unsafe opendir(directory) else { return [] }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
+        Count(descriptors: ThreadCensus.entries(of: "/proc/self/fd").map(target).sorted(), loops: ThreadCensus.loops())
     }
 
     /// What kind of thing a descriptor is, without its number.
@@ -312,14 +296,6 @@ enum Census {
         let text = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let kind = text.hasPrefix("anon_inode:") ? text : String(text.prefix { $0 != ":" })
         return kind.replacing(" (deleted)", with: "")
-    }
-
-    private static func name(of thread: String) -> String {
-        guard let file = unsafe fopen("/proc/self/task/\(thread)/comm", "r") else { return "" }
-        defer { unsafe fclose(file) }
-        var buffer = [CChar](repeating: 0, count: 32)
-        guard unsafe fgets(&buffer, Int32(buffer.count), file) != nil else { return "" }
-        return String(decoding: buffer.prefix { $0 > 32 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Says what was found and ends the process: in order, as the output of one that fails isn't handed on.

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if DEBUG && os(Linux)
+import DuplexTestProcesses
 import Glibc
 import Logging
 import Synchronization
@@ -58,6 +59,7 @@ struct FaultScenario {
         watchdog.watch("\(transport) \(name)")
         defer { watchdog.rest() }
         let before = DescriptorCensus.sockets()
+        let threads = ThreadCensus.loops()
         let plan = FaultPlan()
         let group = try plan.run { try EventLoopGroup(loops: 2) }
         let bystander = try await Bystander(group)
@@ -80,6 +82,9 @@ struct FaultScenario {
         await group.stop()
         if await !DescriptorCensus.comesBack(to: before) {
             outcome.faults.append("descriptors are left: \(before) before, \(DescriptorCensus.sockets()) after")
+        }
+        if await !comesTrue(within: .seconds(10), { ThreadCensus.loops() <= threads }) {
+            outcome.faults.append("\(ThreadCensus.loops() - threads) threads of loops are left")
         }
         // The census doesn't count files.
         if TestFile(path: path, descriptor: -1).openCount > 0 { outcome.faults.append("the file is left open") }
@@ -265,13 +270,8 @@ final class Watchdog: Sendable {
 enum DescriptorCensus {
     /// How many there are of each kind, besides files.
     static func sockets() -> [String: Int] {
-        guard let stream = unsafe opendir("/proc/self/fd") else { return [:] }
-        defer { unsafe closedir(stream) }
         var counts: [String: Int] = [:]
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+        for name in ThreadCensus.entries(of: "/proc/self/fd") {
             var buffer = [CChar](repeating: 0, count: 256)
             let length = unsafe readlink("/proc/self/fd/" + name, &buffer, buffer.count)
             let target = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
