@@ -97,10 +97,15 @@ struct ChatRoomTests {
             _ = try await fast.receive()
             let text = String(repeating: "✓", count: ChatContract.textLimit)
             var sent = 0
-            while sent < 100_000 {
-                try await fast.send(#"{"name":"fast","text":"\#(text)"}"#)
-                sent += 1
-                if try await fast.receive() == #"{"people":1}"# { break }
+            var isAlone = false
+            while !isAlone && sent < 100_000 {
+                // Many at a time: where the machine is busy each wait is long.
+                for _ in 0..<20 { try await fast.send(#"{"name":"fast","text":"\#(text)"}"#) }
+                sent += 20
+                var received = 0
+                while received < 20 {
+                    if try await fast.receive() == #"{"people":1}"# { isAlone = true } else { received += 1 }
+                }
             }
             // Without the bound it would go on for ever.
             #expect(sent < 100_000)
