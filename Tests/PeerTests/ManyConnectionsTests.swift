@@ -20,7 +20,7 @@ extension PeerTests {
         private static let isAllowed = DescriptorLimit.hard >= 13_000
 
         /// The server pings every 20 seconds, and wants a sign of life within as many.
-        private static let isFast = !DuplexServe.isSanitized
+        private static let isFast = !Sanitizer.isPresent
 
         @Test(
             "10,000 connections are served with 11,000 descriptors; those beyond wait until others leave",

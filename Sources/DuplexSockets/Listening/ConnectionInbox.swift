@@ -10,7 +10,7 @@ import Synchronization
 final class ConnectionInbox: Sendable {
     private struct State {
         var sockets: Deque<Socket> = []
-        var waiter: CheckedContinuation<Socket?, Never>?
+        var waiter: CheckedContinuation<Void, Never>?
         var isClosed = false
     }
 
@@ -29,31 +29,28 @@ final class ConnectionInbox: Sendable {
 
     /// Adds a connection; one that comes after ``close()`` is dropped, which closes it, and so is one that finds as many
     /// again as there is room for: they were accepted before the inbox was full, and came through their handshakes since.
+    ///
+    /// Also one that is waited for goes through the lock, which orders its making before its use where a sanitizer sees it.
     func push(_ socket: Socket) {
-        let waiter = state.withLock { state -> CheckedContinuation<Socket?, Never>? in
-            if state.isClosed { return nil }
-            if let waiter = state.waiter {
-                state.waiter = nil
-                return waiter
-            }
-            if state.sockets.count < 2 * capacity { state.sockets.append(socket) }
-            return nil
+        let waiter = state.withLock { state in
+            if !state.isClosed && state.sockets.count < 2 * capacity { state.sockets.append(socket) }
+            return state.waiter.take()
         }
-        waiter?.resume(returning: socket)
+        waiter?.resume()
     }
 
     /// The next connection; `nil` once the task is cancelled or the inbox closed.
     func next() async -> Socket? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (isDone, socket) = state.withLock { state -> (Bool, Socket?) in
-                    if state.isClosed || Task.isCancelled { return (true, nil) }
-                    if let socket = state.sockets.popFirst() { return (true, socket) }
+                let isReady = state.withLock { state in
+                    if state.isClosed || Task.isCancelled || !state.sockets.isEmpty { return true }
                     state.waiter = continuation
-                    return (false, nil)
+                    return false
                 }
-                if isDone { continuation.resume(returning: socket) }
+                if isReady { continuation.resume() }
             }
+            return state.withLock { $0.isClosed || Task.isCancelled ? nil : $0.sockets.popFirst() }
         } onCancel: {
             close()
         }
@@ -63,13 +60,10 @@ final class ConnectionInbox: Sendable {
     func close() {
         let (waiter, sockets) = state.withLock { state in
             state.isClosed = true
-            defer {
-                state.waiter = nil
-                state.sockets = []
-            }
-            return (state.waiter, state.sockets)
+            defer { state.sockets = [] }
+            return (state.waiter.take(), state.sockets)
         }
-        waiter?.resume(returning: nil)
+        waiter?.resume()
         _ = sockets
     }
 }

@@ -162,11 +162,18 @@ struct ServeTests {
     func nobodyReadsErrors() async throws {
         let (server, port) = try await Self.start(["--loops", "1", "--log-level", "debug"])
         // What is logged of them is several times what a pipe has room for.
-        for _ in 0..<600 {
-            let socket = try await Socket.connect(to: .host("localhost", port: port))
-            try await socket.write(Self.upgrade)
-            _ = try await socket.read()
-            await socket.reset()
+        try await withThrowingTaskGroup(of: Void.self) { clients in
+            for _ in 0..<20 {
+                clients.addTask {
+                    for _ in 0..<30 {
+                        let socket = try await Socket.connect(to: .host("localhost", port: port))
+                        try await socket.write(Self.upgrade)
+                        _ = try await socket.read()
+                        await socket.reset()
+                    }
+                }
+            }
+            try await clients.waitForAll()
         }
         let socket = try await WebSocket.connect(to: "ws://localhost:\(port)/")
         try await socket.send("still there?")

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#endif
 
 /// The built command, serving in a process of its own: its memory and its descriptors are the server's alone.
 struct DuplexServe {
@@ -64,14 +61,7 @@ struct DuplexServe {
     ///
     /// In a build with a sanitizer the memory includes what the sanitizer keeps about it, several times as much, and what
     /// was freed and is kept for a while to find uses of it: 16 MiB of that (scripts/sanitize).
-    static var memoryTolerance: Int { (isSanitized ? 16 + 16 : 3) << 20 }
-
-    /// Whether this is a build with a sanitizer.
-    static var isSanitized: Bool {
-        ["__tsan_init", "__asan_init"].contains { (name: String) in
-            unsafe dlsym(nil, name) != nil
-        }
-    }
+    static var memoryTolerance: Int { (Sanitizer.isPresent ? 16 + 16 : 3) << 20 }
 
     /// The resident memory in bytes.
     func residentMemory() throws -> Int {
