@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWebSockets
+import DuplexWire
+
 /// The page that `duplex serve` answers with at `/`: an echo and a chat room, over one WebSocket each.
 ///
 /// Markup, style, script and icon are separate resources, so that the page runs under a policy that allows no inline
@@ -12,19 +15,20 @@ enum DemoPage {
         let path: String
 
         /// The value of its `Content-Type` field.
-        let contentType: String
+        let contentType: MediaType
 
         /// All of its text, to be sent as UTF-8.
         let body: String
 
         /// Tells this text from the one that another version of the page has.
-        let entityTag: EntityTag
+        let entityTag: EntityTag?
 
-        init(path: String, contentType: String, body: String) {
+        init(path: String, contentType: MediaType, body: String) {
             self.path = path
             self.contentType = contentType
             self.body = body
-            entityTag = EntityTag(of: Array(body.utf8))
+            let digits = SHA1.digest(Array(body.utf8)).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+            entityTag = EntityTag(digits.joined())
         }
     }
 
@@ -36,10 +40,10 @@ enum DemoPage {
 
     /// Everything that is served over plain HTTP, the page itself first.
     static let resources = [
-        Resource(path: "/", contentType: "text/html; charset=utf-8", body: html),
-        Resource(path: "/duplex.css", contentType: "text/css; charset=utf-8", body: style),
-        Resource(path: "/duplex.js", contentType: "text/javascript; charset=utf-8", body: script),
-        Resource(path: "/icon.svg", contentType: "image/svg+xml", body: icon),
+        Resource(path: "/", contentType: .html, body: html),
+        Resource(path: "/duplex.css", contentType: .css, body: style),
+        Resource(path: "/duplex.js", contentType: .javaScript, body: script),
+        Resource(path: "/icon.svg", contentType: .svg, body: icon),
     ]
 
     /// The resource at a path without its query, or nil when the page has none there.

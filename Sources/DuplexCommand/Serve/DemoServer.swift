@@ -26,7 +26,7 @@ enum DemoServer {
     ///   - style: how the echo handles its connections.
     static func addRoutes(to server: inout WebServer, echoPath: String, style: HandlerStyle) {
         for resource in DemoPage.resources {
-            server.get(resource.path) { request in response(resource, to: request.fields, host: request.head.host) }
+            server.get(resource.path) { request in response(resource, host: request.head.host) }
         }
         // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
         server.get("/hello") { _ in greeting }
@@ -76,14 +76,11 @@ enum DemoServer {
     /// The same from a function that might wait and doesn't.
     private static func slowGreeting() async -> String { greeting }
 
-    /// The resource, or 304 if the client has it already (RFC 9110 section 13.2.2): it asks each time, since the page and
-    /// its parts are of one version of the command.
-    static func response(_ resource: DemoPage.Resource, to fields: HTTPFields = [:], host: String) -> Response {
-        var response =
-            resource.entityTag.isKnown(by: fields)
-            ? Response(status: .notModified)
-            : Response(type: resource.contentType, body: Array(resource.body.utf8))
-        response.fields[.eTag] = resource.entityTag.text
+    /// The resource, with the tag by which the server tells whether the client has it already: it asks each time, since
+    /// the page and its parts are of one version of the command.
+    static func response(_ resource: DemoPage.Resource, host: String) -> Response {
+        var response = Response(type: resource.contentType, body: .text(resource.body))
+        response.fields[.eTag] = resource.entityTag?.description
         for (name, value) in DemoPage.headers(host: isPlain(host) ? host : "localhost") {
             guard let name = HTTPField.Name(name) else { continue }
             response.fields[name] = value

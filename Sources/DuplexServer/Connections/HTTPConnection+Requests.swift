@@ -12,10 +12,11 @@ extension HTTPConnection {
     func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) {
         guard services.allowsHost(of: head) else {
             noteFault(.refused, "the host \(head.host) is none of this server's")
-            return respond(Self.misdirected)
+            return refuse(head, Self.misdirected)
         }
         switch services.table.decide(head) {
-        case .refuse(let response): respond(response)
+        case .answer(let response): respond(response)
+        case .refuse(let problem): refuse(head, problem)
         case .upgrade(let endpoint, let parameters):
             let request = Request(head: head, parameters: parameters, body: .none, client: client)
             upgrade(request, endpoint, bytes, &position)
@@ -23,7 +24,11 @@ extension HTTPConnection {
         }
     }
 
-    private func answer(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: [String: String]) {
+    private func refuse(_ head: RequestHead, _ problem: Problem) {
+        answer(head, Endpoint(answering: head.method, by: problem, settings: services.table.settings), PathParameters())
+    }
+
+    private func answer(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: PathParameters) {
         if head.framing != .none,
             case .violation(let error) = session.limitBody(of: head, to: endpoint.settings.http, now: now)
         {
@@ -60,28 +65,35 @@ extension HTTPConnection {
         _ request: Request,
         _ handler: (Request) throws -> Response
     ) {
+        var response: Response
         do {
-            respond(try handler(request))
+            response = try handler(request)
         } catch {
-            respond(failure(error, at: endpoint, request))
+            response = failure(error, at: endpoint, request)
         }
+        endpoint.finish(&response, request)
+        respond(response)
     }
 
     /// What answers a request whose handler has thrown.
     func failure(_ error: any Error, at endpoint: Endpoint, _ request: Request) -> Response {
+        endpoint.settings.response(of: problem(error, request), request)
+    }
+
+    /// What the client is told of an error, and the log of those that aren't the client's.
+    func problem(_ error: any Error, _ request: Request) -> Problem {
         switch error {
-        case is CancellationError:
-            return .problem(.serviceUnavailable, "The request was cancelled: the server ends.")
-        case let error as HTTPError where error.status.code < 500:
-            return .problem(error.status, error.message)
+        case let problem as Problem: return problem
+        case is CancellationError: return Problem(.serviceUnavailable, "The request was cancelled: the server ends.")
+        case let error as HTTPError where error.status.code < 500: return Problem(error.status, error.message)
         default:
             services.logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
-            return .problem(.internalServerError, "The server failed to answer this request.")
+            return Problem(.internalServerError, "The server failed to answer this request.")
         }
     }
 
     /// RFC 9110 section 15.5.20.
-    private static var misdirected: Response {
-        .problem(.misdirectedRequest, "This server doesn't answer for that host; see WebServer.allowedHosts.")
+    private static var misdirected: Problem {
+        Problem(.misdirectedRequest, "This server doesn't answer for that host; see WebServer.allowedHosts.")
     }
 }

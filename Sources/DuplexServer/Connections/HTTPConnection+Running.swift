@@ -94,7 +94,7 @@ extension HTTPConnection {
     /// The file of a response can't be opened, and nothing of the response has gone.
     func fileFailed(_ error: any Error) {
         services.logger.error("a file can't be sent", metadata: ["error": "\(error)"])
-        respond(.problem(.internalServerError, "The server failed to answer this request."))
+        respond(Problem(.internalServerError, "The server failed to answer this request.").response(for: nil))
     }
 
     /// Sends a piece that the app has written.

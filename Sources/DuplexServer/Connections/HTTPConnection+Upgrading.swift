@@ -11,8 +11,8 @@ import Logging
 
 extension HTTPConnection {
     /// The response to an upgrade request while the server is shutting down.
-    private static var endingSoon: Response {
-        .problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets.")
+    private static var endingSoon: Problem {
+        Problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets.")
     }
 
     /// Judges the request by the rules, then has the app decide, where it wants to.
@@ -25,28 +25,21 @@ extension HTTPConnection {
         let span = services.tracer.map { HandshakeSpan($0, for: request.head, from: request.remoteAddress) }
         present = Present(webSocket: endpoint, span: span, asked: services.now)
         noteRoute(endpoint)
-        if services.isStopping { return decline(Self.endingSoon) }
+        if services.isStopping { return decline(request, endpoint, Self.endingSoon) }
         let options = endpoint.handshakeOptions(for: request)
         switch ServerHandshake.evaluate(request.head, options: options, digest: SHA1.digest) {
         case .refuse(let refusal):
             noteFault(.refused, refusal.message)
-            decline(.problem(refusal.status, refusal.message, fields: refusal.fields))
+            decline(request, endpoint, Problem(refusal.status, refusal.message, fields: refusal.fields))
         case .accept(let acceptance) where endpoint.settings.compression.isRequired && acceptance.deflate == nil:
-            decline(.problem(.badRequest, "This server opens WebSockets with permessage-deflate only."))
+            let sentence = "This server opens WebSockets with permessage-deflate only."
+            decline(request, endpoint, Problem(.badRequest, sentence))
         case .accept(let acceptance):
             if let admit = endpoint.admit { return start(.admission(endpoint, request, acceptance, admit)) }
             let leftover = [UInt8](copying: bytes.raw.extracting(position..<bytes.count))
             position = bytes.count
             open(request, endpoint, endpoint.route, acceptance, leftover)
         }
-    }
-
-    func admissionFailure(_ error: any Error, _ request: Request) -> Response {
-        if error is CancellationError {
-            return .problem(.serviceUnavailable, "The request was cancelled: the server ends.")
-        }
-        services.logger.error("a WebSocket failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
-        return .problem(.internalServerError, "The server failed to decide on this request.")
     }
 
     func conclude(
@@ -57,26 +50,32 @@ extension HTTPConnection {
     ) {
         guard stage == .serving else { return }
         switch verdict {
-        case .refused(let response): decline(response)
-        case .accepted where services.isStopping: decline(Self.endingSoon)
+        case .refused(let response): decline(request, endpoint, response)
+        case .accepted where services.isStopping: decline(request, endpoint, Self.endingSoon)
         case .accepted(let route, let handshake):
             var acceptance = acceptance
             guard acceptance.take(handshake, askedForIn: request.head) else {
-                return refuseUnasked(handshake, request)
+                return refuseUnasked(handshake, request, endpoint)
             }
             open(request, endpoint, route, acceptance, takeLeftover())
         }
     }
 
-    private func refuseUnasked(_ handshake: AcceptedHandshake, _ request: Request) {
+    private func refuseUnasked(_ handshake: AcceptedHandshake, _ request: Request, _ endpoint: WebSocketEndpoint) {
         services.logger.error(
             "a subprotocol was chosen that the client doesn't ask for",
             metadata: ["path": "\(request.path)", "subprotocol": "\(handshake.subprotocol ?? "")"]
         )
-        decline(.problem(.internalServerError, "The server failed to decide on this request."))
+        decline(request, endpoint, Problem(.internalServerError, "The server failed to answer this request."))
     }
 
-    private func decline(_ response: Response) {
+    private func decline(_ request: Request, _ endpoint: WebSocketEndpoint, _ problem: Problem) {
+        decline(request, endpoint, endpoint.settings.response(of: problem, request))
+    }
+
+    private func decline(_ request: Request, _ endpoint: WebSocketEndpoint, _ response: Response) {
+        var response = response
+        endpoint.settings.finishing?.run(request, &response)
         present?.span?.refused(response.status)
         present?.span = nil
         respond(response)

@@ -137,7 +137,7 @@ final class HTTPConnection {
         if let exchange, isHandling {
             exchange.onLoop(services.loop, error) { $0.failBody($1) }
         } else {
-            respond(.problem(error.status, error.message))
+            respond(Problem(error.status, error.message).response(for: nil))
         }
     }
 

@@ -25,7 +25,7 @@ extension HandlerRunner {
                 verdict = try await admit(request)
             }
         } catch {
-            verdict = .refused(connection.admissionFailure(error, request))
+            verdict = .refused(endpoint.settings.response(of: connection.problem(error, request), request))
         }
         connection.conclude(verdict, request, endpoint, acceptance)
         connection.goOn()

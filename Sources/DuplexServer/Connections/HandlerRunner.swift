@@ -83,13 +83,14 @@ actor HandlerRunner {
             next = nil
             switch work {
             case .request(let endpoint, let request, let handler):
-                let response: Response
+                var response: Response
                 // Not in a function of its own: each that waits costs as much as a short handler.
                 do {
                     response = try await handler(request)
                 } catch {
                     response = connection.failure(error, at: endpoint, request)
                 }
+                endpoint.finish(&response, request)
                 if !connection.conclude(response) { await send(response) }
             case .response(let response): await send(response)
             case .admission(let endpoint, let request, let acceptance, let admit):

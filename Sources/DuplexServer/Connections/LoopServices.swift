@@ -71,7 +71,7 @@ final class LoopServices {
     /// The value of Date (RFC 9110 section 6.6.1); made once in a second.
     func dateValue() -> String {
         if let dateEnds, now < dateEnds { return date }
-        date = HTTPDate.now()
+        date = HTTPDate.string(.ofSystem())
         dateEnds = now.advanced(by: .seconds(1))
         start = nil
         return date

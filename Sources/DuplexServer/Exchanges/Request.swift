@@ -10,11 +10,26 @@ public struct Request: Sendable {
     /// The request line and the fields.
     public let head: RequestHead
     /// What the parameters of the route's path stood for, percent-decoded: `name` for `/hello/:name`.
-    public internal(set) var parameters: [String: String]
+    public internal(set) var parameters: PathParameters
     /// The body, in pieces as they come, or whole by ``RequestBody/collect(upTo:)``; a handler may leave it.
     public let body: RequestBody
     /// Who sent it.
     public let client: Client
+    /// What has been found out about it on its way.
+    private var values = RequestValues()
+
+    init(head: RequestHead, parameters: PathParameters = PathParameters(), body: RequestBody = .none, client: Client) {
+        self.head = head
+        self.parameters = parameters
+        self.body = body
+        self.client = client
+    }
+
+    /// A value that goes with the request; `nil` until a step of its route has set it.
+    public subscript<Key: RequestKey>(key: Key.Type) -> Key.Value? {
+        get { values[key] }
+        set { values[key] = newValue }
+    }
 
     /// The method, such as GET.
     public var method: HTTPRequest.Method { head.method }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+public import DuplexWire
 public import HTTPTypes
 
 /// An answer to a request.
@@ -40,23 +41,23 @@ extension Response {
     ///
     /// - Parameters:
     ///   - status: the status.
-    ///   - type: the media type of the body; left out when `nil`.
+    ///   - type: the media type of the body, such as `.json` or `"image/png"`; left out when `nil`.
     ///   - fields: further fields.
     ///   - body: the body, such as `[1, 2, 3]`, `"text"`, or one of ``ResponseBody``'s.
     public init(
         status: HTTPResponse.Status = .ok,
-        type: String? = nil,
+        type: MediaType? = nil,
         fields: HTTPFields = HTTPFields(),
         body: ResponseBody = .none
     ) {
         let others = type == nil || fields.isEmpty ? fields : fields.withoutContentType
-        self.init(status: status, body: body, trailers: HTTPFields(), mediaType: type, otherFields: others)
+        self.init(status: status, body: body, trailers: HTTPFields(), mediaType: type?.rawValue, otherFields: others)
     }
 
     /// Makes a response of bytes.
     public init(
         status: HTTPResponse.Status = .ok,
-        type: String? = nil,
+        type: MediaType? = nil,
         fields: HTTPFields = HTTPFields(),
         body: [UInt8]
     ) {
@@ -72,7 +73,7 @@ extension Response {
     ///   - write: writes the body; it has ended when this returns.
     public init(
         status: HTTPResponse.Status = .ok,
-        type: String? = nil,
+        type: MediaType? = nil,
         fields: HTTPFields = HTTPFields(),
         write: @escaping @Sendable (ResponseWriter) async throws -> Void
     ) {
@@ -90,17 +91,34 @@ extension Response {
         )
     }
 
-    /// A response that tells a person what was wrong: the status and a sentence.
-    static func problem(
-        _ status: HTTPResponse.Status,
-        _ sentence: String,
-        fields: HTTPFields = HTTPFields()
-    ) -> Response {
-        var response = Response.text("\(status.code) \(status.reasonPhrase)\n\(sentence)\n", status: status)
-        for field in fields { response.otherFields.append(field) }
-        // The sentence may quote the request: no browser is to take it for a page.
-        response.otherFields[.xContentTypeOptions] = "nosniff"
-        return response
+    /// A response of HTML.
+    ///
+    /// Hazard: text of others in it is to be escaped, or it is theirs what the page does.
+    public static func html(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
+        Response(status: status, type: .html, body: .text(text))
+    }
+
+    /// Sends the client elsewhere.
+    ///
+    /// - Parameters:
+    ///   - location: a URL, or a path on this host.
+    ///   - status: 302 by default; 303 has a browser GET it whatever the method was, 307 and 308 have it keep the method, 301 and
+    ///     308 are kept by it for good.
+    /// - Returns: the response.
+    public static func redirect(to location: String, _ status: HTTPResponse.Status = .found) -> Response {
+        Response(status: status, fields: [.location: location])
+    }
+
+    /// Adds a field Set-Cookie.
+    public mutating func setCookie(_ cookie: SetCookie) {
+        otherFields.append(HTTPField(name: .setCookie, value: cookie.fieldValue))
+    }
+
+    /// Has the client keep the body as a file of that name instead of showing it (RFC 6266).
+    ///
+    /// - Parameter filename: any text; without it the client chooses a name.
+    public mutating func attach(as filename: String? = nil) {
+        otherFields[.contentDisposition] = ContentDisposition.attachment(filename: filename).description
     }
 }
 

@@ -15,6 +15,8 @@ final class Endpoint: Sendable {
     /// What it calls the parameters of its path: another method of the same path may name them otherwise.
     let parameters: [String]
     let settings: RouteSettings
+    /// Of the settings: asked for with each response.
+    private let finishing: ResponseSteps?
 
     init(
         pattern: String,
@@ -24,10 +26,30 @@ final class Endpoint: Sendable {
     ) throws(RouteError) {
         self.pattern = pattern
         self.method = method
-        self.handler = handler
+        self.handler = handler.behind(settings.steps)
         self.settings = settings
         name = "\(method.rawValue) \(pattern)"
         parameters = try Router<Endpoint>.parameters(of: pattern, name)
+        finishing = settings.finishing
+    }
+
+    /// One that answers what no route does, behind the steps that all requests go through.
+    init(answering request: HTTPRequest.Method, by problem: Problem, settings: RouteSettings) {
+        pattern = "*"
+        method = request
+        handler = RouteHandler.immediate { _ in throw problem }.behind(settings.steps)
+        self.settings = settings
+        name = "no route"
+        parameters = []
+        finishing = settings.finishing
+    }
+
+    /// What a response goes through before it is sent.
+    @inline(__always)
+    func finish(_ response: inout Response, _ request: Request) {
+        // Only a response that has a field of its own can name a validator.
+        if !response.otherFields.isEmpty { response = response.meetingConditions(of: request) }
+        if let finishing { finishing.run(request, &response) }
     }
 }
 
@@ -53,15 +75,18 @@ final class RouteTable: Sendable {
         var allowed: String {
             var names = Set(endpoints.map(\.method.rawValue))
             if names.contains("GET") { names.insert("HEAD") }
+            names.insert("OPTIONS")
             return names.sorted().joined(separator: ", ")
         }
     }
 
     /// What a request leads to.
     enum Decision {
-        case respond(Endpoint, parameters: [String: String])
-        case upgrade(WebSocketEndpoint, parameters: [String: String])
-        case refuse(Response)
+        case respond(Endpoint, parameters: PathParameters)
+        case upgrade(WebSocketEndpoint, parameters: PathParameters)
+        /// The server answers by itself.
+        case answer(Response)
+        case refuse(Problem)
     }
 
     /// The methods that the server knows; others are answered with 501 (RFC 9110 section 9.1), and so is CONNECT, which
@@ -77,6 +102,8 @@ final class RouteTable: Sendable {
     private let plain: [Resource]
     /// The routes as people call them.
     private let names: [ObjectIdentifier: String]
+    /// What holds where no route does.
+    let settings: RouteSettings
 
     /// Whether any path opens WebSockets.
     var hasWebSockets: Bool { !webSockets.isEmpty }
@@ -115,6 +142,7 @@ final class RouteTable: Sendable {
         plainPaths = PathTable(Array(plain.keys))
         self.plain = Array(plain.values)
         self.names = names
+        self.settings = settings
     }
 
     /// What a route is called; `nil` for one of another table.
@@ -151,48 +179,53 @@ final class RouteTable: Sendable {
         if !head.hasUpgrade, let number = plainPaths.number(for: head),
             let endpoint = plain[number].endpoint(for: head.method)
         {
-            return .respond(endpoint, parameters: [:])
+            return .respond(endpoint, parameters: PathParameters())
         }
         return find(head)
     }
 
     private func find(_ head: RequestHead) -> Decision {
         guard Self.knownMethods.contains(head.method) else {
-            return .refuse(.problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
+            return .refuse(Problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
         }
         let path = head.path
         if ServerHandshake.isUpgrade(head), let match = webSockets.match(path) {
             return .upgrade(match.value, parameters: Self.named(match.value.parameters, match.arguments))
         }
-        if path == "*" { return .refuse(wholeServer) }
+        if path == "*" { return .answer(Self.options(wholeServer)) }
         if let match = router.match(path) { return decide(head, match) }
         if webSockets.match(path) != nil { return .refuse(Self.upgradeRequired) }
-        return .refuse(.problem(.notFound, "There is nothing at this path."))
+        return .refuse(Problem(.notFound, "There is nothing at this path."))
     }
 
     private func decide(_ head: RequestHead, _ match: Router<Resource>.Match) -> Decision {
         let resource = match.value
         let found = resource.endpoint(for: head.method) ?? (head.method == .head ? resource.endpoint(for: .get) : nil)
         if let found { return .respond(found, parameters: Self.named(found.parameters, match.arguments)) }
+        if head.method == .options { return .answer(Self.options(resource.allowed)) }
         let sentence = "This path answers \(resource.allowed), not \(head.method.rawValue)."
-        return .refuse(.problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed]))
+        return .refuse(Problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed]))
     }
 
-    private static func named(_ names: [String], _ arguments: [String]) -> [String: String] {
-        if names.isEmpty { return [:] }
-        return Dictionary(zip(names, arguments)) { first, _ in first }
+    private static func named(_ names: [String], _ arguments: [String]) -> PathParameters {
+        names.isEmpty ? PathParameters() : PathParameters(names, arguments)
     }
 
-    /// `OPTIONS *` asks for the server as a whole (RFC 9110 section 9.3.7).
-    private var wholeServer: Response {
+    /// What answers OPTIONS where the app doesn't (RFC 9110 section 9.3.7).
+    private static func options(_ allowed: String) -> Response {
+        Response(status: .noContent, fields: [.allow: allowed])
+    }
+
+    /// The methods that `OPTIONS *` tells, which asks for the server as a whole.
+    private var wholeServer: String {
         var names = Set(Self.knownMethods.map(\.rawValue))
         names.remove("TRACE")
-        return Response(status: .noContent, fields: [.allow: names.sorted().joined(separator: ", ")])
+        return names.sorted().joined(separator: ", ")
     }
 
     /// The path is a WebSocket's and the request isn't an upgrade (RFC 9110 section 15.5.22).
-    private static var upgradeRequired: Response {
-        .problem(
+    private static var upgradeRequired: Problem {
+        Problem(
             .upgradeRequired,
             "This path is a WebSocket: connect to it with a WebSocket client.",
             fields: [.upgrade: "websocket"]

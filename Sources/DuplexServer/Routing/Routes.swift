@@ -4,14 +4,6 @@
 import DuplexWire
 import HTTPTypes
 
-/// How a route answers requests.
-enum RouteHandler: Sendable {
-    /// At once, on the loop, without a task.
-    case immediate(@Sendable (Request) throws -> Response)
-    /// In a task.
-    case task(@Sendable (Request) async throws -> Response)
-}
-
 /// The routes of a server as the app has defined them, in its order.
 struct Routes: Sendable {
     /// A handler of requests, or one of WebSockets.

@@ -28,16 +28,32 @@ extension WebServer: RouteBuilder {
 
 /// Routes with a common path and common options; see `RouteBuilder.group`.
 public struct RouteGroup: RouteBuilder, Sendable {
-    let prefix: String
-    let options: [RouteOption]
-    var definitions: [RouteDefinition] = []
+    fileprivate let prefix: String
+    fileprivate var options: [RouteOption]
+    private var routes: [RouteDefinition] = []
+
+    fileprivate init(prefix: String, options: [RouteOption]) {
+        self.prefix = prefix
+        self.options = options
+    }
 
     /// Adds a route below the group's path, with the group's options and its own behind them.
     public mutating func add(_ route: RouteDefinition) {
-        var route = route
-        route.path = route.path == "/" ? prefix : prefix + (route.path == "*" ? "/*" : route.path)
-        route.options = options + route.options
-        definitions.append(route)
+        routes.append(route)
+    }
+
+    /// Has all requests of the group's routes go through these; see ``WebServer/use(_:)``.
+    public mutating func use(_ options: RouteOption...) {
+        self.options += options
+    }
+
+    fileprivate var definitions: [RouteDefinition] {
+        routes.map { route in
+            var route = route
+            route.path = route.path == "/" ? prefix : prefix + (route.path == "*" ? "/*" : route.path)
+            route.options = options + route.options
+            return route
+        }
     }
 }
 

@@ -80,6 +80,8 @@ public struct WebServer: Sendable {
     public var group: EventLoopGroup?
 
     var routes = Routes()
+    /// What holds for all requests.
+    private var options: [RouteOption] = []
 
     /// Makes a server without routes.
     ///
@@ -93,6 +95,18 @@ public struct WebServer: Sendable {
     /// Makes a server without routes that listens on any kind of address, such as a Unix socket.
     public init(_ address: ListenAddress) {
         self.address = address
+    }
+
+    /// Has all requests go through these, also those that no route answers.
+    ///
+    /// ```swift
+    /// server.use(.requestID(), .securityHeaders())
+    /// ```
+    ///
+    /// - Parameter options: steps that requests and responses go through, and other things that routes have. Those of groups
+    ///   and routes stand behind them.
+    public mutating func use(_ options: RouteOption...) {
+        self.options += options
     }
 
     // MARK: Running
@@ -203,7 +217,7 @@ public struct WebServer: Sendable {
             origins: origins,
             compression: compression,
             compressionQuirks: compressionQuirks
-        )
+        ).with(options)
     }
 
     /// What connections are served with.

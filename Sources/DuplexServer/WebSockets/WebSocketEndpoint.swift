@@ -63,7 +63,7 @@ final class WebSocketEndpoint: Sendable {
     ) {
         self.pattern = pattern
         self.route = route
-        self.admit = admit
+        self.admit = settings.steps.isEmpty ? admit : AdmissionSteps(settings.steps, route, admit).decision
         self.parameters = parameters
         self.settings = settings
         sessionSettings = SessionSettings(

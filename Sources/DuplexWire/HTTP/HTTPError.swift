@@ -84,6 +84,12 @@ extension HTTPError.Code {
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
     /// A chunk's size line or line end is wrong (RFC 9112 section 7.1).
     public static let malformedChunk = Self(rawValue: "malformedChunk")
+    /// A body of several parts has a wrong boundary, a malformed head, or no end (RFC 2046 section 5.1).
+    public static let malformedMultipart = Self(rawValue: "malformedMultipart")
+    /// The body isn't what its fields say, or can't be read in the form that they name.
+    public static let malformedBody = Self(rawValue: "malformedBody")
+    /// The body is of a media type, or in a coding, that isn't taken (RFC 9110 section 15.5.16).
+    public static let unsupportedMediaType = Self(rawValue: "unsupportedMediaType")
     /// The stream ended within a head or a body (RFC 9112 section 8).
     public static let truncated = Self(rawValue: "truncated")
     /// The head or the body took longer than the limit (RFC 9110 section 15.5.9).
@@ -102,6 +108,7 @@ extension HTTPError.Code {
         case .headTooLarge, .tooManyFields: .requestHeaderFieldsTooLarge
         case .bodyTooLarge: .contentTooLarge
         case .timeout: .requestTimeout
+        case .unsupportedMediaType: .unsupportedMediaType
         case .malformedStatusLine: .badGateway
         case .wrongOrder, .wrongLength: .internalServerError
         default: .badRequest

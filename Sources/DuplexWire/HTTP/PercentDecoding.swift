@@ -37,6 +37,12 @@ public enum PercentDecoding {
 
     /// The same for text that is at hand in bytes.
     static func decode(bytes text: some Sequence<UInt8>, plusIsSpace: Bool) -> String? {
+        guard let bytes = bytes(text, plusIsSpace: plusIsSpace), !bytes.contains(0) else { return nil }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The bytes that the text stands for; nil if two hexadecimal digits don't follow a `%`.
+    static func bytes(_ text: some Sequence<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         var bytes: [UInt8] = []
         var iterator = text.makeIterator()
         while let byte = iterator.next() {
@@ -50,6 +56,6 @@ public enum PercentDecoding {
             default: bytes.append(byte)
             }
         }
-        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+        return bytes
     }
 }

@@ -31,7 +31,7 @@ public enum ExtensionHeader {
 
     /// The extensions in one field's value, or nil if it is malformed, names no extension, or goes beyond the bounds.
     public static func parse(_ value: String) -> [ExtensionOffer]? {
-        var scanner = ExtensionScanner(value)
+        var scanner = FieldScanner(value)
         var offers: [ExtensionOffer] = []
         repeat {
             scanner.skipBlanks()
@@ -48,39 +48,17 @@ public enum ExtensionHeader {
     }
 }
 
-/// Steps through the value of a field; no byte is looked at more than a few times.
-private struct ExtensionScanner {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(_ value: String) {
-        bytes = Array(value.utf8)
-    }
-
-    var isAtEnd: Bool { position == bytes.count }
-
-    func isAt(_ character: Unicode.Scalar) -> Bool {
-        position < bytes.count && bytes[position] == UInt8(ascii: character)
-    }
-
-    mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard isAt(character) else { return false }
-        position += 1
-        return true
-    }
-
-    mutating func skipBlanks() {
-        while position < bytes.count, Grammar.isBlank(bytes[position]) { position += 1 }
-    }
-
+extension FieldScanner {
     /// `extension = token *( ";" extension-param )`, and the white space behind it.
-    mutating func offer() -> ExtensionOffer? {
+    fileprivate mutating func offer() -> ExtensionOffer? {
         guard let name = token() else { return nil }
         var parameters: [ExtensionOffer.Parameter] = []
         skipBlanks()
         while skip(";") {
             skipBlanks()
-            guard parameters.count < ExtensionHeader.parameterBound, let parameter = parameter() else { return nil }
+            guard parameters.count < ExtensionHeader.parameterBound, let parameter = extensionParameter() else {
+                return nil
+            }
             parameters.append(parameter)
             skipBlanks()
         }
@@ -88,32 +66,13 @@ private struct ExtensionScanner {
     }
 
     /// `extension-param = token [ "=" ( token / quoted-string ) ]`.
-    private mutating func parameter() -> ExtensionOffer.Parameter? {
+    private mutating func extensionParameter() -> ExtensionOffer.Parameter? {
         guard let name = token() else { return nil }
         skipBlanks()
         guard skip("=") else { return ExtensionOffer.Parameter(name) }
         skipBlanks()
-        guard let value = isAt("\"") ? quotedString() : token() else { return nil }
         // RFC 6455 section 9.1: what a quoted string stands for must be a token, which the initializer checks.
+        guard let value = word() else { return nil }
         return ExtensionOffer.Parameter(name, value)
-    }
-
-    private mutating func token() -> String? {
-        let start = position
-        while position < bytes.count, Grammar.isTokenByte(bytes[position]) { position += 1 }
-        return start < position ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
-    }
-
-    /// What a quoted string stands for, without its marks and backslashes (RFC 9110 section 5.6.4).
-    private mutating func quotedString() -> String? {
-        var text: [UInt8] = []
-        position += 1
-        while position < bytes.count {
-            if skip("\"") { return String(decoding: text, as: UTF8.self) }
-            if skip("\\"), isAtEnd { return nil }
-            text.append(bytes[position])
-            position += 1
-        }
-        return nil
     }
 }

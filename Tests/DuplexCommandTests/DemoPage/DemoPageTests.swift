@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
 import Testing
 
 @testable import DuplexCommand
@@ -46,7 +47,7 @@ struct DemoPageTests {
     )
     func resource(path: String, contentType: String) throws {
         let resource = try #require(DemoPage.resource(at: path))
-        #expect(resource.contentType == contentType)
+        #expect(resource.contentType.rawValue == contentType)
         #expect(!resource.body.isEmpty)
     }
 

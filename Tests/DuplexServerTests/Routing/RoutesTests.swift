@@ -56,8 +56,8 @@ import Testing
     @Test(
         "A method that a path doesn't answer gets 405 and those that it does",
         arguments: [
-            ("DELETE /page", "GET, HEAD, POST"), ("POST /users/7", "GET, HEAD, PUT"), ("GET /only-delete", "DELETE"),
-            ("HEAD /only-delete", "DELETE"), ("OPTIONS /both", "GET, HEAD"),
+            ("DELETE /page", "GET, HEAD, OPTIONS, POST"), ("POST /users/7", "GET, HEAD, OPTIONS, PUT"),
+            ("GET /only-delete", "DELETE, OPTIONS"), ("HEAD /only-delete", "DELETE, OPTIONS"),
         ]
     )
     func methodNotAllowed(line: String, allowed: String) async throws {
@@ -68,6 +68,12 @@ import Testing
         let text = "405 Method Not Allowed\nThis path answers \(allowed), not \(method).\n"
         #expect(response.text == (method == "HEAD" ? "" : text))
         #expect(response["Content-Length"] == "\(text.utf8.count)")
+    }
+
+    @Test("OPTIONS is answered with the methods that the path answers")
+    func options() async throws {
+        let response = try await response("OPTIONS /both")
+        #expect(response.status == 204 && response["Allow"] == "GET, HEAD, OPTIONS" && response.text.isEmpty)
     }
 
     @Test(

@@ -15,10 +15,24 @@ struct RouteSettings: Sendable {
     var origins = OriginPolicy.sameHost
     var compression = WebSocketCompression.disabled
     var compressionQuirks = CompressionQuirks.known
+    /// What requests go through on their way to the handler, the first one first.
+    var steps: [RouteStep] = []
+    /// What responses go through, the last one first; `nil` for nothing, as is usual.
+    var finishing: ResponseSteps?
+    /// Makes the response of a problem; `nil` for the server's own.
+    var problems: (@Sendable (Request, Problem) -> Response)?
 
     func with(_ options: [RouteOption]) -> RouteSettings {
         var copy = self
         for option in options { option.apply(&copy) }
         return copy
+    }
+
+    /// What answers a request that can't be answered otherwise.
+    func response(of problem: Problem, _ request: Request) -> Response {
+        guard let problems else { return problem.response(for: request) }
+        var response = problems(request, problem)
+        for field in problem.fields { response.otherFields.append(field) }
+        return response
     }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexBase
 import Testing
-
-@testable import DuplexWebSockets
 
 @Suite("JSON in one line")
 struct JSONTextTests {

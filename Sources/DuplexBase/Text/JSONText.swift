@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 /// A value of JSON (RFC 8259), written without spaces.
-indirect enum JSONText: Equatable {
+package indirect enum JSONText: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -12,35 +12,42 @@ indirect enum JSONText: Equatable {
     case object([Member])
 
     /// A name and its value.
-    struct Member: Equatable {
-        var name: String
-        var value: JSONText
+    package struct Member: Equatable, Sendable {
+        package var name: String
+        package var value: JSONText
+
+        package init(name: String, value: JSONText) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// An object that members are added to.
-    struct Members {
-        private(set) var all: [Member] = []
+    package struct Members {
+        package private(set) var all: [Member] = []
+
+        package init() {}
 
         /// Adds a member, if it has a value.
-        mutating func add(_ name: String, _ value: JSONText?) {
+        package mutating func add(_ name: String, _ value: JSONText?) {
             if let value { all.append(Member(name: name, value: value)) }
         }
 
-        mutating func add(_ name: String, _ text: String?) {
+        package mutating func add(_ name: String, _ text: String?) {
             add(name, text.map { JSONText.string($0) })
         }
 
-        mutating func add(_ name: String, _ number: Int?) {
+        package mutating func add(_ name: String, _ number: Int?) {
             add(name, number.map { JSONText.integer(Int64($0)) })
         }
 
-        mutating func add(_ name: String, _ value: Bool?) {
+        package mutating func add(_ name: String, _ value: Bool?) {
             add(name, value.map { JSONText.bool($0) })
         }
     }
 
     /// Its text; in one line, whatever is in its strings.
-    var text: String {
+    package var text: String {
         var text = ""
         write(to: &text)
         return text

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What the parameters of a route's path stood for, percent-decoded.
+public struct PathParameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    private let names: [String]
+    private let values: [String]
+
+    init() {
+        self.init([], [])
+    }
+
+    /// As many values as names.
+    init(_ names: [String], _ values: [String]) {
+        self.names = names
+        self.values = values
+    }
+
+    /// Makes parameters, for requests that a test makes.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(elements.map(\.0), elements.map(\.1))
+    }
+
+    /// The value of a parameter, `name` for `/hello/:name`; `nil` where the path has none of that name.
+    public subscript(name: String) -> String? {
+        names.firstIndex(of: name).map { values[$0] }
+    }
+
+    /// The value of a parameter, or another where the path has none of that name.
+    public subscript(name: String, default value: @autoclosure () -> String) -> String {
+        self[name] ?? value()
+    }
+
+    /// The value of a parameter as a number, or as anything else that is made of a text.
+    ///
+    /// ```swift
+    /// server.get("/users/:id") { request in try await users.find(request.parameters.require("id", as: Int.self)) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: as in the path, without the colon.
+    ///   - type: the type of the value.
+    /// - Returns: the value.
+    /// - Throws: ``Problem`` with 404 for a text that stands for no such value: there is nothing at this path.
+    public func require<Value: LosslessStringConvertible>(
+        _ name: String,
+        as type: Value.Type = String.self
+    ) throws(Problem) -> Value {
+        guard let text = self[name], let value = Value(text) else {
+            throw Problem(.notFound, "There is nothing at this path.")
+        }
+        return value
+    }
+
+    /// How many there are.
+    public var count: Int { names.count }
+}

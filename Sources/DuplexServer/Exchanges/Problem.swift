@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// What is answered in place of what was asked for: nothing matches, a rule is broken, a handler has failed.
+///
+/// It becomes JSON (RFC 9457) for clients that want that more than text, and plain text for others; see
+/// ``RouteOption/problems(_:)`` for pages of one's own.
+public struct Problem: Error, Sendable, Hashable {
+    /// The status.
+    public var status: HTTPResponse.Status
+    /// What was wrong, in a sentence for people.
+    public var detail: String
+    /// Fields that go with it, such as `Allow` or `Retry-After`.
+    public var fields: HTTPFields
+
+    /// Makes a problem; thrown by a handler, it is what is answered.
+    ///
+    /// - Parameters:
+    ///   - status: the status, from 400 on.
+    ///   - detail: what was wrong, in a sentence for people.
+    ///   - fields: fields that go with it. Default: none.
+    public init(_ status: HTTPResponse.Status, _ detail: String, fields: HTTPFields = HTTPFields()) {
+        self.status = status
+        self.detail = detail
+        self.fields = fields
+    }
+
+    /// The response, in the form that the request asks for.
+    ///
+    /// - Parameter request: the request; `nil` for one that couldn't be read, which gets plain text.
+    /// - Returns: the response.
+    public func response(for request: Request?) -> Response {
+        let preferred = request.flatMap { $0.accepted.preferred(of: [.plainText, .html, .problemJSON, .json]) }
+        var response = preferred?.isJSON == true ? json : text
+        for field in fields { response.otherFields.append(field) }
+        // What it quotes of the request is no page, whatever a browser makes of it.
+        response.otherFields[.xContentTypeOptions] = "nosniff"
+        return response
+    }
+
+    private var text: Response {
+        .text("\(status.code) \(status.reasonPhrase)\n\(detail)\n", status: status)
+    }
+
+    /// RFC 9457 section 3: without a type, the title is that of the status.
+    private var json: Response {
+        let members = [
+            JSONText.Member(name: "status", value: .integer(Int64(status.code))),
+            JSONText.Member(name: "title", value: .string(status.reasonPhrase)),
+            JSONText.Member(name: "detail", value: .string(detail)),
+        ]
+        return Response(status: status, type: .problemJSON, body: .text(JSONText.object(members).text + "\n"))
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+// What a response becomes where its request names conditions, and it names a validator.
+
+extension Response {
+    /// The response, or in its place 304 or 412 if the conditions of a GET or a HEAD say so (RFC 9110 section 13).
+    ///
+    /// A handler of another method has done its work by now: it asks ``Request/preconditions`` before.
+    func meetingConditions(of request: Request) -> Response {
+        guard status == .ok, request.method == .get || request.method == .head, let validators else { return self }
+        switch request.preconditions.verdict(validators) {
+        case .proceed: return self
+        case .notModified: return notModified
+        case .failed:
+            return Problem(.preconditionFailed, "What is here isn't what the request is about.").response(for: request)
+        }
+    }
+
+    /// What tells this content from others; nil where it names nothing that does.
+    private var validators: Preconditions.Validators? {
+        let tag = otherFields[.eTag].flatMap(EntityTag.init(field:))
+        let modified = otherFields[.lastModified].flatMap { HTTPDate.parse($0, now: .ofSystem()) }
+        return tag == nil && modified == nil ? nil : Preconditions.Validators(tag: tag, modified: modified)
+    }
+
+    /// RFC 9110 section 15.4.5: without the content, and what only describes it.
+    private var notModified: Response {
+        var response = Response(status: .notModified)
+        response.otherFields = otherFields
+        for name in [HTTPField.Name.contentEncoding, .contentLanguage, .contentRange, .contentDisposition] {
+            response.otherFields[name] = nil
+        }
+        return response
+    }
+}

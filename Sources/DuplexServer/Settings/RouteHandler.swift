@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// How a route answers requests.
+enum RouteHandler: Sendable {
+    /// At once, on the loop, without a task.
+    case immediate(@Sendable (Request) throws -> Response)
+    /// In a task.
+    case task(@Sendable (Request) async throws -> Response)
+
+    /// The handler with the steps in front of it, the first one outermost; it waits only if one of them does, or it did.
+    func behind(_ steps: [RouteStep]) -> RouteHandler {
+        steps.reversed().reduce(self) { $0.behind($1) }
+    }
+
+    private func behind(_ step: RouteStep) -> RouteHandler {
+        switch (step, self) {
+        case (.before(let step), .immediate(let handler)):
+            .immediate { request in
+                var request = request
+                return try step(&request) ?? handler(request)
+            }
+        case (.before(let step), .task(let handler)):
+            .task { request in
+                var request = request
+                if let response = try step(&request) { return response }
+                return try await handler(request)
+            }
+        case (.beforeWaiting(let step), _):
+            .task { request in
+                var request = request
+                if let response = try await step(&request) { return response }
+                return try await self(request)
+            }
+        case (.around(let step), _): .task { request in try await step(request) { try await self($0) } }
+        }
+    }
+
+    /// What it answers.
+    func callAsFunction(_ request: Request) async throws -> Response {
+        switch self {
+        case .immediate(let handler): try handler(request)
+        case .task(let handler): try await handler(request)
+        }
+    }
+}

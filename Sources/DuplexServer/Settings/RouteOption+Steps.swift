@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+// Middleware: what requests go through on their way to a handler, and responses on their way back.
+
+extension RouteOption {
+    /// Looks at each request before the handler does, and may answer in its place.
+    ///
+    /// ```swift
+    /// server.use(.before { request in
+    ///     request.fields[.userAgent] == nil ? .text("Who are you?", status: .badRequest) : nil
+    /// })
+    /// ```
+    ///
+    /// It holds for requests and for those that open WebSockets, before their bodies are asked for. Steps run in the order that
+    /// they were added in: those of the server, of the groups, of the route. One that doesn't wait costs no task.
+    ///
+    /// - Parameter step: may change what goes with the request, and returns a response, or `nil` to go on. What it throws is
+    ///   answered as what a handler throws.
+    /// - Returns: the option.
+    public static func before(_ step: @escaping @Sendable (inout Request) throws -> Response?) -> RouteOption {
+        RouteOption { $0.steps.append(.before(step)) }
+    }
+
+    /// Looks at each request before the handler does, waiting for something, and may answer in its place.
+    ///
+    /// - Parameter step: as of the one that doesn't wait.
+    /// - Returns: the option.
+    public static func before(
+        _ step: @escaping @Sendable (inout Request) async throws -> Response?
+    ) -> RouteOption {
+        RouteOption { $0.steps.append(.beforeWaiting(step)) }
+    }
+
+    /// Sees each response before it is sent, and may change it: also those of errors, and the server's own refusals.
+    ///
+    /// Steps see it in the reverse of their order: the route's, the groups', the server's.
+    ///
+    /// - Parameter step: gets the request, as the handler got it, and the response.
+    /// - Returns: the option.
+    public static func after(_ step: @escaping @Sendable (Request, inout Response) -> Void) -> RouteOption {
+        RouteOption { $0.finishing = ($0.finishing ?? ResponseSteps([])).adding(step) }
+    }
+
+    /// Stands around the handler: does something before it, has it answer, and does something behind it.
+    ///
+    /// ```swift
+    /// server.use(.around { request, next in
+    ///     try await withTimeout(.seconds(5)) { try await next(request) }
+    /// })
+    /// ```
+    ///
+    /// For a WebSocket it stands around the decision whether to open it: `next` returns a response with the status 101 then.
+    ///
+    /// - Parameter step: gets the request, and what is behind it. What `next` throws may be thrown on.
+    /// - Returns: the option.
+    public static func around(
+        _ step: @escaping @Sendable (Request, @Sendable (Request) async throws -> Response) async throws -> Response
+    ) -> RouteOption {
+        RouteOption { $0.steps.append(.around(step)) }
+    }
+
+    /// Makes the responses of problems: nothing matches, a rule is broken, a handler has failed.
+    ///
+    /// Default: JSON (RFC 9457) for clients that want that more than text, and plain text for others.
+    ///
+    /// - Parameter make: gets the request and what is wrong. The problem's fields are added to what it returns.
+    /// - Returns: the option.
+    public static func problems(_ make: @escaping @Sendable (Request, Problem) -> Response) -> RouteOption {
+        RouteOption { $0.problems = make }
+    }
+}

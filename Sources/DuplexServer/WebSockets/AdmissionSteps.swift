@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+
+/// The decision on a WebSocket behind the steps of its route: they see the request as they see any other, and in place of a
+/// handler's response that of the decision, 101 or a refusal.
+struct AdmissionSteps: Sendable {
+    private let steps: [RouteStep]
+    private let route: WebSocketRoute
+    private let admit: AdmissionDecision?
+
+    init(_ steps: [RouteStep], _ route: WebSocketRoute, _ admit: AdmissionDecision?) {
+        self.steps = steps
+        self.route = route
+        self.admit = admit
+    }
+
+    /// What the innermost has decided.
+    private final class Box: Sendable {
+        let verdict = Mutex<AdmissionVerdict?>(nil)
+    }
+
+    var decision: AdmissionDecision {
+        { request in
+            let box = Box()
+            let handler = RouteHandler.task { request in try await decide(request, box) }.behind(steps)
+            let response = try await handler(request)
+            // A step may have answered by itself, or made something else of the answer.
+            guard response.status == .switchingProtocols, let verdict = box.verdict.withLock({ $0 }) else {
+                return .refused(response)
+            }
+            return verdict
+        }
+    }
+
+    private func decide(_ request: Request, _ box: Box) async throws -> Response {
+        switch try await admit?(request) ?? .accepted(route, AcceptedHandshake()) {
+        case .refused(let response): return response
+        case .accepted(let route, let handshake):
+            box.verdict.withLock { $0 = .accepted(route.given(request), handshake) }
+            return Response(status: .switchingProtocols)
+        }
+    }
+}
+
+extension WebSocketRoute {
+    /// The same for a request as the steps have left it, with what they have noted.
+    fileprivate func given(_ request: Request) -> WebSocketRoute {
+        switch self {
+        case .taskWithRequest(let handler): .taskWithRequest { socket, _ in try await handler(socket, request) }
+        case .handlerForRequest(let make): .handlerForRequest { _ in make(request) }
+        case .task, .handler: self
+        }
+    }
+}

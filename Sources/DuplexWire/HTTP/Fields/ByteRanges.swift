@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// The parts of a content that a client asks for: the field `Range`, in bytes (RFC 9110 section 14.1.2).
+public struct ByteRanges: Sendable, Hashable {
+    /// What is to be sent.
+    public enum Selection: Sendable, Hashable {
+        /// All of it: the field is to be passed over.
+        case whole
+        /// These parts, in the order that they were asked for, none of them empty.
+        case parts([Range<UInt64>])
+        /// Nothing: no part lies within the content (416).
+        case unsatisfiable
+    }
+
+    /// The most parts that are sent; whoever asks for more gets the whole.
+    public static let bound = 16
+
+    private enum Spec: Sendable, Hashable {
+        case from(UInt64, through: UInt64?)
+        case last(UInt64)
+    }
+
+    private let specs: [Spec]
+
+    /// Reads the field.
+    ///
+    /// It is nil if the field isn't there, is malformed, counts in another unit than bytes, or asks for more parts than
+    /// the bound: it is to be passed over then (RFC 9110 section 14.2).
+    public init?(_ fields: HTTPFields) {
+        let values = fields[values: .range]
+        guard values.count == 1 else { return nil }
+        let halves = values[0].utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        guard halves.count == 2, Grammar.matches(Grammar.trimmed(Substring(halves[0])), "bytes") else { return nil }
+        var specs: [Spec] = []
+        for member in Grammar.list(String(Substring(halves[1]))) {
+            guard specs.count < Self.bound, let spec = Self.spec(member) else { return nil }
+            specs.append(spec)
+        }
+        if specs.isEmpty { return nil }
+        self.specs = specs
+    }
+
+    private static func spec(_ text: Substring) -> Spec? {
+        let ends = text.utf8.split(separator: UInt8(ascii: "-"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard ends.count == 2 else { return nil }
+        if ends[0].isEmpty { return number(ends[1]).map(Spec.last) }
+        guard let first = number(ends[0]) else { return nil }
+        if ends[1].isEmpty { return .from(first, through: nil) }
+        guard let last = number(ends[1]), first <= last else { return nil }
+        return .from(first, through: last)
+    }
+
+    /// The number in decimal digits; one that is too large is as good as the largest.
+    private static func number(_ digits: Substring.UTF8View) -> UInt64? {
+        guard !digits.isEmpty, digits.allSatisfy(Grammar.isDigit) else { return nil }
+        return UInt64(Substring(digits)) ?? .max
+    }
+
+    /// What is to be sent of a content of that length.
+    ///
+    /// Parts that overlap, which nobody needs and which make an answer longer than the content, give the whole.
+    public func selection(of length: UInt64) -> Selection {
+        let parts = specs.compactMap { Self.part($0, length) }
+        if parts.isEmpty { return .unsatisfiable }
+        let sorted = parts.sorted { $0.lowerBound < $1.lowerBound }
+        let areApart = zip(sorted, sorted.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }
+        return areApart ? .parts(parts) : .whole
+    }
+
+    private static func part(_ spec: Spec, _ length: UInt64) -> Range<UInt64>? {
+        switch spec {
+        case .from(let first, let last):
+            guard first < length else { return nil }
+            return first..<min(length, (last ?? .max) == .max ? length : (last ?? 0) + 1)
+        case .last(let count):
+            guard count > 0, length > 0 else { return nil }
+            return (length - min(count, length))..<length
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Whether a content is to be shown or kept, and by what name: the field `Content-Disposition` (RFC 6266), as of a part of
+/// a form, too (RFC 7578 section 4.2).
+public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
+    /// The kind in lower case: `inline`, `attachment`, or `form-data`.
+    public let kind: String
+    /// The parameters as they were sent, `filename*` undecoded.
+    public let parameters: [FieldParameter]
+
+    /// The most parameters; a field with more is malformed.
+    static let parameterBound = 16
+
+    private init(kind: String, parameters: [FieldParameter]) {
+        self.kind = kind
+        self.parameters = parameters
+    }
+
+    /// The content is to be kept, under that name.
+    ///
+    /// - Parameter filename: Any text; without it the client chooses a name.
+    /// - Returns: The value of the field.
+    public static func attachment(filename: String? = nil) -> ContentDisposition {
+        Self.named("attachment", filename)
+    }
+
+    /// The content is to be shown; whoever keeps it does so under that name.
+    ///
+    /// - Parameter filename: Any text; without it the client chooses a name.
+    /// - Returns: The value of the field.
+    public static func inline(filename: String? = nil) -> ContentDisposition {
+        Self.named("inline", filename)
+    }
+
+    private static func named(_ kind: String, _ filename: String?) -> ContentDisposition {
+        guard let filename else { return ContentDisposition(kind: kind, parameters: []) }
+        let plain = filename.unicodeScalars.map { isPlain($0) ? Character($0) : "_" }
+        var parameters = [FieldParameter(name: "filename", value: String(plain))]
+        // Clients that know the second one prefer it (RFC 6266 section 4.3).
+        if String(plain) != filename {
+            parameters.append(FieldParameter(name: "filename*", value: "UTF-8''" + encoded(filename)))
+        }
+        return ContentDisposition(kind: kind, parameters: parameters)
+    }
+
+    /// What every client takes for itself within a quoted string: neither marks nor what some decode.
+    private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII && scalar.value >= 0x20 && scalar.value != 0x7F && !["\"", "\\", "%", "/"].contains(scalar)
+    }
+
+    /// RFC 8187 section 3.2: letters, digits and a few marks stand for themselves.
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if Grammar.isLetter(byte) || Grammar.isDigit(byte) || "!#$&+-.^_`|~".utf8.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Reads the value of a field; nil for one that is malformed or has a parameter twice.
+    ///
+    /// Within a quoted string a backslash is one where it doesn't stand before a quotation mark or another: browsers send
+    /// names of files as they are.
+    public init?(field value: String) {
+        var scanner = FieldScanner(value)
+        scanner.skipBlanks()
+        guard let kind = scanner.token() else { return nil }
+        var parameters: [FieldParameter] = []
+        scanner.skipBlanks()
+        while scanner.skip(";") {
+            scanner.skipBlanks()
+            if scanner.isAtEnd || scanner.isAt(";") { continue }
+            guard parameters.count < Self.parameterBound, let parameter = Self.parameter(&scanner),
+                !parameters.contains(where: { $0.name == parameter.name })
+            else { return nil }
+            parameters.append(parameter)
+            scanner.skipBlanks()
+        }
+        guard scanner.isAtEnd else { return nil }
+        self.kind = Grammar.lowercased(kind)
+        self.parameters = parameters
+    }
+
+    private static func parameter(_ scanner: inout FieldScanner) -> FieldParameter? {
+        guard let name = scanner.token() else { return nil }
+        scanner.skipBlanks()
+        guard scanner.skip("=") else { return nil }
+        scanner.skipBlanks()
+        guard let value = scanner.isAt("\"") ? quotedName(&scanner) : scanner.token() else { return nil }
+        return FieldParameter(name: name, value: value)
+    }
+
+    private static func quotedName(_ scanner: inout FieldScanner) -> String? {
+        guard scanner.skip("\"") else { return nil }
+        var text: [UInt8] = []
+        while !scanner.isAtEnd {
+            if scanner.skip("\"") { return String(decoding: text, as: UTF8.self) }
+            if scanner.skip("\\"), !scanner.isAt("\""), !scanner.isAt("\\") {
+                text.append(UInt8(ascii: "\\"))
+                continue
+            }
+            if scanner.isAtEnd { return nil }
+            text.append(scanner.bytes[scanner.position])
+            scanner.position += 1
+        }
+        return nil
+    }
+
+    private subscript(name: String) -> String? {
+        parameters.first { $0.name == name }?.value
+    }
+
+    /// The name of the field of a form.
+    public var name: String? { self["name"] }
+
+    /// The name of the file as the sender calls it: of `filename*`, decoded, where it can be, or else of `filename`.
+    ///
+    /// It may be a path, and have anything in it: see ``safeFilename``.
+    public var filename: String? {
+        self["filename*"].flatMap(Self.decoded) ?? self["filename"]
+    }
+
+    /// What a file may be called here: what stands behind the last slash or backslash, without control characters.
+    ///
+    /// It is nil for nothing, `.` and `..`. It may begin with a point, and be the name of a file that is there.
+    public var safeFilename: String? {
+        guard let filename else { return nil }
+        let last = filename.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last
+        var name = ""
+        if let last { name.unicodeScalars += last.filter { $0.properties.generalCategory != .control } }
+        return ["", ".", ".."].contains(name) ? nil : name
+    }
+
+    /// RFC 8187 section 3.2.1: charset, language and percent-encoded bytes.
+    private static func decoded(_ value: String) -> String? {
+        let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        switch Grammar.lowercased(Substring(parts[0])) {
+        case "utf-8": return PercentDecoding.decode(Substring(parts[2]))
+        case "iso-8859-1":
+            return PercentDecoding.bytes(parts[2])?.reduce(into: "") { text, byte in
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            }
+        default: return nil
+        }
+    }
+
+    /// The field's value.
+    public var description: String {
+        parameters.reduce(into: kind) { text, parameter in
+            text += "; \(parameter.name)="
+            text += parameter.name.hasSuffix("*") ? parameter.value : Self.quoted(parameter.value)
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+}

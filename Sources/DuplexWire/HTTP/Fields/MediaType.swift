@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// A media type, such as `text/html; charset=utf-8` (RFC 9110 section 8.3.1).
+///
+/// It holds the text as it is sent; a text that is no media type has neither type nor parameters.
+///
+/// ```swift
+/// return Response(type: .html, body: "<p>Hello</p>")
+/// return Response(type: "application/vnd.example+json", body: json)
+/// ```
+public struct MediaType: RawRepresentable, Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The most parameters that are read; a type with more has none.
+    public static let parameterBound = 16
+
+    /// The text as it is sent.
+    public let rawValue: String
+
+    /// Makes a media type of a text as it is sent.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Makes a media type of a text as it is sent.
+    public init(stringLiteral text: String) {
+        rawValue = text
+    }
+
+    /// The text.
+    public var description: String { rawValue }
+
+    /// Type and subtype in lower case, without parameters, such as `text/html`; nil if the text is no media type.
+    public var essence: String? {
+        var scanner = FieldScanner(rawValue)
+        return Self.essence(&scanner)
+    }
+
+    /// The parameters in their order; empty if there are none, or if the text is no media type.
+    public var parameters: [FieldParameter] {
+        var scanner = FieldScanner(rawValue)
+        guard Self.essence(&scanner) != nil, let parameters = scanner.parameters(atMost: Self.parameterBound),
+            scanner.isAtEnd
+        else { return [] }
+        return parameters
+    }
+
+    /// The value of the first parameter of that name; the name is in lower case.
+    public subscript(parameter name: String) -> String? {
+        parameters.first { $0.name == name }?.value
+    }
+
+    /// The charset in lower case; nil where none is named.
+    public var charset: String? {
+        self[parameter: "charset"].map(Grammar.lowercased)
+    }
+
+    /// Whether this is the same type but for parameters and the case of letters; `*` in the other stands for any.
+    ///
+    /// - Parameter other: A type, such as `application/json`, or a range, such as `text/*`.
+    /// - Returns: Whether it is.
+    public func matches(_ other: MediaType) -> Bool {
+        guard let own = essence, let range = other.essence else { return false }
+        if own == range || range == "*/*" { return true }
+        return range.hasSuffix("/*") && own.hasPrefix(range.dropLast())
+    }
+
+    /// Whether it is JSON: `application/json`, or another type in its syntax, such as `application/problem+json`
+    /// (RFC 6839 section 3.1).
+    public var isJSON: Bool {
+        guard let essence else { return false }
+        return essence == "application/json" || essence.hasSuffix("+json")
+    }
+
+    static func essence(_ scanner: inout FieldScanner) -> String? {
+        scanner.skipBlanks()
+        guard let type = scanner.token(), scanner.skip("/"), let subtype = scanner.token() else { return nil }
+        scanner.skipBlanks()
+        guard scanner.isAtEnd || scanner.isAt(";") || scanner.isAt(",") else { return nil }
+        return Grammar.lowercased("\(type)/\(subtype)")
+    }
+}
+
+extension MediaType {
+    /// `text/plain` in UTF-8.
+    public static let plainText = Self(rawValue: "text/plain; charset=utf-8")
+    /// `text/html` in UTF-8.
+    public static let html = Self(rawValue: "text/html; charset=utf-8")
+    /// `text/css` in UTF-8.
+    public static let css = Self(rawValue: "text/css; charset=utf-8")
+    /// `text/csv` in UTF-8.
+    public static let csv = Self(rawValue: "text/csv; charset=utf-8")
+    /// `text/javascript` in UTF-8.
+    public static let javaScript = Self(rawValue: "text/javascript; charset=utf-8")
+    /// `text/event-stream`, which is always UTF-8.
+    public static let eventStream = Self(rawValue: "text/event-stream")
+    /// `application/json`, which is always UTF-8.
+    public static let json = Self(rawValue: "application/json")
+    /// `application/problem+json` (RFC 9457).
+    public static let problemJSON = Self(rawValue: "application/problem+json")
+    /// `application/xml`.
+    public static let xml = Self(rawValue: "application/xml")
+    /// Bytes of which nothing is known.
+    public static let octetStream = Self(rawValue: "application/octet-stream")
+    /// Names and values of a form, as in a query.
+    public static let urlEncodedForm = Self(rawValue: "application/x-www-form-urlencoded")
+    /// `image/svg+xml`.
+    public static let svg = Self(rawValue: "image/svg+xml")
+}

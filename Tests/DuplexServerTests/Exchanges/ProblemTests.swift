@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexTestPeers
+import DuplexTesting
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexServer
+
+@Suite("What is answered in place of what was asked for")
+struct ProblemTests {
+    private static let problem = Problem(.notFound, "Nothing \"here\".\r\n<b>", fields: [.retryAfter: "3"])
+
+    private static func request(accepting value: String?) throws -> Request {
+        let field = value.map { "Accept: \($0)\r\n" } ?? ""
+        var parser = RequestHeadParser()
+        var position = 0
+        let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n".utf8)
+        let head = try #require(try parser.parse(bytes.span, from: &position))
+        return Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+    }
+
+    @Test(
+        "It is plain text for people and for clients that don't say",
+        arguments: [nil, "*/*", "text/html,*/*;q=0.8", "image/png", "text/plain, application/json"]
+    )
+    func text(accept: String?) throws {
+        let response = Self.problem.response(for: try Self.request(accepting: accept))
+        #expect(response.status == .notFound)
+        #expect(response.body.bytes == Array("404 Not Found\nNothing \"here\".\r\n<b>\n".utf8))
+        #expect(response.fields[.contentType] == "text/plain; charset=utf-8")
+        #expect(response.fields[.xContentTypeOptions] == "nosniff" && response.fields[.retryAfter] == "3")
+    }
+
+    @Test(
+        "It is JSON for clients that want that",
+        arguments: ["application/json", "application/problem+json, text/html;q=0.5", "application/*"]
+    )
+    func json(accept: String) throws {
+        let response = Self.problem.response(for: try Self.request(accepting: accept))
+        #expect(response.fields[.contentType] == "application/problem+json")
+        let text = #"{"status":404,"title":"Not Found","detail":"Nothing \"here\".\r\n<b>"}"#
+        #expect(response.body.bytes == Array((text + "\n").utf8))
+        #expect(response.fields[.xContentTypeOptions] == "nosniff" && response.fields[.retryAfter] == "3")
+    }
+
+    @Test("Without a request it is plain text")
+    func noRequest() {
+        #expect(Self.problem.response(for: nil).fields[.contentType] == "text/plain; charset=utf-8")
+    }
+
+    @Test("A handler that throws one is answered by it, and other errors tell the client nothing")
+    func thrown() async throws {
+        struct Secret: Error {}
+        var server = WebServer(port: 0)
+        server.logger = RecordedLog().logger
+        server.get("/now") { _ -> String in throw Problem(.conflict, "Not now.") }
+        server.get("/later") { _ async throws -> String in
+            throw Problem(.conflict, "Not now.", fields: [.retryAfter: "1"])
+        }
+        server.get("/secret") { _ -> String in throw Secret() }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/now").text == "409 Conflict\nNot now.\n")
+            #expect(try await client.get("/later").fields[.retryAfter] == "1")
+            let failed = try await client.get("/secret", fields: [.accept: "application/json"])
+            #expect(failed.status == .internalServerError && !failed.text.contains("Secret"))
+            #expect(failed.fields[.contentType] == "application/problem+json")
+        }
+    }
+
+    @Test("An app may make the pages of its own, a group others; the problem's fields go with them")
+    func pages() async throws {
+        var server = WebServer(port: 0)
+        server.use(.problems { request, problem in .html("<h1>\(problem.status.code)</h1>", status: problem.status) })
+        server.get("/page") { _ -> String in throw Problem(.forbidden, "No.") }
+        server.group("/api", .problems { _, problem in Response(status: problem.status, type: .json, body: "{}") }) {
+            api in
+            api.get("/thing") { _ -> String in throw Problem(.forbidden, "No.", fields: [.retryAfter: "9"]) }
+        }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/page").text == "<h1>403</h1>")
+            #expect(try await client.get("/nothing").text == "<h1>404</h1>")
+            let wrongMethod = try await client.post("/page")
+            #expect(wrongMethod.text == "<h1>405</h1>" && wrongMethod.fields[.allow] == "GET, HEAD, OPTIONS")
+            let thing = try await client.get("/api/thing")
+            #expect(thing.text == "{}" && thing.fields[.retryAfter] == "9" && thing.status == .forbidden)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Ranges of bytes")
+struct ByteRangesTests {
+    private static func selection(_ value: String, of length: UInt64 = 10_000) -> ByteRanges.Selection? {
+        ByteRanges([.range: value])?.selection(of: length)
+    }
+
+    @Test("The examples of RFC 9110 section 14.1.2")
+    func examples() {
+        #expect(Self.selection("bytes=0-499") == .parts([0..<500]))
+        #expect(Self.selection("bytes=500-999") == .parts([500..<1_000]))
+        #expect(Self.selection("bytes=-500") == .parts([9_500..<10_000]))
+        #expect(Self.selection("bytes=9500-") == .parts([9_500..<10_000]))
+        #expect(Self.selection("bytes=0-0,-1") == .parts([0..<1, 9_999..<10_000]))
+        #expect(Self.selection("bytes= 0-999, 4500-5499, -1000") == .parts([0..<1_000, 4_500..<5_500, 9_000..<10_000]))
+    }
+
+    @Test("What reaches beyond the end is cut there; what lies beyond it is left out")
+    func cut() {
+        #expect(Self.selection("bytes=9999-20000") == .parts([9_999..<10_000]))
+        #expect(Self.selection("bytes=-20000") == .parts([0..<10_000]))
+        #expect(Self.selection("bytes=10000-, 0-1") == .parts([0..<2]))
+        #expect(Self.selection("bytes=0-99999999999999999999999") == .parts([0..<10_000]))
+        #expect(Self.selection("BYTES=1-1") == .parts([1..<2]))
+    }
+
+    @Test(
+        "Nothing within the content is unsatisfiable",
+        arguments: ["bytes=10000-", "bytes=-0", "bytes=10000-10001,-0"]
+    )
+    func unsatisfiable(value: String) {
+        #expect(Self.selection(value) == .unsatisfiable)
+    }
+
+    @Test("An empty content has no part")
+    func empty() {
+        #expect(Self.selection("bytes=0-", of: 0) == .unsatisfiable)
+        #expect(Self.selection("bytes=-1", of: 0) == .unsatisfiable)
+    }
+
+    @Test("Parts that overlap give the whole", arguments: ["bytes=0-5,5-6", "bytes=0-,0-", "bytes=-2,0-9999"])
+    func overlapping(value: String) {
+        #expect(Self.selection(value) == .whole)
+    }
+
+    @Test(
+        "What is malformed is passed over",
+        arguments: [
+            "", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=1", "bytes=2-1", "bytes=1-2-3", "lines=0-1",
+            "bytes=1-2;3-4",
+            "bytes=+1-2", "bytes=0x1-2", "bytes=0 - 1",
+        ]
+    )
+    func malformed(value: String) {
+        #expect(ByteRanges([.range: value]) == nil)
+    }
+
+    @Test("So are too many parts, and two fields")
+    func bounded() {
+        let many = (0..<17).map { "\($0 * 2)-\($0 * 2)" }
+        #expect(ByteRanges([.range: "bytes=" + many.joined(separator: ",")]) == nil)
+        #expect(ByteRanges([.range: "bytes=" + many.dropLast().joined(separator: ",")]) != nil)
+        var two = HTTPFields()
+        for _ in 0..<2 { two.append(HTTPField(name: .range, value: "bytes=0-1")) }
+        #expect(ByteRanges(two) == nil)
+        #expect(ByteRanges([:]) == nil)
+    }
+}
