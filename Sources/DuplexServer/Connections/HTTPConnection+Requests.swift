@@ -24,8 +24,10 @@ extension HTTPConnection {
         }
     }
 
+    @inline(never)
     private func refuse(_ head: RequestHead, _ problem: Problem) {
-        answer(head, Endpoint(answering: head.method, by: problem, settings: services.table.settings), PathParameters())
+        let endpoint = Endpoint(answering: head.method, by: problem, settings: services.table.settings)
+        run(endpoint, Request(head: head, body: makeBody(head), client: client))
     }
 
     private func answer(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: PathParameters) {
@@ -34,8 +36,11 @@ extension HTTPConnection {
         {
             return violated(error)
         }
-        let body = makeBody(head)
-        let request = Request(head: head, parameters: parameters, body: body, client: client)
+        run(endpoint, Request(head: head, parameters: parameters, body: makeBody(head), client: client))
+    }
+
+    @inline(__always)
+    private func run(_ endpoint: Endpoint, _ request: Request) {
         noteRoute(endpoint)
         switch endpoint.handler {
         case .immediate(let handler): respond(at: endpoint, request) { try handler($0) }

@@ -2,18 +2,27 @@
 // Copyright (c) the Duplex authors
 
 /// What the parameters of a route's path stood for, percent-decoded.
-public struct PathParameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    private let names: [String]
-    private let values: [String]
+public struct PathParameters: Sendable, ExpressibleByDictionaryLiteral {
+    /// One reference, since most paths have no parameters.
+    private let storage: Storage?
+
+    private final class Storage: Sendable {
+        let names: [String]
+        let values: [String]
+
+        init(_ names: [String], _ values: [String]) {
+            self.names = names
+            self.values = values
+        }
+    }
 
     init() {
-        self.init([], [])
+        storage = nil
     }
 
     /// As many values as names.
     init(_ names: [String], _ values: [String]) {
-        self.names = names
-        self.values = values
+        storage = Storage(names, values)
     }
 
     /// Makes parameters, for requests that a test makes.
@@ -23,7 +32,7 @@ public struct PathParameters: Sendable, Hashable, ExpressibleByDictionaryLiteral
 
     /// The value of a parameter, `name` for `/hello/:name`; `nil` where the path has none of that name.
     public subscript(name: String) -> String? {
-        names.firstIndex(of: name).map { values[$0] }
+        storage.flatMap { storage in storage.names.firstIndex(of: name).map { storage.values[$0] } }
     }
 
     /// The value of a parameter, or another where the path has none of that name.
@@ -53,5 +62,5 @@ public struct PathParameters: Sendable, Hashable, ExpressibleByDictionaryLiteral
     }
 
     /// How many there are.
-    public var count: Int { names.count }
+    public var count: Int { storage?.names.count ?? 0 }
 }
