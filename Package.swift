@@ -88,7 +88,11 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
-        .target(name: "DuplexJSON", dependencies: ["DuplexWire", "DuplexWebSockets"], swiftSettings: strict),
+        .target(
+            name: "DuplexJSON",
+            dependencies: ["DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes],
+            swiftSettings: strict
+        ),
         .target(
             name: "DuplexServer",
             dependencies: [
@@ -149,7 +153,9 @@ let package = Package(
         ),
         .testTarget(
             name: "DuplexJSONTests",
-            dependencies: ["DuplexJSON", "DuplexTestPeers", "DuplexWire", "DuplexWebSockets", "DuplexServer"],
+            dependencies: [
+                "DuplexJSON", "DuplexTestPeers", "DuplexTesting", "DuplexWire", "DuplexWebSockets", "DuplexServer",
+            ],
             swiftSettings: strict
         ),
         .testTarget(

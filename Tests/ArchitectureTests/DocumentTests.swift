@@ -9,7 +9,7 @@ import Testing
 struct DocumentTests {
     /// What shows programs.
     private static let guides =
-        ["README.md"]
+        ["README.md", "docs/WebServer.md"]
         + ["CocoaAsyncSocket", "SocketRocket", "XPWebSocket", "Starscream", "URLSessionWebSocketTask"]
         .map { "docs/From\($0).md" }
     private static let documents = guides + ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]

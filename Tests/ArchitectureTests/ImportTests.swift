@@ -23,7 +23,9 @@ struct ImportTests {
             "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
             "HTTPTypes", "Logging", "DequeModule", "CoreMetrics", "Tracing",
         ],
-        "DuplexJSON": ["DuplexWire", "DuplexWebSockets", "FoundationEssentials", "Foundation"],
+        "DuplexJSON": [
+            "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes", "FoundationEssentials", "Foundation",
+        ],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
             "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "Tracing",

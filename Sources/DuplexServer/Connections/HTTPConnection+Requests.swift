@@ -12,11 +12,11 @@ extension HTTPConnection {
     func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) {
         guard services.allowsHost(of: head) else {
             noteFault(.refused, "the host \(head.host) is none of this server's")
-            return refuse(head, Self.misdirected)
+            return refuse(head, Self.misdirected, services.table.settings)
         }
         switch services.table.decide(head) {
-        case .answer(let response): respond(response)
-        case .refuse(let problem): refuse(head, problem)
+        case .answer(let response, let settings): answerAlone(head, settings, makeBody(head)) { _ in response }
+        case .refuse(let problem, let settings): refuse(head, problem, settings)
         case .upgrade(let endpoint, let parameters):
             let request = Request(head: head, parameters: parameters, body: .none, client: client)
             upgrade(request, endpoint, bytes, &position)
@@ -24,17 +24,27 @@ extension HTTPConnection {
         }
     }
 
+    private func refuse(_ head: RequestHead, _ problem: Problem, _ settings: RouteSettings) {
+        answerAlone(head, settings, makeBody(head)) { _ in throw problem }
+    }
+
+    /// Answers what no route does.
     @inline(never)
-    private func refuse(_ head: RequestHead, _ problem: Problem) {
-        let endpoint = Endpoint(answering: head.method, by: problem, settings: services.table.settings)
-        run(endpoint, Request(head: head, body: makeBody(head), client: client))
+    private func answerAlone(
+        _ head: RequestHead,
+        _ settings: RouteSettings,
+        _ body: RequestBody,
+        _ answer: @escaping @Sendable (Request) throws -> Response
+    ) {
+        run(Endpoint(answering: head.method, settings, answer), Request(head: head, body: body, client: client))
     }
 
     private func answer(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: PathParameters) {
         if head.framing != .none,
             case .violation(let error) = session.limitBody(of: head, to: endpoint.settings.http, now: now)
         {
-            return violated(error)
+            noteFault(.violation, "\(error)")
+            return answerAlone(head, endpoint.settings, .none) { _ in throw Problem(error.status, error.message) }
         }
         run(endpoint, Request(head: head, parameters: parameters, body: makeBody(head), client: client))
     }

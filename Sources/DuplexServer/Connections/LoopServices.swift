@@ -64,7 +64,7 @@ final class LoopServices {
         if !hosts.isRestricted { return true }
         if let allowed, head.hasHost(of: allowed) { return true }
         guard hosts.contain(head.host) else { return false }
-        allowed = head
+        allowed = head.bare
         return true
     }
 

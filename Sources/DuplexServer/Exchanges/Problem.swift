@@ -37,6 +37,7 @@ public struct Problem: Error, Sendable, Hashable {
         for field in fields { response.otherFields.append(field) }
         // What it quotes of the request is no page, whatever a browser makes of it.
         response.otherFields[.xContentTypeOptions] = "nosniff"
+        if request != nil { response.vary(by: .accept) }
         return response
     }
 

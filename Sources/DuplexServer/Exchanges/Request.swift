@@ -15,8 +15,6 @@ public struct Request: Sendable {
     public let body: RequestBody
     /// Who sent it.
     public let client: Client
-    /// What has been found out about it on its way.
-    private var values = RequestValues()
 
     init(head: RequestHead, parameters: PathParameters = PathParameters(), body: RequestBody = .none, client: Client) {
         self.head = head
@@ -25,10 +23,10 @@ public struct Request: Sendable {
         self.client = client
     }
 
-    /// A value that goes with the request; `nil` until a step of its route has set it.
+    /// A value that goes with the request, and all copies of it; `nil` until somebody has set it.
     public subscript<Key: RequestKey>(key: Key.Type) -> Key.Value? {
-        get { values[key] }
-        set { values[key] = newValue }
+        get { head[attachment: ObjectIdentifier(key)] as? Key.Value }
+        nonmutating set { head[attachment: ObjectIdentifier(key)] = newValue }
     }
 
     /// The method, such as GET.

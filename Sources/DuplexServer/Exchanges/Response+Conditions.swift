@@ -11,13 +11,18 @@ extension Response {
     /// The response, or in its place 304 or 412 if the conditions of a GET or a HEAD say so (RFC 9110 section 13).
     ///
     /// A handler of another method has done its work by now: it asks ``Request/preconditions`` before.
-    func meetingConditions(of request: Request) -> Response {
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - refuse: makes the response of a problem.
+    /// - Returns: the response, or the one in its place.
+    func meetingConditions(of request: Request, _ refuse: (Problem, Request) -> Response) -> Response {
         guard status == .ok, request.method == .get || request.method == .head, let validators else { return self }
         switch request.preconditions.verdict(validators) {
         case .proceed: return self
         case .notModified: return notModified
         case .failed:
-            return Problem(.preconditionFailed, "What is here isn't what the request is about.").response(for: request)
+            return refuse(Problem(.preconditionFailed, "What is here isn't what the request is about."), request)
         }
     }
 

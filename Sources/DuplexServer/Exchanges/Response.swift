@@ -114,6 +114,19 @@ extension Response {
         otherFields.append(HTTPField(name: .setCookie, value: cookie.fieldValue))
     }
 
+    /// Notes that another request, with another value of that field, may get another answer (RFC 9110 section 12.5.5).
+    ///
+    /// - Parameter name: the field of the request that it depends on.
+    public mutating func vary(by name: HTTPField.Name) {
+        guard let present = otherFields[.vary] else {
+            otherFields[.vary] = name.rawName
+            return
+        }
+        let names = present.split(separator: ",").map { $0.drop { $0 == " " } }
+        if names.contains("*") || names.contains(where: { $0.lowercased() == name.canonicalName }) { return }
+        otherFields[.vary] = "\(present), \(name.rawName)"
+    }
+
     /// Has the client keep the body as a file of that name instead of showing it (RFC 6266).
     ///
     /// - Parameter filename: any text; without it the client chooses a name.

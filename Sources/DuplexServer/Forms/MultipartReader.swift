@@ -55,9 +55,9 @@ final class MultipartReader {
             } else {
                 input = []
                 isOver = true
-                try parser.finish()
             }
         }
+        try parser.finish()
         return nil
     }
 }

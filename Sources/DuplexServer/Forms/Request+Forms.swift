@@ -17,7 +17,7 @@ extension Request {
             throw HTTPError(.unsupportedMediaType, "the body is no form of names and values")
         }
         let bytes = try await body.collect(upTo: limit)
-        guard let items = QueryItems(String(decoding: bytes, as: UTF8.self)) else {
+        guard let text = String(validating: bytes, as: UTF8.self), let items = QueryItems(text) else {
             throw HTTPError(.malformedBody, "the form isn't made of names and values that can be decoded")
         }
         return items

@@ -33,11 +33,15 @@ final class Endpoint: Sendable {
         finishing = settings.finishing
     }
 
-    /// One that answers what no route does, behind the steps that all requests go through.
-    init(answering request: HTTPRequest.Method, by problem: Problem, settings: RouteSettings) {
+    /// One of the server's own, where no route answers: behind the steps that its requests go through.
+    init(
+        answering method: HTTPRequest.Method,
+        _ settings: RouteSettings,
+        _ answer: @escaping @Sendable (Request) throws -> Response
+    ) {
         pattern = "*"
-        method = request
-        handler = RouteHandler.immediate { _ in throw problem }.behind(settings.steps)
+        self.method = method
+        handler = RouteHandler.immediate(answer).behind(settings.steps)
         self.settings = settings
         name = "no route"
         parameters = []
@@ -48,7 +52,7 @@ final class Endpoint: Sendable {
     @inline(__always)
     func finish(_ response: inout Response, _ request: Request) {
         // Only a response that has a field of its own can name a validator.
-        if !response.otherFields.isEmpty { response = response.meetingConditions(of: request) }
+        if !response.otherFields.isEmpty { response = response.meetingConditions(of: request, settings.response) }
         if let finishing { finishing.run(request, &response) }
     }
 }
@@ -71,6 +75,13 @@ final class RouteTable: Sendable {
             endpoints.first { $0.method == method }
         }
 
+        /// Whose settings hold for a request that none of the methods answers: that of the method that a browser asks about
+        /// before it uses it, or else the first.
+        func endpoint(askedForBy head: RequestHead) -> Endpoint? {
+            let asked = head.fields[.accessControlRequestMethod].flatMap(HTTPRequest.Method.init(rawValue:))
+            return asked.flatMap { endpoint(for: $0 == .head ? .get : $0) } ?? endpoints.first
+        }
+
         /// The methods that the path answers, in the order of their names, for `Allow` (RFC 9110 section 10.2.1).
         var allowed: String {
             var names = Set(endpoints.map(\.method.rawValue))
@@ -84,9 +95,10 @@ final class RouteTable: Sendable {
     enum Decision {
         case respond(Endpoint, parameters: PathParameters)
         case upgrade(WebSocketEndpoint, parameters: PathParameters)
-        /// The server answers by itself.
-        case answer(Response)
-        case refuse(Problem)
+        /// The server answers by itself, with what holds there.
+        case answer(Response, RouteSettings)
+        /// There is no such thing, by what holds there.
+        case refuse(Problem, RouteSettings)
     }
 
     /// The methods that the server knows; others are answered with 501 (RFC 9110 section 9.1), and so is CONNECT, which
@@ -186,25 +198,27 @@ final class RouteTable: Sendable {
 
     private func find(_ head: RequestHead) -> Decision {
         guard Self.knownMethods.contains(head.method) else {
-            return .refuse(Problem(.notImplemented, "This server doesn't know the method \(head.method.rawValue)."))
+            let sentence = "This server doesn't know the method \(head.method.rawValue)."
+            return .refuse(Problem(.notImplemented, sentence), settings)
         }
         let path = head.path
         if ServerHandshake.isUpgrade(head), let match = webSockets.match(path) {
             return .upgrade(match.value, parameters: Self.named(match.value.parameters, match.arguments))
         }
-        if path == "*" { return .answer(Self.options(wholeServer)) }
+        if path == "*" { return .answer(Self.options(wholeServer), settings) }
         if let match = router.match(path) { return decide(head, match) }
-        if webSockets.match(path) != nil { return .refuse(Self.upgradeRequired) }
-        return .refuse(Problem(.notFound, "There is nothing at this path."))
+        if let match = webSockets.match(path) { return .refuse(Self.upgradeRequired, match.value.settings) }
+        return .refuse(Problem(.notFound, "There is nothing at this path."), settings)
     }
 
     private func decide(_ head: RequestHead, _ match: Router<Resource>.Match) -> Decision {
         let resource = match.value
         let found = resource.endpoint(for: head.method) ?? (head.method == .head ? resource.endpoint(for: .get) : nil)
         if let found { return .respond(found, parameters: Self.named(found.parameters, match.arguments)) }
-        if head.method == .options { return .answer(Self.options(resource.allowed)) }
+        let settings = resource.endpoint(askedForBy: head)?.settings ?? settings
+        if head.method == .options { return .answer(Self.options(resource.allowed), settings) }
         let sentence = "This path answers \(resource.allowed), not \(head.method.rawValue)."
-        return .refuse(Problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed]))
+        return .refuse(Problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed]), settings)
     }
 
     private static func named(_ names: [String], _ arguments: [String]) -> PathParameters {

@@ -16,20 +16,15 @@ enum RouteHandler: Sendable {
     private func behind(_ step: RouteStep) -> RouteHandler {
         switch (step, self) {
         case (.before(let step), .immediate(let handler)):
-            .immediate { request in
-                var request = request
-                return try step(&request) ?? handler(request)
-            }
+            .immediate { request in try step(request) ?? handler(request) }
         case (.before(let step), .task(let handler)):
             .task { request in
-                var request = request
-                if let response = try step(&request) { return response }
+                if let response = try step(request) { return response }
                 return try await handler(request)
             }
         case (.beforeWaiting(let step), _):
             .task { request in
-                var request = request
-                if let response = try await step(&request) { return response }
+                if let response = try await step(request) { return response }
                 return try await self(request)
             }
         case (.around(let step), _): .task { request in try await step(request) { try await self($0) } }

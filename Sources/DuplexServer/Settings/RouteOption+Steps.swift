@@ -15,10 +15,10 @@ extension RouteOption {
     /// It holds for requests and for those that open WebSockets, before their bodies are asked for. Steps run in the order that
     /// they were added in: those of the server, of the groups, of the route. One that doesn't wait costs no task.
     ///
-    /// - Parameter step: may change what goes with the request, and returns a response, or `nil` to go on. What it throws is
+    /// - Parameter step: may note values with the request (``RequestKey``), and returns a response, or `nil` to go on. What it throws is
     ///   answered as what a handler throws.
     /// - Returns: the option.
-    public static func before(_ step: @escaping @Sendable (inout Request) throws -> Response?) -> RouteOption {
+    public static func before(_ step: @escaping @Sendable (Request) throws -> Response?) -> RouteOption {
         RouteOption { $0.steps.append(.before(step)) }
     }
 
@@ -27,7 +27,7 @@ extension RouteOption {
     /// - Parameter step: as of the one that doesn't wait.
     /// - Returns: the option.
     public static func before(
-        _ step: @escaping @Sendable (inout Request) async throws -> Response?
+        _ step: @escaping @Sendable (Request) async throws -> Response?
     ) -> RouteOption {
         RouteOption { $0.steps.append(.beforeWaiting(step)) }
     }

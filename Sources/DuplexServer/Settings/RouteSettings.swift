@@ -32,7 +32,9 @@ struct RouteSettings: Sendable {
     func response(of problem: Problem, _ request: Request) -> Response {
         guard let problems else { return problem.response(for: request) }
         var response = problems(request, problem)
-        for field in problem.fields { response.otherFields.append(field) }
+        // It may be made of the server's own, which has them.
+        let missing = problem.fields.filter { response.otherFields[$0.name] == nil }
+        for field in missing { response.otherFields.append(field) }
         return response
     }
 }

@@ -4,9 +4,9 @@
 /// Something that a request goes through on its way to the handler of its route.
 enum RouteStep: Sendable {
     /// Looks at the request, may note something with it, and may answer in the handler's place.
-    case before(@Sendable (inout Request) throws -> Response?)
+    case before(@Sendable (Request) throws -> Response?)
     /// The same, waiting for something.
-    case beforeWaiting(@Sendable (inout Request) async throws -> Response?)
+    case beforeWaiting(@Sendable (Request) async throws -> Response?)
     /// Stands around the handler.
     case around(@Sendable (Request, @Sendable (Request) async throws -> Response) async throws -> Response)
 }

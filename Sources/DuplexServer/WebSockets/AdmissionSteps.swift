@@ -7,11 +7,13 @@ import Synchronization
 /// handler's response that of the decision, 101 or a refusal.
 struct AdmissionSteps: Sendable {
     private let steps: [RouteStep]
+    private let finishing: ResponseSteps?
     private let route: WebSocketRoute
     private let admit: AdmissionDecision?
 
-    init(_ steps: [RouteStep], _ route: WebSocketRoute, _ admit: AdmissionDecision?) {
-        self.steps = steps
+    init(_ settings: RouteSettings, _ route: WebSocketRoute, _ admit: AdmissionDecision?) {
+        steps = settings.steps
+        finishing = settings.finishing
         self.route = route
         self.admit = admit
     }
@@ -25,12 +27,14 @@ struct AdmissionSteps: Sendable {
         { request in
             let box = Box()
             let handler = RouteHandler.task { request in try await decide(request, box) }.behind(steps)
-            let response = try await handler(request)
+            var response = try await handler(request)
             // A step may have answered by itself, or made something else of the answer.
-            guard response.status == .switchingProtocols, let verdict = box.verdict.withLock({ $0 }) else {
-                return .refused(response)
-            }
-            return verdict
+            guard response.status == .switchingProtocols, let verdict = box.verdict.withLock({ $0 }),
+                case .accepted(let route, var handshake) = verdict
+            else { return .refused(response) }
+            finishing?.run(request, &response)
+            for field in response.otherFields { handshake.fields.append(field) }
+            return .accepted(route, handshake)
         }
     }
 
@@ -38,19 +42,8 @@ struct AdmissionSteps: Sendable {
         switch try await admit?(request) ?? .accepted(route, AcceptedHandshake()) {
         case .refused(let response): return response
         case .accepted(let route, let handshake):
-            box.verdict.withLock { $0 = .accepted(route.given(request), handshake) }
+            box.verdict.withLock { $0 = .accepted(route, handshake) }
             return Response(status: .switchingProtocols)
-        }
-    }
-}
-
-extension WebSocketRoute {
-    /// The same for a request as the steps have left it, with what they have noted.
-    fileprivate func given(_ request: Request) -> WebSocketRoute {
-        switch self {
-        case .taskWithRequest(let handler): .taskWithRequest { socket, _ in try await handler(socket, request) }
-        case .handlerForRequest(let make): .handlerForRequest { _ in make(request) }
-        case .task, .handler: self
         }
     }
 }

@@ -63,7 +63,8 @@ final class WebSocketEndpoint: Sendable {
     ) {
         self.pattern = pattern
         self.route = route
-        self.admit = settings.steps.isEmpty ? admit : AdmissionSteps(settings.steps, route, admit).decision
+        let isPlain = settings.steps.isEmpty && settings.finishing == nil
+        self.admit = isPlain ? admit : AdmissionSteps(settings, route, admit).decision
         self.parameters = parameters
         self.settings = settings
         sessionSettings = SessionSettings(

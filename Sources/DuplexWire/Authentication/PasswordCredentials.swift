@@ -29,6 +29,23 @@ public struct PasswordCredentials: Sendable, Hashable, CustomStringConvertible {
         self.init(user: user, password: password)
     }
 
+    /// Reads the value of Authorization by the scheme Basic (RFC 7617), in UTF-8.
+    ///
+    /// It is nil for another scheme, and for what isn't base64, isn't UTF-8, has no colon or has a control character.
+    ///
+    /// - Parameter value: The value of the field.
+    public init?(basic value: String) {
+        var scanner = FieldScanner(value)
+        guard let scheme = scanner.token(), Grammar.matches(scheme, "basic"), scanner.isAtBlank else { return nil }
+        scanner.skipBlanks()
+        let rest = Grammar.trimmed(Substring(decoding: scanner.bytes[scanner.position...], as: UTF8.self))
+        guard let bytes = Base64.decode(String(rest)), let text = String(validating: bytes, as: UTF8.self),
+            Self.isPlain(text), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+        else { return nil }
+        user = String(text[..<colon])
+        password = String(text[text.utf8.index(after: colon)...])
+    }
+
     /// The value of Authorization, or of Proxy-Authorization, by the scheme Basic (RFC 7617), in UTF-8.
     ///
     /// Hazard: it is the password, readable by everybody on the way unless TLS hides it.

@@ -32,7 +32,7 @@ public struct RequestCookies: Sendable, Hashable, RandomAccessCollection {
         let name = Grammar.trimmed(Substring(part[..<sign]))
         var value = Grammar.trimmed(Substring(part[part.index(after: sign)...]))
         if value.utf8.count >= 2, value.utf8.first == UInt8(ascii: "\""), value.utf8.last == UInt8(ascii: "\"") {
-            value = value.dropFirst().dropLast()
+            value = Substring(value.utf8.dropFirst().dropLast())
         }
         return name.isEmpty ? nil : Item(name: String(name), value: String(value))
     }

@@ -6,7 +6,7 @@
 /// By default scripts can't read it, other sites' requests don't carry it, and it ends with the browser's session.
 ///
 /// ```swift
-/// response.setCookie(SetCookie("__Host-session", token, maximumAge: .seconds(86_400), isSecure: true))
+/// response.setCookie(try SetCookie("__Host-session", token, maximumAge: .seconds(86_400), isSecure: true))
 /// ```
 public struct SetCookie: Sendable, Hashable {
     /// Which requests from pages of other sites carry the cookie.

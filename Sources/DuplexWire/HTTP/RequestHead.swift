@@ -60,6 +60,15 @@ extension RequestHead {
     /// client names none.
     public var host: String { content.host }
 
+    /// A value that whoever handles the request has noted with it: all copies of the head have it.
+    package subscript(attachment id: ObjectIdentifier) -> (any Sendable)? {
+        get { content[attachment: id] }
+        nonmutating set { content[attachment: id] = newValue }
+    }
+
+    /// The same head without the values that were noted with it, to be kept for longer than the request.
+    package var bare: RequestHead { RequestHead(content: RequestHeadContent(copying: content)) }
+
     /// Whether both are for the same host, as it was sent; false where that can't be told at a glance.
     package func hasHost(of other: RequestHead) -> Bool { content.hasHost(of: other.content) }
 }

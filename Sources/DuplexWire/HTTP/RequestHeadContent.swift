@@ -25,6 +25,19 @@ final class RequestHeadContent: Sendable {
         init(_ fields: HTTPFields) { self.fields = fields }
     }
 
+    /// Values of whoever handles the request; an object, as the fields are.
+    private final class Attachments: Sendable {
+        let values: [ObjectIdentifier: any Sendable]
+
+        init(_ values: [ObjectIdentifier: any Sendable]) { self.values = values }
+    }
+
+    /// What is made when it is asked for.
+    private struct Additions: Sendable {
+        var fields: ParsedFields?
+        var attachments: Attachments?
+    }
+
     /// What a head that wasn't received in one piece is made of.
     private struct Parts: Sendable {
         let target: String
@@ -42,7 +55,7 @@ final class RequestHeadContent: Sendable {
     private let hostRange: Range<Int>
     private let fieldStart: Int
     private let parts: Parts?
-    private let parsedFields = Mutex<ParsedFields?>(nil)
+    private let additions = Mutex(Additions())
 
     init(_ summary: RequestSummary, target: String, path: String, query: String?, host: String, fields: HTTPFields) {
         self.summary = summary
@@ -68,6 +81,18 @@ final class RequestHeadContent: Sendable {
         hostRange = places.host
         fieldStart = places.fields
         parts = nil
+    }
+
+    /// The same head without what others have noted with it.
+    init(copying other: RequestHeadContent) {
+        summary = other.summary
+        bytes = other.bytes
+        targetStart = other.targetStart
+        targetEnd = other.targetEnd
+        pathEnd = other.pathEnd
+        hostRange = other.hostRange
+        fieldStart = other.fieldStart
+        parts = other.parts
     }
 
     var target: String { parts?.target ?? Self.string(bytes, targetStart..<targetEnd) }
@@ -97,11 +122,25 @@ final class RequestHeadContent: Sendable {
 
     var fields: HTTPFields {
         if let parts { return parts.fields }
-        return parsedFields.withLock { parsed in
-            if let parsed { return parsed.fields }
+        return additions.withLock { additions in
+            if let parsed = additions.fields { return parsed.fields }
             let fields = makeFields()
-            parsed = ParsedFields(fields)
+            additions.fields = ParsedFields(fields)
             return fields
+        }
+    }
+
+    subscript(attachment id: ObjectIdentifier) -> (any Sendable)? {
+        get { additions.withLock { $0.attachments?.values[id] } }
+        set {
+            // What was there is given back behind the lock: its end may ask for values again.
+            let former = additions.withLock { additions in
+                var values = additions.attachments?.values ?? [:]
+                values[id] = newValue
+                defer { additions.attachments = Attachments(values) }
+                return additions.attachments
+            }
+            _ = former
         }
     }
 

@@ -32,6 +32,7 @@ struct ProblemTests {
         #expect(response.body.bytes == Array("404 Not Found\nNothing \"here\".\r\n<b>\n".utf8))
         #expect(response.fields[.contentType] == "text/plain; charset=utf-8")
         #expect(response.fields[.xContentTypeOptions] == "nosniff" && response.fields[.retryAfter] == "3")
+        #expect(response.fields[.vary] == "Accept")
     }
 
     @Test(
@@ -67,6 +68,29 @@ struct ProblemTests {
             let failed = try await client.get("/secret", fields: [.accept: "application/json"])
             #expect(failed.status == .internalServerError && !failed.text.contains("Secret"))
             #expect(failed.fields[.contentType] == "application/problem+json")
+        }
+    }
+
+    @Test("Pages that are made of the server's own have each field once; conditions and long bodies have them, too")
+    func once() async throws {
+        var server = WebServer(port: 0)
+        server.use(
+            .problems { request, problem in
+                var response = problem.response(for: request)
+                response.fields[.server] = "mine"
+                return response
+            }
+        )
+        server.use(.after { _, response in response.fields[.from] = "after" })
+        server.get("/") { _ in Response(fields: [.eTag: "\"a\""], body: "x") }
+        server.post("/short", .bodySize(2)) { request in "\(try await request.body.collect().count)" }
+        try await WebServer.testing(server) { client async throws in
+            let method = try await client.request(.delete, "/")
+            #expect(method.fields[values: .allow].count == 1 && method.fields[.server] == "mine")
+            let other = try await client.get("/", fields: [.ifMatch: "\"b\""])
+            #expect(other.status == .preconditionFailed && other.fields[.server] == "mine")
+            let long = try await client.post("/short", body: "long".utf8)
+            #expect(long.status == .contentTooLarge && long.fields[.server] == "mine" && long.fields[.from] == "after")
         }
     }
 

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestPeers
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,6 +10,29 @@ import Testing
 
 /// Steps that stand around the decision on a WebSocket; what they note is in RouteStepTests.
 @Suite struct AdmissionStepsTests {
+    @Test("What steps add to the answer goes with the 101")
+    func fields() async throws {
+        var server = WebServer(port: 0)
+        server.use(
+            .around { request, next in
+                var response = try await next(request)
+                response.fields[.setCookie] = "a=1"
+                return response
+            },
+            .after { _, response in response.fields[.server] = "test" }
+        )
+        server.webSocket("/") { _ in }
+        try await WebServer.testing(server) { client async throws in
+            let connection = await client.connect()
+            let upgrade = RawPeer.upgradeRequest("/")
+            try await connection.send(raw: upgrade)
+            let head = try await connection.head()
+            #expect(head.status == .switchingProtocols)
+            #expect(head.fields[.setCookie] == "a=1" && head.fields[.server] == "test")
+            await connection.reset()
+        }
+    }
+
     @Test("A step sees the decision as a response, and may refuse what the app accepts")
     func around() async throws {
         var server = WebServer(port: 0)

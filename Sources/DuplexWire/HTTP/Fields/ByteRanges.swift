@@ -64,7 +64,11 @@ public struct ByteRanges: Sendable, Hashable {
     /// Parts that overlap, which nobody needs and which make an answer longer than the content, give the whole.
     public func selection(of length: UInt64) -> Selection {
         let parts = specs.compactMap { Self.part($0, length) }
-        if parts.isEmpty { return .unsatisfiable }
+        if parts.isEmpty {
+            // The last bytes of nothing are nothing, which is all there is.
+            let asksForLast = specs.contains { if case .last(let count) = $0 { count > 0 } else { false } }
+            return length == 0 && asksForLast ? .whole : .unsatisfiable
+        }
         let sorted = parts.sorted { $0.lowerBound < $1.lowerBound }
         let areApart = zip(sorted, sorted.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }
         return areApart ? .parts(parts) : .whole

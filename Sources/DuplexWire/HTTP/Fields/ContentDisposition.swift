@@ -101,7 +101,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         var text: [UInt8] = []
         while !scanner.isAtEnd {
             if scanner.skip("\"") { return String(decoding: text, as: UTF8.self) }
-            if scanner.skip("\\"), !scanner.isAt("\""), !scanner.isAt("\\") {
+            if scanner.skip("\\"), !escapes(scanner) {
                 text.append(UInt8(ascii: "\\"))
                 continue
             }
@@ -110,6 +110,15 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
             scanner.position += 1
         }
         return nil
+    }
+
+    /// Whether the backslash before escapes what follows: another, or a quotation mark that isn't the last one.
+    private static func escapes(_ scanner: FieldScanner) -> Bool {
+        if scanner.isAt("\\") { return true }
+        var ahead = scanner
+        guard ahead.skip("\"") else { return false }
+        ahead.skipBlanks()
+        return !ahead.isAtEnd && !ahead.isAt(";")
     }
 
     private subscript(name: String) -> String? {
@@ -155,11 +164,13 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         parameters.reduce(into: kind) { text, parameter in
             text += "; \(parameter.name)="
-            text += parameter.name.hasSuffix("*") ? parameter.value : Self.quoted(parameter.value)
+            let isPlain = parameter.name.hasSuffix("*") && parameter.value.utf8.allSatisfy(Self.isExtendedByte)
+            text += isPlain ? parameter.value : QuotedText.of(parameter.value)
         }
     }
 
-    private static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    /// RFC 8187 section 3.2.1.
+    private static func isExtendedByte(_ byte: UInt8) -> Bool {
+        Grammar.isTokenByte(byte) || byte == UInt8(ascii: "%") || byte == UInt8(ascii: "'")
     }
 }

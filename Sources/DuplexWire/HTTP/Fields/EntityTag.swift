@@ -36,12 +36,13 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether both stand for the same bytes: neither is weak (RFC 9110 section 8.8.3.2).
     public func stronglyMatches(_ other: EntityTag) -> Bool {
-        !isWeak && !other.isWeak && text == other.text
+        !isWeak && !other.isWeak && weaklyMatches(other)
     }
 
     /// Whether both stand for contents that are worth the same.
     public func weaklyMatches(_ other: EntityTag) -> Bool {
-        text == other.text
+        // Byte by byte: texts that look the same may be others.
+        text.utf8.elementsEqual(other.text.utf8)
     }
 
     private static func isTagByte(_ byte: UInt8) -> Bool {

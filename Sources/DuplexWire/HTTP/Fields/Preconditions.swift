@@ -113,6 +113,7 @@ public struct Preconditions: Sendable, Hashable {
         if values.count > 1 { return false }
         if let tag = EntityTag(field: value) { return content.tag.map(tag.stronglyMatches) ?? false }
         guard let date = HTTPDate.parse(value, now: now) else { return false }
-        return content.modified == date
+        // Of a content that has changed within this second there may be two (RFC 9110 section 8.8.2.2).
+        return content.modified == date && date < now
     }
 }

@@ -41,7 +41,8 @@ struct ByteRangesTests {
     @Test("An empty content has no part")
     func empty() {
         #expect(Self.selection("bytes=0-", of: 0) == .unsatisfiable)
-        #expect(Self.selection("bytes=-1", of: 0) == .unsatisfiable)
+        #expect(Self.selection("bytes=-1", of: 0) == .whole)
+        #expect(Self.selection("bytes=-0", of: 0) == .unsatisfiable)
     }
 
     @Test("Parts that overlap give the whole", arguments: ["bytes=0-5,5-6", "bytes=0-,0-", "bytes=-2,0-9999"])

@@ -45,6 +45,8 @@ struct ContentDispositionTests {
             (#"form-data; name=x; filename="fallback"; filename*=UTF-8''%E4"#, "x", "fallback"),
             (#"form-data; name=x; filename="fallback"; filename*=nonsense"#, "x", "fallback"),
             (#"form-data; name="a%22b""#, "a%22b", nil),
+            (#"form-data; name="a"; filename="dir\""#, "a", #"dir\"#),
+            (#"form-data; name="a\"; filename="b""#, #"a\"#, "b"),
         ] as [(String, String, String?)]
     )
     func reading(value: String, name: String, filename: String?) throws {

@@ -42,6 +42,9 @@ struct EntityTagTests {
         #expect(!weak.stronglyMatches(otherWeak) && !weak.weaklyMatches(otherWeak))
         #expect(!weak.stronglyMatches(strong) && weak.weaklyMatches(strong))
         #expect(strong.stronglyMatches(strong) && strong.weaklyMatches(strong))
+        // The same to the eye, and not byte by byte.
+        let (composed, decomposed) = (try #require(EntityTag("\u{E9}")), try #require(EntityTag("e\u{301}")))
+        #expect(!composed.stronglyMatches(decomposed) && !composed.weaklyMatches(decomposed))
     }
 
     @Test("A list of tags is read, whatever is in them")

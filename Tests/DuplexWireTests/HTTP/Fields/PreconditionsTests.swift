@@ -100,5 +100,8 @@ struct PreconditionsTests {
     func range(value: String, isAllowed: Bool) {
         #expect(Preconditions.allowsRange([.ifRange: value], Self.content, now: Self.now) == isAllowed)
         #expect(Preconditions.allowsRange([:], Self.content, now: Self.now))
+        // What has changed within this second may have changed twice.
+        let fresh = UnixTime(seconds: 784_111_777)
+        #expect(!Preconditions.allowsRange([.ifRange: Self.date], Self.content, now: fresh))
     }
 }

@@ -6,7 +6,7 @@ import DuplexTesting
 import Testing
 
 @Suite("Values that go with a request")
-struct RequestValuesTests {
+struct RequestKeyTests {
     private enum User: RequestKey { typealias Value = String }
     private enum Number: RequestKey { typealias Value = Int }
 

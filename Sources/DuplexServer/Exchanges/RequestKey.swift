@@ -12,17 +12,3 @@ public protocol RequestKey {
     /// The type of the value.
     associatedtype Value: Sendable
 }
-
-/// The values that go with a request; none takes no memory.
-struct RequestValues: Sendable {
-    private var values: [ObjectIdentifier: any Sendable]?
-
-    subscript<Key: RequestKey>(key: Key.Type) -> Key.Value? {
-        get { values?[ObjectIdentifier(key)] as? Key.Value }
-        set {
-            var values = values ?? [:]
-            values[ObjectIdentifier(key)] = newValue
-            self.values = values.isEmpty ? nil : values
-        }
-    }
-}

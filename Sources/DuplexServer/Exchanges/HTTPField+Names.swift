@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import HTTPTypes
+
+extension HTTPField.Name {
+    /// A name that is written in the source; traps for what isn't a token.
+    init(known text: StaticString) {
+        guard let name = Self("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
+        self = name
+    }
+
+    static let xRequestID = Self(known: "X-Request-ID")
+    static let secFetchSite = Self(known: "Sec-Fetch-Site")
+    static let referrerPolicy = Self(known: "Referrer-Policy")
+    static let xFrameOptions = Self(known: "X-Frame-Options")
+}

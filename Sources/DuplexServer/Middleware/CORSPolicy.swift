@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import HTTPTypes
+
+/// Which pages of other origins may make requests and read the answers: cross-origin resource sharing (the Fetch standard of
+/// the WHATWG, section 3.2).
+///
+/// ```swift
+/// server.use(.cors(CORSPolicy(.origins("https://app.example"), allowsCredentials: true)))
+/// ```
+public struct CORSPolicy: Sendable {
+    /// Whose pages.
+    public struct Origins: Sendable {
+        let allow: @Sendable (String) -> Bool
+        let isAny: Bool
+
+        /// Everybody's.
+        ///
+        /// What a page reads is then what anybody may read: such a policy has no credentials.
+        public static let any = Origins(allow: { _ in true }, isAny: true)
+
+        /// Those of these origins, such as `https://app.example`, as browsers write them.
+        public static func origins(_ origins: String...) -> Origins {
+            let all = Set(origins)
+            return Origins(allow: { all.contains($0) }, isAny: false)
+        }
+
+        /// Those of the origins that the app agrees to.
+        public static func matching(_ allow: @escaping @Sendable (String) -> Bool) -> Origins {
+            Origins(allow: allow, isAny: false)
+        }
+    }
+
+    let origins: Origins
+    let methods: [HTTPRequest.Method]
+    let fields: [HTTPField.Name]
+    let exposed: [HTTPField.Name]
+    let allowsCredentials: Bool
+    let maximumAge: Duration
+
+    /// Makes a policy.
+    ///
+    /// - Parameters:
+    ///   - origins: whose pages may.
+    ///   - methods: which methods they may use beside GET, HEAD and POST. Default: PUT, PATCH and DELETE.
+    ///   - fields: which fields they may set beside those that every page may. Default: `Authorization` and `Content-Type`.
+    ///   - exposed: which fields of answers they may read beside those that every page may. Default: none.
+    ///   - allowsCredentials: whether cookies and logins go with their requests. Default: false. Never with
+    ///     ``Origins/any``: any page could act as whoever looks at it.
+    ///   - maximumAge: how long a browser need not ask again. Default: 10 minutes.
+    public init(
+        _ origins: Origins,
+        methods: [HTTPRequest.Method] = [.put, .patch, .delete],
+        fields: [HTTPField.Name] = [.authorization, .contentType],
+        exposed: [HTTPField.Name] = [],
+        allowsCredentials: Bool = false,
+        maximumAge: Duration = .seconds(600)
+    ) {
+        self.origins = origins
+        self.methods = methods
+        self.fields = fields
+        self.exposed = exposed
+        self.allowsCredentials = allowsCredentials && !origins.isAny
+        self.maximumAge = maximumAge
+    }
+
+    /// What answers a browser that asks before the request itself, by OPTIONS; nil for any other request.
+    func preflight(_ request: Request) -> Response? {
+        guard request.method == .options, let origin = request.fields[.origin],
+            request.fields[.accessControlRequestMethod] != nil
+        else { return nil }
+        var response = Response(status: .noContent)
+        response.otherFields[.vary] = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
+        guard origins.allow(origin) else { return response }
+        allow(origin, in: &response)
+        response.otherFields[.accessControlAllowMethods] =
+            (["GET", "HEAD", "POST"] + methods.map(\.rawValue)).joined(separator: ", ")
+        response.otherFields[.accessControlAllowHeaders] = fields.map(\.rawName).joined(separator: ", ")
+        response.otherFields[.accessControlMaxAge] = "\(maximumAge.components.seconds)"
+        return response
+    }
+
+    /// Says in the answer to a request itself who may read it.
+    func mark(_ response: inout Response, to request: Request) {
+        if !origins.isAny { response.vary(by: .origin) }
+        guard let origin = request.fields[.origin], origins.allow(origin),
+            response.otherFields[.accessControlAllowOrigin] == nil
+        else { return }
+        allow(origin, in: &response)
+        if !exposed.isEmpty {
+            response.otherFields[.accessControlExposeHeaders] = exposed.map(\.rawName).joined(separator: ", ")
+        }
+    }
+
+    private func allow(_ origin: String, in response: inout Response) {
+        response.otherFields[.accessControlAllowOrigin] = origins.isAny ? "*" : origin
+        if allowsCredentials { response.otherFields[.accessControlAllowCredentials] = "true" }
+    }
+}
+
+extension RouteOption {
+    /// Lets pages of other origins make requests and read the answers; see ``CORSPolicy``.
+    ///
+    /// It answers the browser's question before a request (the preflight), and marks the answers. It stands before what asks who
+    /// somebody is, since the question shows nothing of that. It keeps nobody from making a request: for that see
+    /// ``sameSite(or:)``.
+    public static func cors(_ policy: CORSPolicy) -> RouteOption {
+        RouteOption { settings in
+            for option in [
+                RouteOption.before { request in policy.preflight(request) },
+                .after { request, response in policy.mark(&response, to: request) },
+            ] { option.apply(&settings) }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+public import HTTPTypes
+
+/// The id of a request, by which its traces in several places are found: `request[RequestID.self]`.
+public enum RequestID: RequestKey {
+    /// Visible ASCII, at most 128 bytes.
+    public typealias Value = String
+}
+
+extension RouteOption {
+    /// Gives each request an id, which goes back with the response.
+    ///
+    /// - Parameters:
+    ///   - name: the field. Default: `X-Request-ID`.
+    ///   - isTrusting: whether an id that comes with the request is kept, where a proxy in front has made it. Default: false.
+    /// - Returns: the option.
+    public static func requestID(_ name: HTTPField.Name? = nil, isTrusting: Bool = false) -> RouteOption {
+        let name = name ?? .xRequestID
+        return RouteOption { settings in
+            RouteOption.before { request in
+                let given = isTrusting ? request.fields[name].flatMap(fit) : nil
+                request[RequestID.self] = given ?? RandomText.hexadecimal()
+                return nil
+            }.apply(&settings)
+            RouteOption.after { request, response in
+                // A step in front of this one may have answered, before there was an id.
+                response.otherFields[name] = request[RequestID.self] ?? RandomText.hexadecimal()
+            }.apply(&settings)
+        }
+    }
+
+    /// What may stand in logs and in a field again.
+    private static func fit(_ text: String) -> String? {
+        let isFit = (1...128).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        return isFit ? text : nil
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import HTTPTypes
+
+/// What browsers are told to do for the safety of pages.
+///
+/// ```swift
+/// server.use(.securityHeaders())
+/// ```
+public struct SecurityHeaders: Sendable {
+    /// What pages may load and run (`Content-Security-Policy`); nil leaves it out.
+    ///
+    /// `{nonce}` in it becomes the request's ``ContentNonce``.
+    /// Default: only what is of this server, no script or style within the page, no frame around it.
+    public var contentPolicy: String? =
+        "default-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    /// How long browsers come by TLS only (`Strict-Transport-Security`), sent over TLS alone; nil leaves it out.
+    ///
+    /// Default: nil. It can't be taken back before its time is over.
+    public var transportSecurity: Duration?
+    /// What other sites learn of where somebody came from (`Referrer-Policy`); nil leaves it out.
+    ///
+    /// Default: nothing.
+    public var referrerPolicy: String? = "no-referrer"
+    /// Whether no page of another origin may have this one in a frame (`X-Frame-Options`), for browsers that don't know the
+    /// policy.
+    ///
+    /// Default: true.
+    public var deniesFrames = true
+
+    /// Makes the defaults.
+    public init() {}
+
+    /// Adds the fields that the response doesn't have.
+    func mark(_ response: inout Response, to request: Request) {
+        add(.xContentTypeOptions, "nosniff", &response)
+        if let contentPolicy {
+            let nonce = request[ContentNonce.self] ?? ""
+            add(.contentSecurityPolicy, contentPolicy.replacing("{nonce}", with: nonce), &response)
+        }
+        if let transportSecurity, request.tls != nil {
+            add(.strictTransportSecurity, "max-age=\(transportSecurity.components.seconds)", &response)
+        }
+        if let referrerPolicy { add(.referrerPolicy, referrerPolicy, &response) }
+        if deniesFrames { add(.xFrameOptions, "DENY", &response) }
+    }
+
+    private func add(_ name: HTTPField.Name, _ value: String, _ response: inout Response) {
+        if response.otherFields[name] == nil { response.otherFields[name] = value }
+    }
+}
+
+/// The number that lets one script or style of a page run, and no other's: `request[ContentNonce.self]` (CSP, section 2.3.1).
+public enum ContentNonce: RequestKey {
+    /// In base16: new for every request.
+    public typealias Value = String
+}
+
+extension RouteOption {
+    /// Has browsers guard pages: what they may load, who may frame them, no guessing of types; see ``SecurityHeaders``.
+    ///
+    /// A field that a response has already stays as it is.
+    public static func securityHeaders(_ headers: SecurityHeaders = SecurityHeaders()) -> RouteOption {
+        RouteOption { settings in
+            if headers.contentPolicy?.contains("{nonce}") == true {
+                RouteOption.before { request in
+                    request[ContentNonce.self] = RandomText.hexadecimal()
+                    return nil
+                }.apply(&settings)
+            }
+            RouteOption.after { request, response in headers.mark(&response, to: request) }.apply(&settings)
+        }
+    }
+}

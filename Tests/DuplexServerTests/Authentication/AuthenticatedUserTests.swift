@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Who makes a request")
+struct AuthenticatedUserTests {
+    private func testing(_ option: RouteOption, _ body: (TestClient) async throws -> Void) async throws {
+        var server = WebServer(port: 0)
+        server.group("/in", option) { inside in
+            inside.get("/") { request in request[AuthenticatedUser.self] ?? "nobody" }
+            inside.post("/body") { request in "\(try await request.body.collect().count)" }
+            inside.webSocket("/socket") { socket, request in
+                try await socket.send(request[AuthenticatedUser.self] ?? "nobody")
+            }
+        }
+        server.get("/out") { request in request[AuthenticatedUser.self] ?? "nobody" }
+        try await WebServer.testing(server, body)
+    }
+
+    private static let accounts = RouteOption.basicAuth(realm: "the \"room\"", accounts: ["mia": "pä:ss", "": "x"])
+    private static let checked = RouteOption.basicAuth(realm: "the \"room\"") { credentials in
+        await Task.yield()
+        return credentials == PasswordCredentials(user: "mia", password: "pä:ss")
+    }
+
+    private static func authorization(_ user: String, _ password: String) throws -> HTTPFields {
+        [.authorization: try #require(PasswordCredentials(user: user, password: password).basicValue)]
+    }
+
+    @Test("The right password lets in, by a list or by what the app says", arguments: [false, true])
+    func right(isChecked: Bool) async throws {
+        try await testing(isChecked ? Self.checked : Self.accounts) { client async throws in
+            let fields = try Self.authorization("mia", "pä:ss")
+            #expect(try await client.get("/in", fields: fields).text == "mia")
+            #expect(try await client.get("/out").text == "nobody")
+            var options = WebSocketOptions()
+            options.headers = fields
+            let socket = try await client.webSocket("/in/socket", options: options)
+            #expect(try await socket.receive() == .text("mia"))
+            await socket.reset()
+        }
+    }
+
+    @Test("Anything else is 401 with the challenge", arguments: [false, true])
+    func wrong(isChecked: Bool) async throws {
+        try await testing(isChecked ? Self.checked : Self.accounts) { client async throws in
+            let wrong = [
+                [:], try Self.authorization("mia", "pä:s"), try Self.authorization("mia", ""),
+                try Self.authorization("eve", "pä:ss"),
+                try Self.authorization("", ""), [.authorization: "Basic"], [.authorization: "Basic ???"],
+                [.authorization: "Basic bWlh"], [.authorization: "Bearer bWlhOnDDpDpzcw=="],
+                [.authorization: "Basic /////w=="],
+            ]
+            for fields in wrong {
+                let answer = try await client.get("/in", fields: fields)
+                #expect(answer.status == .unauthorized, "\(fields)")
+                #expect(answer.fields[.wwwAuthenticate] == #"Basic realm="the \"room\"", charset="UTF-8""#)
+            }
+            let error = await #expect(throws: WebSocketError.self) { try await client.webSocket("/in/socket") }
+            #expect(error?.handshake?.status == .unauthorized)
+        }
+    }
+
+    @Test("A password that begins with a combining mark is taken byte by byte, and what no method answers asks as well")
+    func details() async throws {
+        let option = RouteOption.basicAuth(realm: "x", accounts: ["mia": "secret", "eve": "\u{301}secret"])
+        try await testing(option) { client async throws in
+            #expect(
+                try await client.get("/in", fields: Self.authorization("mia", "\u{301}secret")).status == .unauthorized
+            )
+            #expect(try await client.get("/in", fields: Self.authorization("eve", "\u{301}secret")).text == "eve")
+            #expect(try await client.request(.delete, "/in").status == .unauthorized)
+            #expect(try await client.request(.options, "/in").status == .unauthorized)
+            #expect(try await client.get("/in/socket").status == .unauthorized)
+            // Too long a body isn't told before who one is.
+            let long: HTTPFields = [.contentLength: "99999999"]
+            let connection = await client.connect()
+            try await connection.begin(.post, "/in/body", fields: long)
+            #expect(try await connection.response().status == .unauthorized)
+            await connection.close()
+        }
+    }
+
+    @Test("Who isn't let in isn't asked for the body")
+    func beforeBody() async throws {
+        try await testing(Self.accounts) { client async throws in
+            let connection = await client.connect()
+            try await connection.send(
+                raw: "POST /in/body HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
+            )
+            let answer = try await connection.response()
+            #expect(answer.status == .unauthorized && answer.interim.isEmpty)
+            await connection.close()
+        }
+    }
+
+    @Test("A token lets in whose it is; without one the challenge names no error, with a wrong one it does")
+    func bearer() async throws {
+        let option = RouteOption.bearerAuth(realm: "api") { token in token == "t-1" ? "mia" : nil }
+        try await testing(option) { client async throws in
+            #expect(try await client.get("/in", fields: [.authorization: "Bearer t-1"]).text == "mia")
+            #expect(try await client.get("/in", fields: [.authorization: "bearer t-1"]).text == "mia")
+            let none = try await client.get("/in")
+            #expect(none.status == .unauthorized && none.fields[.wwwAuthenticate] == #"Bearer realm="api""#)
+            let wrong = try await client.get("/in", fields: [.authorization: "Bearer t-2"])
+            #expect(wrong.fields[.wwwAuthenticate] == #"Bearer realm="api", error="invalid_token""#)
+            for value in ["Bearer", "Basic t-1", "Bearer a b", "t-1"] {
+                #expect(try await client.get("/in", fields: [.authorization: value]).status == .unauthorized)
+            }
+        }
+    }
+}
