@@ -62,6 +62,8 @@ import Testing
     @Test("Whoever reads the messages of sessions acknowledges by them; the present session is at hand")
     func acknowledging() async throws {
         let count = Numbering()
+        // What the app hasn't acknowledged before the session ends is sent again.
+        let (acknowledged, acknowledge) = AsyncStream<Void>.makeStream()
         try await withServer { server in
             server.webSocket("/") { socket in
                 let isFirst = count.next() == 1
@@ -69,7 +71,10 @@ import Testing
                     guard case .text(let text) = try await socket.receive() else { continue }
                     try await socket.send("ack \(text)")
                 }
-                if isFirst { _ = try await socket.receive() }
+                if isFirst {
+                    _ = try await socket.receive()
+                    for await _ in acknowledged { break }
+                }
                 await socket.close(code: isFirst ? .serviceRestart : .normalClosure)
             }
         } _: { address in
@@ -98,6 +103,7 @@ import Testing
                     for try await message in session.messages {
                         seen.append(message)
                         found.append(await client.acknowledge(by: message))
+                        if found.count == 2 { acknowledge.yield() }
                     }
                 } catch let error as WebSocketError {
                     #expect(error.closeReport?.received?.code == .serviceRestart)
