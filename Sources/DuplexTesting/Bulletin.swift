@@ -6,7 +6,7 @@ import Synchronization
 /// A value that tasks wait for to become something.
 ///
 /// Whoever waits looks at the value again after each change: for tests, where changes and waiters are few.
-final class Bulletin<Value: Sendable>: Sendable {
+package final class Bulletin<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
         var version = 0
@@ -16,20 +16,20 @@ final class Bulletin<Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         state = Mutex(State(value: value))
     }
 
-    var value: Value { state.withLock { $0.value } }
+    package var value: Value { state.withLock { $0.value } }
 
     /// Makes something of the value; nobody is told when that changes it.
-    func look<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+    package func look<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         state.withLock { body(&$0.value) }
     }
 
     /// Changes the value, and has everybody who waits look at it.
     @discardableResult
-    func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+    package func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         let (result, waiters) = state.withLock { state in
             let result = body(&state.value)
             state.version += 1
@@ -44,7 +44,7 @@ final class Bulletin<Value: Sendable>: Sendable {
     /// nobody is told.
     ///
     /// - Throws: `CancellationError`.
-    func wait<Result: Sendable>(until body: (inout Value) -> Result?) async throws -> Result {
+    package func wait<Result: Sendable>(until body: (inout Value) -> Result?) async throws -> Result {
         while true {
             let (result, version) = state.withLock { (body(&$0.value), $0.version) }
             if let result { return result }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTesting
 package import Logging
-import Synchronization
 
 /// Keeps all that is logged, or what is at some level and above.
 package final class RecordedLog: Sendable {
@@ -13,14 +13,19 @@ package final class RecordedLog: Sendable {
         package let metadata: [String: String]
     }
 
-    private let stored = Mutex<[Entry]>([])
+    private let stored = Bulletin<[Entry]>([])
     private let level: Logger.Level
 
     package init(from level: Logger.Level = .trace) { self.level = level }
 
-    package var entries: [Entry] { stored.withLock { $0 } }
+    package var entries: [Entry] { stored.value }
 
     package var logger: Logger { Logger(label: "tests") { _ in Handler(log: self, logLevel: self.level) } }
+
+    /// Waits for a line with that message.
+    package func entry(of message: String) async throws -> Entry {
+        try await stored.wait { entries in entries.first { $0.message == message } }
+    }
 
     private struct Handler: LogHandler {
         let log: RecordedLog
@@ -34,7 +39,7 @@ package final class RecordedLog: Sendable {
 
         func log(event: LogEvent) {
             let metadata = (event.metadata ?? [:]).mapValues { "\($0)" }
-            log.stored.withLock {
+            log.stored.change {
                 $0.append(Entry(level: event.level, message: "\(event.message)", metadata: metadata))
             }
         }

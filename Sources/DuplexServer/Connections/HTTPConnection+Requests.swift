@@ -10,7 +10,8 @@ import Logging
 
 extension HTTPConnection {
     func begin(_ head: RequestHead, _ bytes: Span<UInt8>, _ position: inout Int) {
-        guard services.allowsHost(of: head) else {
+        services.requests += 1
+        guard services.allowsHost(of: head, client.entrance.hosts) else {
             noteFault(.refused, "the host \(head.host) is none of this server's")
             return refuse(head, Self.misdirected, services.table.settings)
         }

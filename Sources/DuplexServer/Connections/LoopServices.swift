@@ -24,11 +24,12 @@ final class LoopServices {
     let core: LoopCore
     let session: HTTPServerSession.Settings
     let closeTimeout: Duration
-    let hosts: AllowedHosts
     let ends: EndSummary
     let logger: Logger
     let tracer: (any Tracer)?
     var table: RouteTable
+    /// The requests that have come since the start.
+    var requests: UInt64 = 0
     /// Whether the server has begun to end.
     var isStopping = false
     unowned let owner: any ConnectionOwner
@@ -51,7 +52,6 @@ final class LoopServices {
         core = loop.core
         session = settings.session
         closeTimeout = settings.closeTimeout
-        hosts = settings.hosts
         ends = settings.ends
         logger = settings.logger
         tracer = settings.tracer
@@ -59,8 +59,8 @@ final class LoopServices {
 
     var now: Instant { core.now }
 
-    /// Whether a request is for a host that the server answers for.
-    func allowsHost(of head: RequestHead) -> Bool {
+    /// Whether a request is for a host that the server answers for, where it came by.
+    func allowsHost(of head: RequestHead, _ hosts: borrowing AllowedHosts) -> Bool {
         if !hosts.isRestricted { return true }
         if let allowed, head.hasHost(of: allowed) { return true }
         guard hosts.contain(head.host) else { return false }
@@ -121,7 +121,6 @@ final class LoopServices {
 struct ServingSettings: Sendable {
     var session: HTTPServerSession.Settings
     var closeTimeout: Duration
-    var hosts: AllowedHosts
     var ends: EndSummary
     var logger: Logger
     var tracer: (any Tracer)?

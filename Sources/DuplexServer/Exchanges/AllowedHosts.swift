@@ -9,16 +9,17 @@ import DuplexSockets
 /// that is meant for this machine. So a server that only this machine reaches answers for this machine's names, and for
 /// others when it is told to (RFC 9110 section 7.4, 421).
 struct AllowedHosts: Sendable {
-    private let names: Set<String>
+    private let patterns: [HostPattern]
     let isRestricted: Bool
 
     /// Makes a value.
     ///
     /// - Parameters:
     ///   - names: the hosts that the app names, without ports; `nil` for the default.
+    ///   - others: hosts that are allowed beside those, by whatever rule.
     ///   - isLocal: whether the server can only be reached from this machine, by TCP.
-    init(_ names: [String]?, isLocal: Bool) {
-        self.names = Set((names ?? []).map { $0.lowercased() })
+    init(_ names: [String]?, alsoFor others: [String] = [], isLocal: Bool) {
+        patterns = ((names ?? []) + others).compactMap { HostPattern($0) }
         isRestricted = names.map { !$0.contains("*") } ?? isLocal
     }
 
@@ -30,11 +31,11 @@ struct AllowedHosts: Sendable {
     func contain(_ host: String) -> Bool {
         guard isRestricted, !host.isEmpty else { return true }
         let name = Self.name(of: host)
-        return Self.isLocal(name) || names.contains(String(name))
+        return Self.isLocal(name) || patterns.contains { $0.matches(name) }
     }
 
     /// The host without its port.
-    private static func name(of host: String) -> Substring {
+    static func name(of host: String) -> Substring {
         if host.hasPrefix("[") { return host.prefix { $0 != "]" } + "]" }
         return host.prefix { $0 != ":" }
     }

@@ -9,9 +9,14 @@ public final class Client: Sendable {
     public let remoteAddress: SocketAddress?
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
     public let tls: TLSConnection?
+    let entrance: Entrance
 
-    init(remoteAddress: SocketAddress?, tls: TLSConnection?) {
+    init(remoteAddress: SocketAddress?, tls: TLSConnection?, entrance: Entrance = .none) {
         self.remoteAddress = remoteAddress
         self.tls = tls
+        self.entrance = entrance
     }
+
+    /// The address that the server listens on and the connection came by; nil in a test without a port.
+    public var listenerAddress: SocketAddress? { entrance.address }
 }

@@ -32,6 +32,13 @@ enum LoopPhase: Equatable {
         return timePassed()
     }
 
+    /// The server is to end sooner than it was to.
+    mutating func hasten(_ plan: DrainPlan) -> Action {
+        guard isStopping, self != .cut else { return .none }
+        self = .draining(plan)
+        return timePassed()
+    }
+
     /// The time of the last action has passed.
     mutating func timePassed() -> Action {
         switch self {

@@ -29,12 +29,14 @@ final class ServerLoop: ConnectionOwner {
     struct Served {
         var socket: WebSocket?
         let endpoint: WebSocketEndpoint
+        let accepted: Instant
         var isHandlerRunning: Bool
         var task = TaskIdentity.none
     }
 
     /// What belongs to the loop's thread.
     final class State: TimerTarget {
+        var table: RouteTable
         var services: LoopServices?
         var phase = LoopPhase.serving
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
@@ -49,12 +51,18 @@ final class ServerLoop: ConnectionOwner {
         /// Whether the handlers that run are to be cancelled.
         var mustCancel = false
         var timer: TimerID?
+        /// Whether closing handshakes have no longer than the limit of the end.
+        var cutsWebSockets = false
         /// Whether all connections are closed and all handlers have returned.
         var hasEnded = false
-        /// Waits for that, or for the time to be over.
-        var leaver: CheckedContinuation<Void, Never>?
+        /// Who waits for that, or for the time to be over.
+        var leavers: [CheckedContinuation<Void, Never>] = []
         /// Kept from the beginning of the end on, for the timer; until the loop's part has ended.
         var owner: ServerLoop?
+
+        init(_ table: RouteTable) {
+            self.table = table
+        }
 
         var isEmpty: Bool { connections.isEmpty && openWebSockets == 0 }
 
@@ -73,19 +81,26 @@ final class ServerLoop: ConnectionOwner {
         }
     }
 
-    init(server: WebServer, loop: EventLoop, addresses: AddressCounter, ends: EndSummary, blocks: BlockedLoopLog) {
+    init(
+        server: WebServer,
+        table: RouteTable,
+        loop: EventLoop,
+        addresses: AddressCounter,
+        ends: EndSummary,
+        blocks: BlockedLoopLog
+    ) {
         self.ends = ends
         self.blocks = blocks
         self.server = server
         self.loop = loop
         self.addresses = addresses
-        state = LoopBound(State(), on: loop.thread)
+        state = LoopBound(State(table), on: loop.thread)
     }
 
     // MARK: Connections
 
     /// Takes over an accepted connection.
-    func accept(_ channel: LoopBound<Channel>, _ address: SocketAddress?, _ table: RouteTable) {
+    func accept(_ channel: LoopBound<Channel>, _ address: SocketAddress?, _ entrance: Entrance) {
         let state = state.value
         let channel = channel.value
         let address = address ?? channel.remoteAddress
@@ -96,17 +111,23 @@ final class ServerLoop: ConnectionOwner {
             server.logger.debug("an address has too many connections", metadata: ["peer": "\(peer)"])
             return channel.close()
         }
-        let client = Client(remoteAddress: address, tls: channel.tlsConnection)
-        let connection = HTTPConnection(channel, client: client, services: services(table))
+        let client = Client(remoteAddress: address, tls: channel.tlsConnection, entrance: entrance)
+        let connection = HTTPConnection(channel, client: client, services: services())
         state.connections[ObjectIdentifier(connection)] = connection
         connection.start()
     }
 
-    private func services(_ table: RouteTable) -> LoopServices {
+    private func services() -> LoopServices {
         if let services = state.value.services { return services }
-        let services = LoopServices(loop: loop, owner: self, settings: server.serving(ends), table: table)
+        let services = LoopServices(loop: loop, owner: self, settings: server.serving(ends), table: state.value.table)
         state.value.services = services
         return services
+    }
+
+    /// Has other routes answer from now on.
+    func replace(_ table: RouteTable) {
+        state.value.table = table
+        state.value.services?.table = table
     }
 
     /// Forgets a connection that has ended.
@@ -133,7 +154,7 @@ final class ServerLoop: ConnectionOwner {
         let setup = setup(upgrade, route)
         if let context = setup.observation?.span?.context { route = route.traced(context) }
         let socket = WebSocket(loop: loop, channel: LoopBound(upgrade.channel, on: loop.thread), setup: setup)
-        keep(socket, upgrade.endpoint, route)
+        keep(socket, upgrade, route)
         forget(connection)
         let leftover = upgrade.leftover
         socket.assumeIsolated { socket in
@@ -145,9 +166,14 @@ final class ServerLoop: ConnectionOwner {
         start(route, of: socket, upgrade.request)
     }
 
-    private func keep(_ socket: WebSocket, _ endpoint: WebSocketEndpoint, _ route: WebSocketRoute) {
+    private func keep(_ socket: WebSocket, _ upgrade: Upgrade, _ route: WebSocketRoute) {
         let hasTask = if case .handler = route { false } else { true }
-        let served = Served(socket: socket, endpoint: endpoint, isHandlerRunning: hasTask)
+        let served = Served(
+            socket: socket,
+            endpoint: upgrade.endpoint,
+            accepted: upgrade.accepted,
+            isHandlerRunning: hasTask
+        )
         state.value.webSockets[ObjectIdentifier(socket)] = served
         state.value.openWebSockets += 1
     }
@@ -277,97 +303,6 @@ final class ServerLoop: ConnectionOwner {
         try? await waitOnLoop { (waiter: Waiter<Void>) in
             if state.value.hasWork { waiter.resume(returning: ()) } else { state.value.starter = waiter }
         } onCancel: {
-        }
-    }
-
-    // MARK: The end
-
-    /// Begins to end everything: idle connections at once, requests once they are answered, WebSockets by a closing
-    /// handshake, in the batches of ``WebServer/drain``.
-    func beginToEnd() {
-        loop.execute { [self] _ in
-            let state = state.value
-            state.services?.isStopping = true
-            state.owner = self
-            let sockets = state.webSockets.values.compactMap(\.socket)
-            state.leaving = sockets
-            let plan = DrainPlan(count: sockets.count, over: server.drain.spread, cutAfter: server.closeTimeout)
-            let action = state.phase.stop(plan)
-            for connection in state.connections.values { connection.stop() }
-            perform(action)
-        }
-    }
-
-    private func perform(_ action: LoopPhase.Action) {
-        let state = state.value
-        switch action {
-        case .none: break
-        case .close(let count, let wait):
-            close(count)
-            comeBack(after: wait)
-        case .closeLast(let count, let wait):
-            close(count)
-            state.mustCancel = true
-            comeBack(after: wait)
-            state.wakeStarter()
-        case .cutAll:
-            // WebSockets have a deadline of their own for their closing handshakes.
-            for connection in state.connections.values { connection.abort() }
-            nameHandlers()
-            letGo()
-        }
-    }
-
-    private func letGo() {
-        let leaver = state.value.leaver
-        state.value.leaver = nil
-        leaver?.resume()
-    }
-
-    /// Waits until all has ended, or until what is left has been cut.
-    func untilCut() async {
-        let state = state
-        let loop = loop
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            loop.execute { _ in
-                let state = state.value
-                if state.hasEnded || state.phase == .cut { continuation.resume() } else { state.leaver = continuation }
-            }
-        }
-    }
-
-    private func comeBack(after wait: Duration) {
-        state.value.timer = loop.core.schedule(state.value, at: loop.core.now.advanced(by: wait))
-    }
-
-    private func close(_ count: Int) {
-        let drain = server.drain
-        for _ in 0..<count {
-            guard let socket = state.value.leaving.popLast() else { break }
-            socket.assumeIsolated { socket in
-                socket.cancelHandler()
-                socket.beginClose(drain.code, reason: drain.reason)
-            }
-        }
-    }
-
-    /// The routes whose handlers are at work, once for each handler.
-    var runningRoutes: [String] {
-        let names = state.value.webSockets.values.filter(\.isHandlerRunning).map(\.endpoint.name)
-        return names + (state.value.services?.runningRoutes ?? [])
-    }
-
-    /// Whether connections are open.
-    var hasConnections: Bool { !state.value.isEmpty }
-
-    /// Names the handlers that still run although they were cancelled: the server waits for them, or leaves them behind.
-    private func nameHandlers() {
-        let names = runningRoutes
-        for (name, count) in Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).sorted(by: { $0.key < $1.key }) {
-            server.logger.warning(
-                "a handler outlives the server",
-                metadata: ["route": "\(name)", "count": "\(count)", "waits": "\(!server.leavesHandlersBehind)"]
-            )
         }
     }
 }

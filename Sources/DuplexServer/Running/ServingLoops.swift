@@ -5,18 +5,19 @@ package import DuplexSockets
 
 /// A server at work on its loops, wherever its connections come from: a listener, or a test.
 package final class ServingLoops: Sendable {
-    private let table: RouteTable
+    /// What connections come by that come by no listener.
+    private let entrance: Entrance
     private let ends: EndSummary
     private let loops: [ServerLoop]
     private let byLoop: [ObjectIdentifier: ServerLoop]
     private let tasks: [Task<Void, Never>]
 
     init(_ server: WebServer, _ table: RouteTable, on group: EventLoopGroup, ends: EndSummary) {
-        self.table = table
+        entrance = Entrance(nil, hosts: server.hosts(at: server.address))
         let addresses = AddressCounter(limit: server.limits.connectionsPerAddress)
         let blocks = BlockedLoopLog(server.logger)
         let loops = group.loops.map {
-            ServerLoop(server: server, loop: $0, addresses: addresses, ends: ends, blocks: blocks)
+            ServerLoop(server: server, table: table, loop: $0, addresses: addresses, ends: ends, blocks: blocks)
         }
         self.ends = ends
         self.loops = loops
@@ -34,14 +35,48 @@ package final class ServingLoops: Sendable {
 
     /// Takes over a connection; called on its loop, which is one of the server's.
     package func accept(_ channel: LoopBound<Channel>, from address: SocketAddress?, on loop: EventLoop) {
-        byLoop[ObjectIdentifier(loop)]?.accept(channel, address, table)
+        accept(channel, from: address, by: entrance, on: loop)
+    }
+
+    func accept(
+        _ channel: LoopBound<Channel>,
+        from address: SocketAddress?,
+        by entrance: Entrance,
+        on loop: EventLoop
+    ) {
+        byLoop[ObjectIdentifier(loop)]?.accept(channel, address, entrance)
+    }
+
+    /// Has other routes answer from now on; returns once they do on every loop.
+    func replace(_ table: RouteTable) async {
+        for loop in loops { await loop.loop.make { _ in loop.replace(table) } }
+    }
+
+    // MARK: What is seen of it
+
+    var counts: ServerCounts {
+        get async {
+            var counts = ServerCounts()
+            for loop in loops { counts = counts + (await loop.loop.make { _ in loop.counts }) }
+            return counts
+        }
+    }
+
+    var connections: [ServerConnection] {
+        get async {
+            var connections: [ServerConnection] = []
+            for loop in loops { connections += await loop.loop.make { _ in loop.currentConnections } }
+            return connections
+        }
     }
 
     // MARK: The end
 
     /// Begins to end, as `WebServer.run()` does when it is cancelled.
-    package func beginToEnd() {
-        for loop in loops { loop.beginToEnd() }
+    ///
+    /// - Parameter limit: how long all of it may take; as the server's settings say where it is nil.
+    package func beginToEnd(within limit: Duration? = nil) {
+        for loop in loops { loop.beginToEnd(within: limit) }
     }
 
     /// Waits until all connections and handlers have ended behind ``beginToEnd()``.

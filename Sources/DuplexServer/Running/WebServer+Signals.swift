@@ -20,7 +20,7 @@ public struct ShutdownSignal: Sendable, Hashable {
     public static let interrupt = ShutdownSignal(signal: .sigint)
     /// SIGQUIT, which some service managers send to have a server end in order.
     public static let quit = ShutdownSignal(signal: .sigquit)
-    /// SIGHUP, which the end of a terminal sends.
+    /// SIGHUP, which the end of a terminal sends; for a service that reads its settings again at it see `onHangUp`.
     public static let hangUp = ShutdownSignal(signal: .sighup)
 }
 
@@ -31,16 +31,23 @@ extension WebServer {
     /// ends with the status 1 and says so in a line on standard error: an error that is thrown at the top of a program would
     /// end it with a trace of the stack. To deal with errors, call ``run()``.
     ///
+    /// A service manager that wants to know is told when connections are taken, when the server reloads, and when it ends; and,
+    /// where it has a watchdog, that all loops turn (systemd's `Type=notify`, sd_notify(3)).
+    ///
     /// - Parameters:
     ///   - signals: such as `.terminate, .interrupt`.
     ///   - onListening: as of ``run(onListening:)``; does nothing by default.
+    ///   - onHangUp: called for each SIGHUP, one at a time: for routes that are replaced (``RunningServer/replaceRoutes(_:)``),
+    ///     certificates that are read again (`TLSIdentities.reload()`), files of logs that are opened again. What it throws is
+    ///     logged. Default: none, and SIGHUP ends the process as ever.
     /// - Throws: what `onListening` throws.
     public func run(
         until signals: ShutdownSignal...,
-        onListening: @escaping @Sendable (SocketAddress) async throws -> Void = { _ in }
+        onListening: @escaping @Sendable (SocketAddress) async throws -> Void = { _ in },
+        onHangUp: (@Sendable (RunningServer) async throws -> Void)? = nil
     ) async throws {
         do {
-            try await run(until: signals, onListening)
+            try await run(until: signals, onHangUp, onListening)
         } catch let error as SocketError {
             Self.giveUp("\(address): \(error.message)")
         } catch let error as RouteError {
@@ -50,21 +57,55 @@ extension WebServer {
 
     private func run(
         until signals: [ShutdownSignal],
+        _ onHangUp: (@Sendable (RunningServer) async throws -> Void)?,
         _ onListening: @escaping @Sendable (SocketAddress) async throws -> Void
     ) async throws {
         let caught = await UnixSignalsSequence(trapping: signals.map(\.signal))
+        let hangUps = onHangUp == nil ? nil : await UnixSignalsSequence(trapping: .sighup)
+        let manager = ServiceNotifier()
+        let running = try RunningServer(self)
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
             tasks.addTask {
-                try await run(onListening: onListening)
+                try await running.serve(onListening) { manager?.ready() }
                 return true
             }
             tasks.addTask {
                 for await _ in caught { break }
-                return false
+                manager?.stopping()
+                return true
             }
-            _ = try await tasks.next()
+            if let onHangUp, let hangUps {
+                tasks.addTask {
+                    await reload(running, at: hangUps, manager, onHangUp)
+                    return false
+                }
+            }
+            if let manager, let interval = manager.watchdogInterval {
+                tasks.addTask {
+                    await running.answer(manager, every: interval / 2)
+                    return false
+                }
+            }
+            while let isEnd = try await tasks.next(), !isEnd {}
             tasks.cancelAll()
             while try await tasks.next() != nil {}
+        }
+    }
+
+    private func reload(
+        _ running: RunningServer,
+        at hangUps: UnixSignalsSequence,
+        _ manager: ServiceNotifier?,
+        _ onHangUp: @Sendable (RunningServer) async throws -> Void
+    ) async {
+        for await _ in hangUps {
+            manager?.reloading()
+            do {
+                try await onHangUp(running)
+            } catch {
+                logger.error("reloading failed", metadata: ["error": "\(error)"])
+            }
+            manager?.ready()
         }
     }
 

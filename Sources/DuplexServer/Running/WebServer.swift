@@ -12,14 +12,9 @@ public import Tracing
 /// A value: set it up, then call ``run()``. HTTP requests are answered in order, several on one connection; a WebSocket may
 /// begin on any of them.
 public struct WebServer: Sendable {
-    /// Where to listen: a TCP port, a Unix socket, or a descriptor of somebody else's.
-    public var address: ListenAddress
-    /// What secures the connections; default: they are in the clear.
-    ///
-    /// What clients offer by ALPN is answered with `http/1.1`, unless the options have protocols of their own.
-    public var tls: TLSServerOptions?
-    /// Whether connections come through a proxy that says for whom; default: they don't.
-    public var proxyProtocol = ProxyProtocol.off
+    /// Where connections are taken, and how: the first listener; ``listen(on:)`` adds others.
+    public var listener: Listener
+    private var otherListeners: [Listener] = []
     /// What clients may make the server hold or wait for; default: `.internet`.
     public var limits = ServerLimits.internet
     /// When to ping WebSocket clients, and how long to wait for the pong; every 20 seconds for 20 seconds.
@@ -33,7 +28,7 @@ public struct WebServer: Sendable {
     /// The hosts that requests may be for, without ports; 421 answers others (RFC 9110 section 15.5.20).
     ///
     /// Default: all, but for a server on loopback, which answers for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`
-    /// only: any page could otherwise reach it by a name of its own that leads to this machine (DNS rebinding). The names
+    /// only, and for hosts that routes are for: any page could otherwise reach it by a name of its own that leads to this machine (DNS rebinding). The names
     /// here are allowed beside those; `"*"` allows all, for a server behind a proxy that passes the host on.
     public var allowedHosts: [String]?
     /// Whether ``run()`` returns although handlers still run that have been cancelled for ``closeTimeout``; not by default.
@@ -79,7 +74,8 @@ public struct WebServer: Sendable {
     /// The loops that connections are spread over; one for each core of the machine unless told otherwise.
     public var group: EventLoopGroup?
 
-    var routes = Routes()
+    /// What answers requests, in the order of the app.
+    var routes: [RouteDefinition] = []
     /// What holds for all requests.
     private var options: [RouteOption] = []
 
@@ -94,8 +90,42 @@ public struct WebServer: Sendable {
 
     /// Makes a server without routes that listens on any kind of address, such as a Unix socket.
     public init(_ address: ListenAddress) {
-        self.address = address
+        listener = Listener(address)
     }
+
+    /// Where to listen: that of ``listener``.
+    public var address: ListenAddress {
+        get { listener.address }
+        set { listener.address = newValue }
+    }
+
+    /// What secures the connections: that of ``listener``.
+    ///
+    /// Default: nil, they are in the clear.
+    public var tls: TLSServerOptions? {
+        get { listener.tls }
+        set { listener.tls = newValue }
+    }
+
+    /// Whether connections come through a proxy that says for whom: that of ``listener``.
+    ///
+    /// Default: they don't.
+    public var proxyProtocol: ProxyProtocol {
+        get { listener.proxyProtocol }
+        set { listener.proxyProtocol = newValue }
+    }
+
+    /// Listens on one more address, for the same routes.
+    ///
+    /// ```swift
+    /// server.listen(on: Listener(.tcp(host: .any, port: 443), tls: TLSServerOptions(identity)))
+    /// server.listen(on: Listener(.unix("/run/app.sock")))
+    /// ```
+    public mutating func listen(on listener: Listener) {
+        otherListeners.append(listener)
+    }
+
+    var listeners: [Listener] { [listener] + otherListeners }
 
     /// Has all requests go through these, also those that no route answers.
     ///
@@ -126,31 +156,28 @@ public struct WebServer: Sendable {
     /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
     /// - Throws: `SocketError` when the port can't be had; what `onListening` throws.
     public func run(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
-        let table = try table()
-        let group = group ?? .shared
-        let ends = EndSummary(logger: logger)
-        let listener = try SocketListener.bind(
-            address,
-            on: group,
-            tls: tls.map(Self.withProtocol),
-            proxyProtocol: proxyProtocol,
-            logger: logger,
-            ends: ends
-        )
-        let serving = ServingLoops(self, table, on: group, ends: ends)
-        var failure: (any Error)?
+        try await RunningServer(self).serve(onListening) {}
+    }
+
+    /// Starts to serve, and returns once connections are taken.
+    ///
+    /// ```swift
+    /// let running = try await server.start()
+    /// print(running.urls, await running.counts.requests)
+    /// await running.stop(within: .seconds(5))
+    /// ```
+    ///
+    /// - Returns: the server at work, which ends when it is let go of.
+    /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when a port can't be had.
+    public func start() async throws -> RunningServer {
+        let running = try RunningServer(self)
         do {
-            try await onListening(listener.localAddress)
-            try await listener.start { loop, channel, address in serving.accept(channel, from: address, on: loop) }
-            try await Self.untilCancelled()
-        } catch is CancellationError {
+            try await running.accept()
         } catch {
-            failure = error
+            await running.stop(within: .zero)
+            throw error
         }
-        await listener.close()
-        serving.beginToEnd()
-        await serving.end(leavingHandlers: leavesHandlersBehind)
-        if let failure { throw failure }
+        return running
     }
 
     /// Runs `body` beside the server and stops the server when it returns.
@@ -182,21 +209,6 @@ public struct WebServer: Sendable {
         }
     }
 
-    private static func withProtocol(_ tls: TLSServerOptions) -> TLSServerOptions {
-        guard tls.applicationProtocols.isEmpty else { return tls }
-        var tls = tls
-        // RFC 7301 section 6.
-        tls.applicationProtocols = ["http/1.1"]
-        return tls
-    }
-
-    private static func untilCancelled() async throws {
-        let (never, continuation) = AsyncStream<Never>.makeStream()
-        defer { continuation.finish() }
-        for await _ in never {}
-        throw CancellationError()
-    }
-
     // MARK: Settings
 
     /// What answers what, once the routes have been checked.
@@ -220,12 +232,16 @@ public struct WebServer: Sendable {
         ).with(options)
     }
 
+    /// The hosts that are answered for by a listener: those that routes are for belong to them.
+    func hosts(at address: ListenAddress) -> AllowedHosts {
+        AllowedHosts(allowedHosts, alsoFor: routes.compactMap(\.host), isLocal: address.isLoopback)
+    }
+
     /// What connections are served with.
     func serving(_ ends: EndSummary) -> ServingSettings {
         ServingSettings(
             session: HTTPServerSession.Settings(limits: limits.http, idleTime: idleTimeout),
             closeTimeout: closeTimeout,
-            hosts: AllowedHosts(allowedHosts, isLocal: address.isLoopback),
             ends: ends,
             logger: logger,
             tracer: tracer

@@ -118,6 +118,18 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The same address once more, when what listened there is gone.
+    ///
+    /// - Parameter port: that it had.
+    /// - Returns: the address; nil where somebody else had made the socket.
+    package func again(at port: Int) -> ListenAddress? {
+        switch kind {
+        case .tcp(let host, _): .tcp(host: host, port: port)
+        case .unix: self
+        case .descriptor, .inherited: nil
+        }
+    }
+
     /// Whether the system is to choose the port.
     var choosesPort: Bool {
         if case .tcp(_, port: 0) = kind { true } else { false }

@@ -3,6 +3,12 @@
 
 import Logging
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 /// Takes the connections of one listening descriptor on one loop.
 ///
 /// When the process has no descriptor left, it stops looking for a tenth of a second instead of spinning: what waits
@@ -19,6 +25,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     private let logger: Logger
     private let accepted: (Int32, SocketAddress?) -> Void
     private let mayAccept: () -> Bool
+    private let lost: (() -> Void)?
     private var resumeTimer: TimerID?
     private var isOpen = true
     private var isWatched = false
@@ -31,18 +38,22 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     ///   - core: the loop that connections are taken on.
     ///   - logger: is told of pauses.
     ///   - mayAccept: asked before each connection; where it says no, nothing is accepted for a moment.
+    ///   - lost: called once when the system has taken the socket away, as it does to apps that it suspends; nothing is tried
+    ///     again then. Without it the acceptor goes on trying.
     ///   - accepted: called on the loop with each connected, non-blocking descriptor, which is the callee's then.
     init(
         descriptor: Int32,
         core: LoopCore,
         logger: Logger,
         mayAccept: @escaping () -> Bool = { true },
+        lost: (() -> Void)? = nil,
         accepted: @escaping (Int32, SocketAddress?) -> Void
     ) {
         self.descriptor = descriptor
         self.core = core
         self.logger = logger
         self.mayAccept = mayAccept
+        self.lost = lost
         self.accepted = accepted
     }
 
@@ -69,9 +80,8 @@ final class Acceptor: DescriptorHandler, TimerTarget {
             case .accepted(let connection, let address): took(connection, address)
             case .aborted: continue
             case .none: return
-            case .exhausted(let code), .failed(let code):
-                rest(code)
-                return
+            case .failed(let code) where lost != nil && Self.isLost(code): return lose()
+            case .exhausted(let code), .failed(let code): return rest(code)
             }
         }
     }
@@ -84,6 +94,16 @@ final class Acceptor: DescriptorHandler, TimerTarget {
         guard timer == resumeTimer else { return }
         resumeTimer = nil
         core.modify(descriptor, interest: .readable)
+    }
+
+    /// Whether the error says that the socket doesn't listen, or isn't there any more.
+    private static func isLost(_ code: Int32) -> Bool {
+        [EINVAL, EBADF, ENOTSOCK, ENOTCONN].contains(code)
+    }
+
+    private func lose() {
+        close()
+        lost?()
     }
 
     private func took(_ connection: Int32, _ address: SocketAddress?) {

@@ -22,6 +22,7 @@ final class LoopAcceptors {
     private let core: LoopCore
     private let setup: ListenerSetup
     private let mayAccept: @Sendable () -> Bool
+    private let lost: (@Sendable () -> Void)?
     private let accepted: Accepted
     private var acceptors: [Acceptor] = []
     /// Where connections wait for the headers of proxies.
@@ -32,12 +33,14 @@ final class LoopAcceptors {
         core: LoopCore,
         setup: ListenerSetup,
         mayAccept: @escaping @Sendable () -> Bool = { true },
+        lost: (@Sendable () -> Void)? = nil,
         accepted: @escaping Accepted
     ) {
         self.loop = loop
         self.core = core
         self.setup = setup
         self.mayAccept = mayAccept
+        self.lost = lost
         self.accepted = accepted
     }
 
@@ -50,7 +53,7 @@ final class LoopAcceptors {
             }
         }
         acceptors = descriptors.map { descriptor in
-            Acceptor(descriptor: descriptor, core: core, logger: setup.logger, mayAccept: mayAccept) {
+            Acceptor(descriptor: descriptor, core: core, logger: setup.logger, mayAccept: mayAccept, lost: lost) {
                 [self] connection, address in
                 if let gate { gate.admit(connection, address) } else { admit(connection, address, nil) }
             }

@@ -90,19 +90,21 @@ public final class SocketListener: Sendable {
     package static func bind(
         _ address: ListenAddress,
         on group: EventLoopGroup,
+        backlog: Int,
         tls: TLSServerOptions?,
+        options: SocketOptions,
         proxyProtocol: ProxyProtocol,
         logger: Logger,
         ends: EndSummary
     ) throws(SocketError) -> SocketListener {
         let setup = ListenerSetup(
             proxyProtocol: proxyProtocol,
-            options: SocketOptions(),
+            options: options,
             tls: tls,
             logger: logger,
             ends: ends
         )
-        return try bind(address, on: group, backlog: 4_096, setup, hasOwnSummary: false)
+        return try bind(address, on: group, backlog: backlog, setup, hasOwnSummary: false)
     }
 
     private static func bind(
@@ -131,27 +133,32 @@ public final class SocketListener: Sendable {
 
     /// Starts to accept; each connection is given, on its loop, to `accepted`.
     ///
-    /// Where one loop can't, the listener is closed: the others would accept for nobody.
+    /// Returns once every loop accepts. Where one can't, the listener is closed: the others would accept for nobody.
     ///
-    /// - Returns: once every loop accepts.
+    /// - Parameters:
+    ///   - lost: called, perhaps once for each loop, when the system has taken the socket away.
+    ///   - accepted: gets the connections.
+    /// - Throws: ``SocketError``.
     package func start(
+        lost: @escaping @Sendable () -> Void,
         _ accepted: @escaping @Sendable (EventLoop, LoopBound<Channel>, SocketAddress?) -> Void
     ) async throws {
-        try await begin(into: nil) { loop, channel, address, _ in accepted(loop, channel, address) }
+        try await begin(into: nil, lost) { loop, channel, address, _ in accepted(loop, channel, address) }
     }
 
     private func start(_ inbox: ConnectionInbox) async throws {
-        try await begin(into: inbox) { loop, channel, address, proxy in
+        try await begin(into: inbox, nil) { loop, channel, address, proxy in
             inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address, proxy: proxy))
         }
     }
 
     private func begin(
         into inbox: ConnectionInbox?,
+        _ lost: (@Sendable () -> Void)?,
         _ accepted: @escaping LoopAcceptors.Accepted
     ) async throws {
         do {
-            try await beginOnLoops({ inbox?.isFull != true }, accepted)
+            try await beginOnLoops({ inbox?.isFull != true }, lost, accepted)
         } catch {
             await close()
             throw error
@@ -160,6 +167,7 @@ public final class SocketListener: Sendable {
 
     private func beginOnLoops(
         _ mayAccept: @escaping @Sendable () -> Bool,
+        _ lost: (@Sendable () -> Void)?,
         _ accepted: @escaping LoopAcceptors.Accepted
     ) async throws {
         for (index, loop) in loops.enumerated() {
@@ -168,7 +176,7 @@ public final class SocketListener: Sendable {
                 defer { state.descriptors[index] = [] }
                 return state.descriptors[index]
             }
-            let acceptors = try await startAcceptors(descriptors, on: loop, mayAccept, accepted)
+            let acceptors = try await startAcceptors(descriptors, on: loop, mayAccept, lost, accepted)
             let isClosed = state.withLock { state -> Bool in
                 if !state.isClosed { state.acceptors.append(acceptors) }
                 return state.isClosed
@@ -181,6 +189,7 @@ public final class SocketListener: Sendable {
         _ descriptors: [Int32],
         on loop: EventLoop,
         _ mayAccept: @escaping @Sendable () -> Bool,
+        _ lost: (@Sendable () -> Void)?,
         _ accepted: @escaping LoopAcceptors.Accepted
     ) async throws -> LoopBound<LoopAcceptors> {
         let setup = setup
@@ -191,6 +200,7 @@ public final class SocketListener: Sendable {
                     core: core,
                     setup: setup,
                     mayAccept: mayAccept,
+                    lost: lost,
                     accepted: accepted
                 )
                 do {

@@ -60,12 +60,36 @@ public struct TLSServerOptions: Sendable {
 /// The identities of a server, which can be replaced while it runs, such as by a renewed certificate.
 public final class TLSIdentities: Sendable {
     private let state: Mutex<(version: Int, identities: [TLSIdentity])>
+    private let read: (@Sendable () throws -> [TLSIdentity])?
 
     /// Makes a set.
     ///
     /// - Parameter identities: at least one, else no connection can be secured. The first is for clients that ask for no name, or for one that none has.
     public init(_ identities: [TLSIdentity]) {
         state = Mutex((0, identities))
+        read = nil
+    }
+
+    /// Makes a set of what a closure reads, which ``reload()`` has it read again.
+    ///
+    /// ```swift
+    /// let identities = try TLSIdentities { [try .pem(certificates: "/etc/ssl/me.pem", key: "/etc/ssl/me.key")] }
+    /// ```
+    ///
+    /// - Parameter read: reads at least one identity; it may block.
+    /// - Throws: what `read` throws.
+    public init(reading read: @escaping @Sendable () throws -> [TLSIdentity]) throws {
+        state = Mutex((0, try read()))
+        self.read = read
+    }
+
+    /// Reads the identities again, such as renewed certificates; see ``replace(with:)``.
+    ///
+    /// Blocks while they are read. Does nothing to identities that weren't read by a closure.
+    ///
+    /// - Throws: what the closure throws; the identities stay as they were then.
+    public func reload() throws {
+        if let read { replace(with: try read()) }
     }
 
     /// Has connections from now on use these; those that are open go on as they are.

@@ -31,6 +31,8 @@ import Testing
             #expect(hosts.contain("my.app:80") && hosts.contain("localhost"))
             #expect(!hosts.contain("other.app"))
             #expect(AllowedHosts(["*"], isLocal: isLocal).contain("other.app"))
+            #expect(AllowedHosts(["*.app"], isLocal: isLocal).contain("other.app"))
+            #expect(AllowedHosts(["a"], alsoFor: ["other.app"], isLocal: isLocal).contain("other.app"))
         }
     }
 

@@ -30,4 +30,16 @@ import Testing
         #expect(phase.timePassed() == .none)
         #expect(phase.stop(plan) == .none)
     }
+
+    @Test("An end that is to come sooner closes what is left at once, and one that has come stays")
+    func hasten() {
+        var phase = LoopPhase.serving
+        let now = DrainPlan(count: 3, over: .zero, cutAfter: .zero)
+        #expect(phase.hasten(now) == .none && phase == .serving)
+        _ = phase.stop(DrainPlan(count: 40, over: .seconds(19), cutAfter: .seconds(10)))
+        #expect(phase.hasten(now) == .closeLast(3, thenWait: .zero))
+        #expect(phase.hasten(now) == .closeLast(3, thenWait: .zero))
+        #expect(phase.timePassed() == .cutAll)
+        #expect(phase.hasten(now) == .none && phase == .cut)
+    }
 }

@@ -7,7 +7,7 @@ import DuplexWebSockets
 import HTTPTypes
 import Testing
 
-@Suite struct RoutesTests {
+@Suite struct RouteBuilderTests {
     private static func configure(_ server: inout WebServer) {
         server.get("/page") { _ in "the page" }
         server.on(.post, "/page") { request in "posted \(try await request.body.collect().count)" }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+
+/// Where a server takes connections, and how; see ``WebServer/listen(on:)``.
+public struct Listener: Sendable {
+    /// A TCP port, a Unix socket, or a descriptor of somebody else's.
+    public var address: ListenAddress
+    /// What secures the connections.
+    ///
+    /// Default: nil, they are in the clear. What clients offer by ALPN is answered with `http/1.1`, unless the options have
+    /// protocols of their own.
+    public var tls: TLSServerOptions?
+    /// Whether connections come through a proxy that says for whom.
+    ///
+    /// Default: they don't.
+    public var proxyProtocol = ProxyProtocol.off
+    /// How many connections may wait to be accepted.
+    ///
+    /// Default: 4,096. The system may cut it.
+    public var backlog = 4_096
+    /// What the system is told about each connection.
+    public var options = SocketOptions()
+
+    /// Makes a listener with the defaults.
+    ///
+    /// - Parameters:
+    ///   - address: where.
+    ///   - tls: what secures the connections. Default: they are in the clear.
+    public init(_ address: ListenAddress, tls: TLSServerOptions? = nil) {
+        self.address = address
+        self.tls = tls
+    }
+
+    /// The same with what HTTP needs of TLS.
+    var withProtocol: Listener {
+        var listener = self
+        // RFC 7301 section 6.
+        if tls?.applicationProtocols.isEmpty == true { listener.tls?.applicationProtocols = ["http/1.1"] }
+        return listener
+    }
+}

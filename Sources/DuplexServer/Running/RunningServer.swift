@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+import DuplexWire
+import Synchronization
+
+/// A server at work: what ``WebServer/start()`` gives.
+///
+/// Keep it as long as the server is to run: when the last reference goes, the server ends as by ``stop(within:)``, without
+/// anybody waiting for it.
+public final class RunningServer: Sendable {
+    private let server: WebServer
+    private let serving: ServingLoops
+    private let listeners: [ServerListener]
+    private let state = Mutex(State())
+
+    private struct State {
+        var hasStopped = false
+        var nextWaiter = 0
+        var waiters: [Int: AsyncStream<Never>.Continuation] = [:]
+    }
+
+    /// Binds all listeners of a server; connections wait.
+    ///
+    /// - Throws: ``RouteError``, or `SocketError` when a port can't be had; none is bound then.
+    init(_ server: WebServer) throws {
+        let table = try server.table()
+        let group = server.group ?? .shared
+        let ends = EndSummary(logger: server.logger)
+        self.server = server
+        listeners = try server.listeners.map { listener in
+            try ServerListener(
+                listener,
+                on: group,
+                hosts: server.hosts(at: listener.address),
+                logger: server.logger,
+                ends: ends
+            )
+        }
+        serving = ServingLoops(server, table, on: group, ends: ends)
+    }
+
+    deinit {
+        serving.beginToEnd(within: nil)
+    }
+
+    /// Takes connections from now on.
+    func accept() async throws {
+        for listener in listeners { try await listener.start(serving) }
+    }
+
+    /// Serves until it is stopped or the task is cancelled, and ends in order.
+    ///
+    /// - Parameters:
+    ///   - onListening: gets the first address before the first connection is taken.
+    ///   - onServing: called once connections are taken.
+    /// - Throws: what `onListening` throws, but for a cancellation; `SocketError`.
+    func serve(
+        _ onListening: (SocketAddress) async throws -> Void,
+        _ onServing: () -> Void
+    ) async throws {
+        var failure: (any Error)?
+        do {
+            try await onListening(addresses[0])
+            try await accept()
+            onServing()
+            await untilStopped()
+        } catch is CancellationError {
+        } catch {
+            failure = error
+        }
+        await stop()
+        if let failure { throw failure }
+    }
+
+    // MARK: What is seen of it
+
+    /// What is listened on, in the order of the listeners, with the actual ports.
+    public var addresses: [SocketAddress] { listeners.map(\.address) }
+
+    /// What is listened on as URLs, for people and browsers: `http://localhost:8080/`; none for Unix sockets.
+    public var urls: [String] {
+        listeners.compactMap { listener in
+            let address = listener.address
+            guard address.path == nil else { return nil }
+            let isLocal = address.isLoopback || ["0.0.0.0", "::"].contains(address.host)
+            let host = isLocal ? "localhost:\(address.port)" : "\(address)"
+            return "\(listener.isSecured ? "https" : "http")://\(host)/"
+        }
+    }
+
+    /// How much it has to do, and has done.
+    public var counts: ServerCounts {
+        get async { await serving.counts }
+    }
+
+    /// The connections that there are now, in no order.
+    public var connections: [ServerConnection] {
+        get async { await serving.connections }
+    }
+
+    // MARK: Changing it
+
+    /// Has other routes answer from now on, in place of all that there were.
+    ///
+    /// No request is dropped: those that were begun are answered by the routes that they came to, and WebSockets go on with
+    /// their handlers. The server's own steps (``WebServer/use(_:)``) and settings stay.
+    ///
+    /// - Parameter build: adds the routes.
+    /// - Throws: ``RouteError`` when the routes contradict each other; nothing is changed then.
+    public func replaceRoutes(_ build: (inout RouteGroup) -> Void) async throws(RouteError) {
+        var group = RouteGroup()
+        build(&group)
+        var next = server
+        next.routes = group.definitions
+        await serving.replace(try next.table())
+    }
+
+    /// Binds all addresses once more, at the same ports; connections that there are go on.
+    ///
+    /// For an app that knows that the system has taken its sockets away, as some do while an app is suspended. What the system
+    /// tells of itself needs no call: such a listener is bound again at once, and every second until that succeeds.
+    ///
+    /// - Throws: `SocketError` when a port can't be had now, or a socket was made by somebody else.
+    public func restartListeners() async throws {
+        for listener in listeners { try await listener.restart() }
+    }
+
+    // MARK: The end
+
+    /// Ends the server in order, and returns when it has ended.
+    ///
+    /// No further connection is accepted, WebSockets are closed as ``WebServer/drain`` says, requests that were begun are answered,
+    /// and what is left after the limit is cut. Called once more with a shorter limit it makes haste. Being cancelled changes
+    /// nothing.
+    ///
+    /// - Parameter limit: how long connections have; zero cuts them at once. Default: ``WebServer/closeTimeout`` after the last
+    ///   WebSocket was told, and ``WebServer/drain``'s time before that.
+    public func stop(within limit: Duration? = nil) async {
+        for listener in listeners { await listener.close() }
+        serving.beginToEnd(within: limit)
+        await serving.end(leavingHandlers: server.leavesHandlersBehind)
+        let waiters = state.withLock { state in
+            state.hasStopped = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.values { waiter.finish() }
+    }
+
+    /// Waits until the server has ended, by ``stop(within:)``, or the task is cancelled, which ends nothing.
+    public func untilStopped() async {
+        let (never, continuation) = AsyncStream<Never>.makeStream()
+        let number = state.withLock { state -> Int? in
+            if state.hasStopped { return nil }
+            state.nextWaiter += 1
+            state.waiters[state.nextWaiter] = continuation
+            return state.nextWaiter
+        }
+        guard let number else { return }
+        for await _ in never {}
+        state.withLock { $0.waiters[number] = nil }
+    }
+
+    /// Tells a service manager time and again that all loops turn, until the task is cancelled.
+    func answer(_ manager: ServiceNotifier, every interval: Duration) async {
+        repeat {
+            // Asks each loop, and so waits for all of them.
+            _ = await counts
+            manager.alive()
+        } while (try? await Task.sleep(for: interval)) != nil
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import Logging
+import Synchronization
+
+/// One listener of a running server: bound, accepting, and bound again when the system has taken its socket away.
+final class ServerListener: Sendable {
+    /// How long after a failure it is tried again.
+    private static let pause = Duration.seconds(1)
+
+    private let settings: Listener
+    private let group: EventLoopGroup
+    private let logger: Logger
+    private let ends: EndSummary
+    private let hosts: AllowedHosts
+    private let state: Mutex<State>
+
+    private struct State {
+        var socket: SocketListener
+        /// Whom connections are for, once they are accepted.
+        var serving: ServingLoops?
+        /// What binds it again.
+        var restart: Task<Void, Never>?
+        var isClosed = false
+    }
+
+    /// Binds the address; connections wait in the backlog.
+    init(
+        _ settings: Listener,
+        on group: EventLoopGroup,
+        hosts: AllowedHosts,
+        logger: Logger,
+        ends: EndSummary
+    ) throws(SocketError) {
+        self.settings = settings.withProtocol
+        self.group = group
+        self.hosts = hosts
+        self.logger = logger
+        self.ends = ends
+        state = Mutex(State(socket: try Self.bind(self.settings, settings.address, group, logger, ends)))
+    }
+
+    private static func bind(
+        _ settings: Listener,
+        _ address: ListenAddress,
+        _ group: EventLoopGroup,
+        _ logger: Logger,
+        _ ends: EndSummary
+    ) throws(SocketError) -> SocketListener {
+        try SocketListener.bind(
+            address,
+            on: group,
+            backlog: settings.backlog,
+            tls: settings.tls,
+            options: settings.options,
+            proxyProtocol: settings.proxyProtocol,
+            logger: logger,
+            ends: ends
+        )
+    }
+
+    /// What is listened on, with the actual port.
+    var address: SocketAddress { state.withLock { $0.socket.localAddress } }
+
+    var isSecured: Bool { settings.tls != nil }
+
+    /// Accepts connections from now on.
+    func start(_ serving: ServingLoops) async throws {
+        let socket = state.withLock { state in
+            state.serving = serving
+            return state.socket
+        }
+        try await start(socket, serving)
+    }
+
+    private func start(_ socket: SocketListener, _ serving: ServingLoops) async throws {
+        let entrance = Entrance(socket.localAddress, hosts: hosts)
+        try await socket.start { [weak self] in
+            self?.noteLoss()
+        } _: { loop, channel, address in
+            serving.accept(channel, from: address, by: entrance, on: loop)
+        }
+    }
+
+    /// Takes no further connection; those that there are go on.
+    func close() async {
+        let (socket, restart) = state.withLock { state in
+            state.isClosed = true
+            return (state.socket, state.restart)
+        }
+        restart?.cancel()
+        await restart?.value
+        await socket.close()
+        // Another one may have been bound meanwhile.
+        await state.withLock { $0.socket }.close()
+    }
+
+    // MARK: Again
+
+    /// Binds the address once more: the port is the same one, also where the system had chosen it.
+    ///
+    /// - Throws: `SocketError` when the port can't be had now, or the socket was somebody else's.
+    func restart() async throws {
+        let (socket, serving, isClosed) = state.withLock { ($0.socket, $0.serving, $0.isClosed) }
+        guard let serving, !isClosed else { return }
+        guard let address = settings.address.again(at: socket.localAddress.port) else {
+            let message = "\(settings.address) was made by somebody else, and can't be had again."
+            throw SocketError(.cannotBind, message: message)
+        }
+        await socket.close()
+        let next = try Self.bind(settings, address, group, logger, ends)
+        let isWanted = state.withLock { state -> Bool in
+            if !state.isClosed { state.socket = next }
+            return !state.isClosed
+        }
+        guard isWanted else { return await next.close() }
+        try await start(next, serving)
+    }
+
+    /// The system has taken the socket away, as one does to apps that it suspends.
+    private func noteLoss() {
+        state.withLock { state in
+            guard !state.isClosed, state.restart == nil else { return }
+            state.restart = Task { [weak self] in await self?.regain() }
+        }
+    }
+
+    private func regain() async {
+        logger.warning("a listener was lost", metadata: ["address": "\(address)"])
+        while !Task.isCancelled {
+            do {
+                try await restart()
+                logger.notice("a listener is back", metadata: ["address": "\(address)"])
+                break
+            } catch {
+                logger.error("a listener isn't back", metadata: ["address": "\(address)", "error": "\(error)"])
+                try? await Task.sleep(for: Self.pause)
+            }
+        }
+        state.withLock { $0.restart = nil }
+    }
+}

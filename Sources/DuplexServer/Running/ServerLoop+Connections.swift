@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+
+// What a loop tells of its connections; all on the loop.
+
+extension ServerLoop {
+    var counts: ServerCounts {
+        let state = state.value
+        return ServerCounts(
+            connections: state.connections.count,
+            webSockets: state.openWebSockets,
+            requests: state.services?.requests ?? 0
+        )
+    }
+
+    var currentConnections: [ServerConnection] {
+        let now = loop.core.now
+        return state.value.connections.values.map { tell($0, now) }
+            + state.value.webSockets.values.compactMap { served in served.socket.map { tell($0, served, now) } }
+    }
+
+    private func tell(_ connection: HTTPConnection, _ now: Instant) -> ServerConnection {
+        let bound = LoopBound(connection, on: loop.thread)
+        return ServerConnection(
+            kind: .http,
+            remoteAddress: connection.client.remoteAddress,
+            route: connection.present?.route,
+            age: connection.accepted.duration(to: now)
+        ) { [loop] isInOrder in
+            loop.execute { _ in isInOrder ? bound.value.stop() : bound.value.abort() }
+        }
+    }
+
+    private func tell(_ socket: WebSocket, _ served: Served, _ now: Instant) -> ServerConnection {
+        ServerConnection(
+            kind: .webSocket(socket),
+            remoteAddress: socket.remoteAddress,
+            route: served.endpoint.name,
+            age: served.accepted.duration(to: now)
+        ) { [loop] isInOrder in
+            loop.execute { _ in
+                socket.assumeIsolated { socket in
+                    guard !isInOrder else { return socket.beginClose(.goingAway) }
+                    socket.cancelHandler()
+                    socket.reset()
+                }
+            }
+        }
+    }
+}

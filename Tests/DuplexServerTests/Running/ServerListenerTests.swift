@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexTestPeers
+import DuplexTestProcesses
+import Testing
+
+@testable import DuplexServer
+@testable import DuplexSockets
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Sockets that the system takes away, as it does to apps that it suspends: here by shutting them down behind the
+/// server's back.
+@Suite(.timeLimit(.minutes(2))) struct ServerListenerTests {
+    private static let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+    private func server(_ log: RecordedLog) -> WebServer {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.logger = log.logger
+        server.get("/") { _ in "ok" }
+        return server
+    }
+
+    /// Shuts down what listens there.
+    private func takeAway(_ address: SocketAddress) -> Int {
+        ThreadCensus.entries(of: "/proc/self/fd").compactMap { Int32($0) }.filter { descriptor in
+            (try? AdoptedDescriptor.listening(descriptor)) == address && shutdown(descriptor, Int32(SHUT_RDWR)) == 0
+        }.count
+    }
+
+    @Test("A listener that the system has taken away is back by itself, at the same port, and connections go on")
+    func regained() async throws {
+        let log = RecordedLog()
+        let running = try await server(log).start()
+        let address = running.addresses[0]
+        let peer = try await RawPeer.connect(to: address)
+        #expect(try await peer.response(to: Self.request).text == "ok")
+        #expect(takeAway(address) > 0)
+        let line = try await log.entry(of: "a listener is back")
+        #expect(line.metadata["address"] == "\(address)")
+        #expect(running.addresses == [address])
+        let other = try await RawPeer.connect(to: address)
+        #expect(try await other.response(to: Self.request).text == "ok")
+        #expect(try await peer.response(to: Self.request).text == "ok")
+        await running.stop()
+    }
+
+    @Test("A server that is stopped while its listener is gone ends")
+    func stopped() async throws {
+        let running = try await server(RecordedLog()).start()
+        #expect(takeAway(running.addresses[0]) > 0)
+        await running.stop()
+    }
+
+    @Test("An app may have listeners bound again; one that somebody else made can't be")
+    func restart() async throws {
+        let running = try await server(RecordedLog()).start()
+        let address = running.addresses[0]
+        try await running.restartListeners()
+        #expect(running.addresses == [address])
+        let peer = try await RawPeer.connect(to: address)
+        #expect(try await peer.response(to: Self.request).text == "ok")
+        await running.stop()
+        // Behind the end nothing is bound.
+        try await running.restartListeners()
+        await #expect(throws: SocketError.self) { try await RawPeer.connect(to: address) }
+
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #expect(listen(descriptor, 8) == 0)
+        var inherited = server(RecordedLog())
+        inherited.address = .descriptor(descriptor)
+        let other = try await inherited.start()
+        await #expect {
+            try await other.restartListeners()
+        } throws: {
+            ($0 as? SocketError)?.code == .cannotBind
+        }
+        await other.stop()
+    }
+}
