@@ -97,7 +97,7 @@ let package = Package(
             name: "DuplexServer",
             dependencies: [
                 "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, signals,
-                tracing,
+                metrics, tracing,
             ],
             swiftSettings: strict
         ),
@@ -162,7 +162,8 @@ let package = Package(
             name: "DuplexServerTests",
             dependencies: [
                 "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets", "DuplexWire",
-                "DuplexWebSockets", "DuplexServer", httpTypes, logging, lifecycle,
+                "DuplexWebSockets", "DuplexServer", httpTypes, logging, lifecycle, metrics, metricsTestKit, tracing,
+                inMemoryTracing,
             ],
             swiftSettings: strict
         ),

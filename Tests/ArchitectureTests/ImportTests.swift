@@ -28,7 +28,7 @@ struct ImportTests {
         ],
         "DuplexServer": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
-            "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "Tracing",
+            "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "CoreMetrics", "Tracing",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

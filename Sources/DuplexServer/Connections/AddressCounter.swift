@@ -44,8 +44,6 @@ final class AddressCounter: Sendable {
 
     /// What is counted together: an IPv4 address, or the network of an IPv6 address; `nil` for what isn't counted.
     private func key(of address: SocketAddress?) -> [UInt8]? {
-        guard limit < .max, let address, address.path == nil, !address.isLoopback else { return nil }
-        let bytes = address.bytes
-        return bytes.count == 16 ? Array(bytes[..<8]) : bytes
+        limit < .max ? address?.countedBytes : nil
     }
 }

@@ -48,6 +48,7 @@ extension HTTPConnection {
         guard let file else { return }
         self.file = nil
         channel.handlerSends = false
+        present?.record?.sent(Int(clamping: file.transfer.taken))
         if let error { file.waiter.resume(throwing: error) } else { file.waiter.resume(returning: ()) }
     }
 }

@@ -16,7 +16,7 @@ extension HTTPConnection {
             return refuse(head, Self.misdirected, services.table.settings)
         }
         switch services.table.decide(head) {
-        case .answer(let response, let settings): answerAlone(head, settings, makeBody(head)) { _ in response }
+        case .answer(let response, let settings): answerAlone(head, nil, settings, makeBody(head)) { _ in response }
         case .refuse(let problem, let settings): refuse(head, problem, settings)
         case .upgrade(let endpoint, let parameters):
             let request = Request(head: head, parameters: parameters, body: .none, client: client)
@@ -26,18 +26,20 @@ extension HTTPConnection {
     }
 
     private func refuse(_ head: RequestHead, _ problem: Problem, _ settings: RouteSettings) {
-        answerAlone(head, settings, makeBody(head)) { _ in throw problem }
+        answerAlone(head, nil, settings, makeBody(head)) { _ in throw problem }
     }
 
     /// Answers what no route does.
     @inline(never)
     private func answerAlone(
         _ head: RequestHead,
+        _ pattern: String?,
         _ settings: RouteSettings,
         _ body: RequestBody,
         _ answer: @escaping @Sendable (Request) throws -> Response
     ) {
-        run(Endpoint(answering: head.method, settings, answer), Request(head: head, body: body, client: client))
+        let endpoint = Endpoint(answering: head.method, at: pattern, settings, answer)
+        run(endpoint, Request(head: head, body: body, client: client))
     }
 
     private func answer(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: PathParameters) {
@@ -45,7 +47,8 @@ extension HTTPConnection {
             case .violation(let error) = session.limitBody(of: head, to: endpoint.settings.http, now: now)
         {
             noteFault(.violation, "\(error)")
-            return answerAlone(head, endpoint.settings, .none) { _ in throw Problem(error.status, error.message) }
+            let problem = Problem(error.status, error.message)
+            return answerAlone(head, endpoint.pattern, endpoint.settings, .none) { _ in throw problem }
         }
         run(endpoint, Request(head: head, parameters: parameters, body: makeBody(head), client: client))
     }
@@ -53,10 +56,11 @@ extension HTTPConnection {
     @inline(__always)
     private func run(_ endpoint: Endpoint, _ request: Request) {
         noteRoute(endpoint)
+        if endpoint.isFollowed { follow(request, at: endpoint) }
         switch endpoint.handler {
         case .immediate(let handler): respond(at: endpoint, request) { try handler($0) }
         case .task(let handler):
-            present = Present(endpoint: endpoint)
+            if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
             start(.request(endpoint, request, handler))
         }
     }
@@ -87,8 +91,8 @@ extension HTTPConnection {
         } catch {
             response = failure(error, at: endpoint, request)
         }
-        endpoint.finish(&response, request)
-        respond(response)
+        finish(&response, at: endpoint, request)
+        if !respondAtOnce(response) { stream(response, to: request, at: endpoint) }
     }
 
     /// What answers a request whose handler has thrown.
@@ -103,6 +107,7 @@ extension HTTPConnection {
         case is CancellationError: return Problem(.serviceUnavailable, "The request was cancelled: the server ends.")
         case let error as HTTPError where error.status.code < 500: return Problem(error.status, error.message)
         default:
+            present?.record?.error = error
             services.logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
             return Problem(.internalServerError, "The server failed to answer this request.")
         }

@@ -13,8 +13,8 @@ extension HTTPConnection {
     private static let directSize = 16 * 1_024
 
     /// Sends a response whose body is at hand, or has the runner make the body.
-    func respond(_ response: Response) {
-        if !respondAtOnce(response) { stream(response) }
+    func respond(_ response: Response, to request: Request) {
+        if !respondAtOnce(response) { start(.response(response, request)) }
     }
 
     /// Sends a response whose body is at hand.
@@ -93,7 +93,7 @@ extension HTTPConnection {
             exchange.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }
             self.exchange = nil
         }
-        if present != nil { present = nil }
+        if present != nil { endPresent(isCut: outcome == .cut) }
         switch outcome {
         case .next: holdBackIfBehind()
         case .close: linger()
@@ -114,6 +114,7 @@ extension HTTPConnection {
             "a response can't be sent",
             metadata: ["route": "\(present?.route ?? "")", "error": "\(error)"]
         )
+        present?.record?.unanswered()
         cut()
     }
 }

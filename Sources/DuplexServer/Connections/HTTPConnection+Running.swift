@@ -56,8 +56,10 @@ extension HTTPConnection {
     }
 
     /// Has the runner make the body of a response.
-    func stream(_ response: Response) {
-        start(.response(response))
+    @inline(never)
+    func stream(_ response: Response, to request: Request, at endpoint: Endpoint) {
+        if present == nil { present = Present(endpoint: endpoint) }
+        start(.response(response, request))
     }
 
     func beginBody(_ response: Response, _ length: Int?) -> Exchange? {
@@ -83,6 +85,7 @@ extension HTTPConnection {
     func failBody(of exchange: Exchange, _ error: any Error) {
         guard stage == .serving, self.exchange === exchange else { return }
         if !(error is CancellationError) {
+            present?.record?.error = error
             services.logger.error(
                 "the body of a response failed",
                 metadata: ["route": "\(present?.route ?? "")", "error": "\(error)"]
@@ -92,9 +95,13 @@ extension HTTPConnection {
     }
 
     /// The file of a response can't be opened, and nothing of the response has gone.
-    func fileFailed(_ error: any Error) {
+    func fileFailed(_ error: any Error, _ request: Request) {
         services.logger.error("a file can't be sent", metadata: ["error": "\(error)"])
-        respond(Problem(.internalServerError, "The server failed to answer this request.").response(for: nil))
+        let problem = Problem(.internalServerError, "The server failed to answer this request.")
+        let response = (present?.settings ?? services.table.settings).finalResponse(of: problem, request)
+        present?.record?.error = error
+        present?.record?.answered(response)
+        respond(response, to: request)
     }
 
     /// Sends a piece that the app has written.
@@ -114,6 +121,7 @@ extension HTTPConnection {
         }
         session.endPiece(into: &bytes)
         write(&bytes)
+        present?.record?.sent(piece.count)
         return true
     }
 }

@@ -23,7 +23,8 @@ extension HTTPConnection {
         _ position: inout Int
     ) {
         let span = services.tracer.map { HandshakeSpan($0, for: request.head, from: request.remoteAddress) }
-        present = Present(webSocket: endpoint, span: span, asked: services.now)
+        let record = record(of: request, at: endpoint)
+        present = Present(webSocket: endpoint, span: span, asked: services.now, record: record)
         noteRoute(endpoint)
         if services.isStopping { return decline(request, endpoint, Self.endingSoon) }
         let options = endpoint.handshakeOptions(for: request)
@@ -78,7 +79,8 @@ extension HTTPConnection {
         endpoint.settings.finishing?.run(request, &response)
         present?.span?.refused(response.status)
         present?.span = nil
-        respond(response)
+        present?.record?.answered(response)
+        respond(response, to: request)
     }
 
     private func open(
@@ -96,6 +98,7 @@ extension HTTPConnection {
             return give(up: error)
         }
         write(&bytes)
+        present?.record?.answered(Response(status: .switchingProtocols))
         let upgrade = Upgrade(
             channel: channel,
             request: request,

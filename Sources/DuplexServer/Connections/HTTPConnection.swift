@@ -59,9 +59,12 @@ final class HTTPConnection {
         var span: HandshakeSpan?
         /// When the request had come that asks for a WebSocket.
         var asked: Instant?
+        /// What is noted of it for those who look on; nil where nobody does.
+        var record: ExchangeRecord?
 
         /// The route as people call it.
         var route: String { endpoint?.name ?? webSocket?.name ?? "" }
+        var settings: RouteSettings? { endpoint?.settings ?? webSocket?.settings }
     }
 
     /// How long a client may go on sending after the response that ends the connection.
@@ -128,6 +131,7 @@ final class HTTPConnection {
 
     private func appendToBody(_ bytes: Span<UInt8>) {
         guard let exchange else { return }
+        present?.record?.received(bytes.count)
         exchange.onLoop(services.loop, [UInt8](copying: bytes.raw)) { $0.append($1) }
     }
 
@@ -137,7 +141,7 @@ final class HTTPConnection {
         if let exchange, isHandling {
             exchange.onLoop(services.loop, error) { $0.failBody($1) }
         } else {
-            respond(Problem(error.status, error.message).response(for: nil))
+            refuseUnread(error)
         }
     }
 
@@ -283,6 +287,7 @@ final class HTTPConnection {
         disarmTimer()
         setPending([])
         endFile(error)
+        endRecord(isCut: true)
         exchange?.onLoop(services.loop, error) { $0.end($1) }
         exchange = nil
         cancelHandler()
@@ -294,6 +299,7 @@ final class HTTPConnection {
     /// Gives the channel to a WebSocket.
     func handOver() {
         stage = .over
+        endRecord(isCut: false)
         disarmTimer()
         stopRunner()
     }

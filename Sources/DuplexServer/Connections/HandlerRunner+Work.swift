@@ -32,10 +32,10 @@ extension HandlerRunner {
     }
 
     /// Sends a response whose body is still to be made, and makes it.
-    func send(_ response: Response) async {
+    func send(_ response: Response, _ request: Request) async {
         switch response.body.content {
         case .bytes, .text: break
-        case .file(let file): await send(file, of: response)
+        case .file(let file): await send(file, of: response, request)
         case .writer(let length, let write): await send(write, length, of: response)
         }
         connection.goOn()
@@ -57,12 +57,12 @@ extension HandlerRunner {
         }
     }
 
-    private func send(_ file: ResponseFile, of response: Response) async {
+    private func send(_ file: ResponseFile, of response: Response, _ request: Request) async {
         let range: FileRange
         do {
             range = try file.range()
         } catch {
-            return connection.fileFailed(error)
+            return connection.fileFailed(error, request)
         }
         guard let exchange = connection.beginBody(response, file.count) else { return }
         do {

@@ -13,7 +13,7 @@ actor HandlerRunner {
     /// What is to be done next.
     indirect enum Work {
         case request(Endpoint, Request, @Sendable (Request) async throws -> Response)
-        case response(Response)
+        case response(Response, Request)
         case admission(WebSocketEndpoint, Request, Acceptance, AdmissionDecision)
     }
 
@@ -90,9 +90,9 @@ actor HandlerRunner {
                 } catch {
                     response = connection.failure(error, at: endpoint, request)
                 }
-                endpoint.finish(&response, request)
-                if !connection.conclude(response) { await send(response) }
-            case .response(let response): await send(response)
+                connection.finish(&response, at: endpoint, request)
+                if !connection.conclude(response) { await send(response, request) }
+            case .response(let response, let request): await send(response, request)
             case .admission(let endpoint, let request, let acceptance, let admit):
                 await ask(admit, endpoint, request, acceptance)
             }

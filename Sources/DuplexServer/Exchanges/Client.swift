@@ -10,13 +10,24 @@ public final class Client: Sendable {
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
     public let tls: TLSConnection?
     let entrance: Entrance
+    /// Where its connection has its time from.
+    private let clock: LoopClock
 
-    init(remoteAddress: SocketAddress?, tls: TLSConnection?, entrance: Entrance = .none) {
+    init(
+        remoteAddress: SocketAddress?,
+        tls: TLSConnection?,
+        entrance: Entrance = .none,
+        clock: LoopClock = .system
+    ) {
         self.remoteAddress = remoteAddress
         self.tls = tls
         self.entrance = entrance
+        self.clock = clock
     }
 
     /// The address that the server listens on and the connection came by; nil in a test without a port.
     public var listenerAddress: SocketAddress? { entrance.address }
+
+    /// The time as its connection has it.
+    var now: Instant { clock.now() }
 }

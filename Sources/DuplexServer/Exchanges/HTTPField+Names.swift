@@ -11,6 +11,7 @@ extension HTTPField.Name {
     }
 
     static let xRequestID = Self(known: "X-Request-ID")
+    static let xForwardedProto = Self(known: "X-Forwarded-Proto")
     static let secFetchSite = Self(known: "Sec-Fetch-Site")
     static let referrerPolicy = Self(known: "Referrer-Policy")
     static let xFrameOptions = Self(known: "X-Frame-Options")

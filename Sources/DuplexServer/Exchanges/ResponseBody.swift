@@ -80,6 +80,14 @@ public struct ResponseBody: Sendable {
         }
     }
 
+    /// Whether the bytes are at hand, and no task has to make them.
+    var isAtHand: Bool {
+        switch content {
+        case .bytes, .text: true
+        case .file, .writer: false
+        }
+    }
+
     /// How long the body is; `nil` where that is known only at its end.
     public var count: Int? {
         switch content {

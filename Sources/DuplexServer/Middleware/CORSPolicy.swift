@@ -106,11 +106,9 @@ extension RouteOption {
     /// somebody is, since the question shows nothing of that. It keeps nobody from making a request: for that see
     /// ``sameSite(or:)``.
     public static func cors(_ policy: CORSPolicy) -> RouteOption {
-        RouteOption { settings in
-            for option in [
-                RouteOption.before { request in policy.preflight(request) },
-                .after { request, response in policy.mark(&response, to: request) },
-            ] { option.apply(&settings) }
-        }
+        .all(
+            .before { request in policy.preflight(request) },
+            .after { request, response in policy.mark(&response, to: request) }
+        )
     }
 }

@@ -19,17 +19,19 @@ extension RouteOption {
     /// - Returns: the option.
     public static func requestID(_ name: HTTPField.Name? = nil, isTrusting: Bool = false) -> RouteOption {
         let name = name ?? .xRequestID
-        return RouteOption { settings in
-            RouteOption.before { request in
+        return .all(
+            .before { request in
                 let given = isTrusting ? request.fields[name].flatMap(fit) : nil
                 request[RequestID.self] = given ?? RandomText.hexadecimal()
                 return nil
-            }.apply(&settings)
-            RouteOption.after { request, response in
+            },
+            .after { request, response in
                 // A step in front of this one may have answered, before there was an id.
-                response.otherFields[name] = request[RequestID.self] ?? RandomText.hexadecimal()
-            }.apply(&settings)
-        }
+                let id = request[RequestID.self] ?? RandomText.hexadecimal()
+                request[RequestID.self] = id
+                response.otherFields[name] = id
+            }
+        )
     }
 
     /// What may stand in logs and in a field again.

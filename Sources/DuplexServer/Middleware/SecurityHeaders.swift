@@ -32,19 +32,37 @@ public struct SecurityHeaders: Sendable {
 
     /// Makes the defaults.
     public init() {}
+}
+
+/// The fields as they go into responses, worked out once.
+struct SecurityFields: Sendable {
+    /// The same for every response.
+    private let fields: [(name: HTTPField.Name, value: String)]
+    /// Sent over TLS alone.
+    private let transportSecurity: String?
+    /// The policy around the places where the nonce goes; empty for none.
+    private let policy: [String]
+
+    init(_ headers: SecurityHeaders) {
+        var fields: [(HTTPField.Name, String)] = [(.xContentTypeOptions, "nosniff")]
+        if let policy = headers.referrerPolicy { fields.append((.referrerPolicy, policy)) }
+        if headers.deniesFrames { fields.append((.xFrameOptions, "DENY")) }
+        self.fields = fields
+        transportSecurity = headers.transportSecurity.map { "max-age=\($0.components.seconds)" }
+        policy =
+            headers.contentPolicy?.split(separator: "{nonce}", omittingEmptySubsequences: false).map(String.init) ?? []
+    }
+
+    /// Whether each request needs a nonce of its own.
+    var hasNonce: Bool { policy.count > 1 }
 
     /// Adds the fields that the response doesn't have.
     func mark(_ response: inout Response, to request: Request) {
-        add(.xContentTypeOptions, "nosniff", &response)
-        if let contentPolicy {
-            let nonce = request[ContentNonce.self] ?? ""
-            add(.contentSecurityPolicy, contentPolicy.replacing("{nonce}", with: nonce), &response)
-        }
-        if let transportSecurity, request.tls != nil {
-            add(.strictTransportSecurity, "max-age=\(transportSecurity.components.seconds)", &response)
-        }
-        if let referrerPolicy { add(.referrerPolicy, referrerPolicy, &response) }
-        if deniesFrames { add(.xFrameOptions, "DENY", &response) }
+        for field in fields { add(field.name, field.value, &response) }
+        if let transportSecurity, request.tls != nil { add(.strictTransportSecurity, transportSecurity, &response) }
+        guard let first = policy.first else { return }
+        let value = hasNonce ? policy.joined(separator: request[ContentNonce.self] ?? "") : first
+        add(.contentSecurityPolicy, value, &response)
     }
 
     private func add(_ name: HTTPField.Name, _ value: String, _ response: inout Response) {
@@ -63,14 +81,13 @@ extension RouteOption {
     ///
     /// A field that a response has already stays as it is.
     public static func securityHeaders(_ headers: SecurityHeaders = SecurityHeaders()) -> RouteOption {
-        RouteOption { settings in
-            if headers.contentPolicy?.contains("{nonce}") == true {
-                RouteOption.before { request in
-                    request[ContentNonce.self] = RandomText.hexadecimal()
-                    return nil
-                }.apply(&settings)
-            }
-            RouteOption.after { request, response in headers.mark(&response, to: request) }.apply(&settings)
+        let fields = SecurityFields(headers)
+        let marking = RouteOption.after { request, response in fields.mark(&response, to: request) }
+        guard fields.hasNonce else { return marking }
+        let nonce = RouteOption.before { request in
+            request[ContentNonce.self] = RandomText.hexadecimal()
+            return nil
         }
+        return .all(nonce, marking)
     }
 }

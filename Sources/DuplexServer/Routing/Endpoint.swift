@@ -6,8 +6,8 @@ import HTTPTypes
 
 /// A handler of requests with all that belongs to its route.
 final class Endpoint: Sendable {
-    /// The path as the app has written it.
-    let pattern: String
+    /// The path as the app has written it; `nil` where no route answers.
+    let pattern: String?
     /// The route as people call it, such as `GET /users/:id`.
     let name: String
     let method: HTTPRequest.Method
@@ -15,55 +15,60 @@ final class Endpoint: Sendable {
     /// What it calls the parameters of its path: another method of the same path may name them otherwise.
     let parameters: [String]
     let settings: RouteSettings
-    /// Of the settings: asked for with each response.
-    private let finishing: ResponseSteps?
+    /// Who looks on.
+    let observers: [any RequestObserver]
+    /// Whether more than the handler follows a request: somebody looks on, or its time is limited.
+    let isFollowed: Bool
+    /// Whether a response concerns more than the connection.
+    let isAnswerFollowed: Bool
 
-    init(
+    /// A route of the app's.
+    ///
+    /// - Throws: ``RouteError`` when the path is none.
+    convenience init(
         pattern: String,
         method: HTTPRequest.Method,
         handler: RouteHandler,
         settings: RouteSettings
     ) throws(RouteError) {
-        self.pattern = pattern
-        self.method = method
-        self.handler = handler.behind(settings.steps)
-        self.settings = settings
-        name = "\(method.rawValue) \(pattern)"
-        parameters = try Router<Endpoint>.parameters(of: pattern, name)
-        finishing = settings.finishing
+        let name = "\(method.rawValue) \(pattern)"
+        let parameters = try Router<Endpoint>.parameters(of: pattern, name)
+        self.init(pattern, name, method, handler, parameters, settings)
     }
 
     /// One of the server's own, where no route answers: behind the steps that its requests go through.
-    init(
+    convenience init(
         answering method: HTTPRequest.Method,
+        at pattern: String?,
         _ settings: RouteSettings,
         _ answer: @escaping @Sendable (Request) throws -> Response
     ) {
-        pattern = "*"
-        self.method = method
-        handler = RouteHandler.immediate(answer).behind(settings.steps)
-        self.settings = settings
-        name = "no route"
-        parameters = []
-        finishing = settings.finishing
+        self.init(pattern, "no route", method, .immediate(answer), [], settings)
     }
 
     /// One that no path leads to, for any method.
-    init(named name: String, _ settings: RouteSettings, _ handler: RouteHandler) {
-        pattern = name
-        method = .get
-        self.handler = handler.behind(settings.steps)
-        self.settings = settings
-        self.name = name
-        parameters = []
-        finishing = settings.finishing
+    convenience init(named name: String, _ settings: RouteSettings, _ handler: RouteHandler) {
+        self.init(name, name, .get, handler, [], settings)
     }
 
-    /// What a response goes through before it is sent.
-    @inline(__always)
-    func finish(_ response: inout Response, _ request: Request) {
-        // Only a response that has a field of its own can name a validator.
-        if !response.otherFields.isEmpty { response = response.meetingConditions(of: request, settings.response) }
-        if let finishing { finishing.run(request, &response) }
+    private init(
+        _ pattern: String?,
+        _ name: String,
+        _ method: HTTPRequest.Method,
+        _ handler: RouteHandler,
+        _ parameters: [String],
+        _ settings: RouteSettings
+    ) {
+        self.pattern = pattern
+        self.name = name
+        self.method = method
+        self.parameters = parameters
+        self.settings = settings
+        let tracing = settings.tracer.map(RequestTracing.init)
+        let handler = handler.behind(settings.steps)
+        self.handler = tracing == nil ? handler : handler.inSpan
+        observers = (tracing.map { [$0] } ?? []) + settings.observers
+        isFollowed = !observers.isEmpty || settings.timeLimit != nil
+        isAnswerFollowed = isFollowed || settings.finishing != nil
     }
 }

@@ -32,6 +32,8 @@ final class RouteTable: Sendable {
     private let names: [ObjectIdentifier: String]
     /// What holds where no route does.
     let settings: RouteSettings
+    /// Who looks on at any of the routes, perhaps more than once.
+    let observers: [any RequestObserver]
 
     /// Whether any path opens WebSockets.
     var hasWebSockets: Bool { paths.hasWebSockets || hosts.contains { $0.paths.hasWebSockets } }
@@ -42,8 +44,10 @@ final class RouteTable: Sendable {
     init(_ routes: [RouteDefinition], settings: RouteSettings) throws(RouteError) {
         var draft = RouteDraft()
         var others: [OtherRoute] = []
+        var observers = settings.observers
         for route in routes {
             let settings = settings.with(route.options)
+            observers += settings.observers
             let host = try RouteDraft.host(of: route)
             switch route.action {
             case .request(let method, let handler):
@@ -81,6 +85,7 @@ final class RouteTable: Sendable {
         self.others = OtherRoute.ordered(others)
         names = draft.names
         self.settings = settings
+        self.observers = observers
     }
 
     /// What a route is called; `nil` for one of another table.

@@ -19,6 +19,8 @@ public final class RunningServer: Sendable {
         var hasStopped = false
         var nextWaiter = 0
         var waiters: [Int: AsyncStream<Never>.Continuation] = [:]
+        /// Who looks on at the routes.
+        var observers: [any RequestObserver] = []
     }
 
     /// Binds all listeners of a server; connections wait.
@@ -39,6 +41,7 @@ public final class RunningServer: Sendable {
             )
         }
         serving = ServingLoops(server, table, on: group, ends: ends)
+        state.withLock { $0.observers = table.observers }
     }
 
     deinit {
@@ -114,7 +117,13 @@ public final class RunningServer: Sendable {
         build(&group)
         var next = server
         next.routes = group.definitions
-        await serving.replace(try next.table())
+        let table = try next.table()
+        await serving.replace(table)
+        let earlier = state.withLock { state in
+            defer { state.observers = table.observers }
+            return state.observers
+        }
+        for observer in earlier { await observer.finish() }
     }
 
     /// Binds all addresses once more, at the same ports; connections that there are go on.
@@ -141,6 +150,7 @@ public final class RunningServer: Sendable {
         for listener in listeners { await listener.close() }
         serving.beginToEnd(within: limit)
         await serving.end(leavingHandlers: server.leavesHandlersBehind)
+        for observer in state.withLock({ $0.observers }) { await observer.finish() }
         let waiters = state.withLock { state in
             state.hasStopped = true
             defer { state.waiters = [:] }

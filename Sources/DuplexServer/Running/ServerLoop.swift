@@ -111,7 +111,12 @@ final class ServerLoop: ConnectionOwner {
             server.logger.debug("an address has too many connections", metadata: ["peer": "\(peer)"])
             return channel.close()
         }
-        let client = Client(remoteAddress: address, tls: channel.tlsConnection, entrance: entrance)
+        let client = Client(
+            remoteAddress: address,
+            tls: channel.tlsConnection,
+            entrance: entrance,
+            clock: loop.clock
+        )
         let connection = HTTPConnection(channel, client: client, services: services())
         state.connections[ObjectIdentifier(connection)] = connection
         connection.start()

@@ -58,10 +58,10 @@ public struct WebServer: Sendable {
     public var tap: FrameTap?
     /// Get the story of each WebSocket at its end; nobody does unless told otherwise.
     public var timelines: [TimelineSink] = []
-    /// Makes a span of each handshake and one of each WebSocket, below the client's where its request tells of one; none
-    /// unless told otherwise.
+    /// Makes a span of each request, of each handshake and of each WebSocket, below the client's where its request tells of
+    /// one; none unless told otherwise.
     ///
-    /// Handlers run in the context of their connection's span. Give `InstrumentationSystem.tracer` for the one that the app
+    /// Handlers run in the context of their span; that of a request is `request[RequestSpan.self]`. Give `InstrumentationSystem.tracer` for the one that the app
     /// was bootstrapped with.
     public var tracer: (any Tracer)?
     /// How long a handler may run without a wait before a warning names its route.
@@ -228,7 +228,9 @@ public struct WebServer: Sendable {
             subprotocols: subprotocols,
             origins: origins,
             compression: compression,
-            compressionQuirks: compressionQuirks
+            compressionQuirks: compressionQuirks,
+            tracer: tracer,
+            logger: logger
         ).with(options)
     }
 

@@ -36,6 +36,8 @@ extension RouteOption {
     ///
     /// Steps see it in the reverse of their order: the route's, the groups', the server's.
     ///
+    /// A request that couldn't be read is shown to them as a GET of an empty path, without fields.
+    ///
     /// - Parameter step: gets the request, as the handler got it, and the response.
     /// - Returns: the option.
     public static func after(_ step: @escaping @Sendable (Request, inout Response) -> Void) -> RouteOption {
@@ -58,6 +60,41 @@ extension RouteOption {
         _ step: @escaping @Sendable (Request, @Sendable (Request) async throws -> Response) async throws -> Response
     ) -> RouteOption {
         RouteOption { $0.steps.append(.around(step)) }
+    }
+
+    /// Is told what became of each request once its response has gone.
+    ///
+    /// Also of those that the server answers by itself, of heads that couldn't be read, and of clients that have gone. A
+    /// WebSocket is told of when it opens, with 101.
+    ///
+    /// ```swift
+    /// server.use(.completed { request, outcome in
+    ///     if outcome.duration > .seconds(1) { logger.warning("slow", metadata: ["path": "\(request.path)"]) }
+    /// })
+    /// ```
+    ///
+    /// - Parameter body: runs on the connection's loop, and must not block it. A request that couldn't be read is shown as a
+    ///   GET of an empty path, without fields.
+    /// - Returns: the option.
+    public static func completed(_ body: @escaping @Sendable (Request, RequestOutcome) -> Void) -> RouteOption {
+        .observed(by: CompletionObserver(body: body))
+    }
+
+    static func observed(by observer: any RequestObserver) -> RouteOption {
+        RouteOption { $0.observers.append(observer) }
+    }
+
+    /// Several options as one, in their order.
+    ///
+    /// ```swift
+    /// extension RouteOption {
+    ///     static let house = RouteOption.all(.requestID(), .securityHeaders())
+    /// }
+    /// ```
+    public static func all(_ options: RouteOption...) -> RouteOption {
+        RouteOption { settings in
+            for option in options { option.apply(&settings) }
+        }
     }
 
     /// Makes the responses of problems: nothing matches, a rule is broken, a handler has failed.

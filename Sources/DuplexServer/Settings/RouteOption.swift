@@ -29,6 +29,17 @@ public struct RouteOption: Sendable {
         RouteOption { $0.http.bodyRate = rate }
     }
 
+    /// How long a handler may take to answer, its steps included: 503 answers in its place, and it is cancelled.
+    ///
+    /// The connection ends behind that answer. It holds until the handler returns its response, for a WebSocket until it is
+    /// decided on; a body that is written while it is made may take longer. Default: no limit.
+    ///
+    /// Hazard: a handler that doesn't look at its cancellation runs on, though its client has been answered. One that
+    /// doesn't wait can't be interrupted at all.
+    public static func timeLimit(_ limit: Duration) -> RouteOption {
+        RouteOption { $0.timeLimit = limit }
+    }
+
     /// The subprotocols that WebSockets speak, the preferred one first (RFC 6455 section 1.9).
     ///
     /// - Parameters:

@@ -3,6 +3,8 @@
 
 import DuplexWebSockets
 import DuplexWire
+import Logging
+import Tracing
 
 /// What holds for the requests and the WebSockets of a route: the server's settings, narrowed by its groups and by itself.
 struct RouteSettings: Sendable {
@@ -21,12 +23,22 @@ struct RouteSettings: Sendable {
     var finishing: ResponseSteps?
     /// Makes the response of a problem; `nil` for the server's own.
     var problems: (@Sendable (Request, Problem) -> Response)?
+    /// How long a handler may take to answer; `nil` for as long as it likes.
+    var timeLimit: Duration?
+    /// Who looks on.
+    var observers: [any RequestObserver] = []
+    /// The server's.
+    var tracer: (any Tracer)?
+    var logger = Logger(label: "duplex.server")
 
     func with(_ options: [RouteOption]) -> RouteSettings {
         var copy = self
         for option in options { option.apply(&copy) }
         return copy
     }
+
+    /// Whether more than its handler follows a request.
+    var followsRequests: Bool { !observers.isEmpty || timeLimit != nil }
 
     /// What answers a request that can't be answered otherwise.
     func response(of problem: Problem, _ request: Request) -> Response {
@@ -36,5 +48,12 @@ struct RouteSettings: Sendable {
         let missing = problem.fields.filter { response.otherFields[$0.name] == nil }
         for field in missing { response.otherFields.append(field) }
         return response
+    }
+
+    /// The same where no task can make a body, behind the steps that responses go through.
+    func finalResponse(of problem: Problem, _ request: Request) -> Response {
+        var response = response(of: problem, request)
+        finishing?.run(request, &response)
+        return response.body.isAtHand ? response : problem.response(for: request)
     }
 }

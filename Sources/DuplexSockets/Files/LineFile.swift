@@ -10,13 +10,24 @@ package final class LineFile: Sendable {
     /// The file, which the queue's writer has to itself.
     private final class Storage: Sendable {
         let file: Mutex<RotatingFile>
+        /// Whether the path is to be opened anew before the next line.
+        let isMoved = Atomic(false)
 
         init(_ file: consuming sending RotatingFile) {
             self.file = Mutex(file)
         }
+
+        func append(_ line: [UInt8]) -> Bool {
+            file.withLock { file in
+                if isMoved.exchange(false, ordering: .relaxed) { file.reopen() }
+                return file.append(line)
+            }
+        }
     }
 
     private let queue: LineQueue
+    /// `nil` for a stream, which has no path.
+    private let storage: Storage?
 
     /// Opens a file.
     ///
@@ -25,24 +36,73 @@ package final class LineFile: Sendable {
     ///   - sizeLimit: how many bytes it has at most.
     ///   - fileLimit: how many files there are at most.
     ///   - queueLimit: how many lines wait at most.
+    ///   - byteLimit: how many bytes they have together at most. Default: no bound.
+    ///   - noteOfDrops: makes a line which says that so many were dropped. Default: there is none.
     /// - Throws: ``SocketError`` with ``SocketError/Code/system``.
-    package init(path: String, sizeLimit: Int, fileLimit: Int, queueLimit: Int) throws(SocketError) {
+    package init(
+        path: String,
+        sizeLimit: Int,
+        fileLimit: Int,
+        queueLimit: Int,
+        byteLimit: Int = .max,
+        noteOfDrops: @escaping @Sendable (Int) -> String? = { _ in nil }
+    ) throws(SocketError) {
         let storage = Storage(try RotatingFile(path: path, sizeLimit: sizeLimit, fileLimit: fileLimit))
-        queue = LineQueue(name: "duplex-lines", lineLimit: queueLimit) { line in
-            storage.file.withLock { $0.append(line) }
-        }
+        self.storage = storage
+        queue = LineQueue(
+            name: "duplex-lines",
+            lineLimit: queueLimit,
+            byteLimit: byteLimit,
+            noteOfDrops: { noteOfDrops($0).map(Self.bytes) },
+            writer: { storage.append($0) }
+        )
+    }
+
+    /// Appends to a stream that is somebody else's, such as standard output, which stays open.
+    ///
+    /// - Parameters:
+    ///   - descriptor: of the stream.
+    ///   - queueLimit: how many lines wait at most.
+    ///   - byteLimit: how many bytes they have together at most.
+    ///   - noteOfDrops: makes a line which says that so many were dropped.
+    package init(
+        descriptor: Int32,
+        queueLimit: Int,
+        byteLimit: Int,
+        noteOfDrops: @escaping @Sendable (Int) -> String?
+    ) {
+        storage = nil
+        queue = LineQueue(
+            name: "duplex-lines",
+            lineLimit: queueLimit,
+            byteLimit: byteLimit,
+            noteOfDrops: { noteOfDrops($0).map(Self.bytes) },
+            writer: { SystemCalls.writeAll(descriptor, $0) == $0.count }
+        )
     }
 
     package var counts: LineQueue.Counts { queue.counts }
 
     /// Has a line appended, without waiting; from any thread.
     package func append(_ line: String) {
-        queue.append(Array((line + "\n").utf8))
+        queue.append(Self.bytes(line))
+    }
+
+    private static func bytes(_ line: String) -> [UInt8] { Array((line + "\n").utf8) }
+
+    /// Has the path opened anew before the next line, without waiting: somebody has moved the file away.
+    package func reopen() {
+        storage?.isMoved.store(true, ordering: .relaxed)
     }
 
     /// Waits until everything that was appended before is written or dropped.
     package func flush() async {
         await queue.flush()
+    }
+
+    /// Waits as ``flush()`` does, at most for so long.
+    package func flush(within limit: Duration) async {
+        await queue.flush(within: limit)
     }
 
     /// Has writing wait while `body` runs, for tests.

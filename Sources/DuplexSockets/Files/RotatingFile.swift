@@ -53,6 +53,12 @@ package struct RotatingFile: ~Copyable {
         return write(line)
     }
 
+    /// Opens the path anew, for whoever has moved the file away.
+    package mutating func reopen() {
+        if descriptor >= 0 { SystemCalls.close(descriptor) }
+        open()
+    }
+
     private mutating func open() {
         #if canImport(Glibc)
         descriptor = unsafe Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
@@ -80,29 +86,13 @@ package struct RotatingFile: ~Copyable {
     }
 
     private mutating func write(_ line: [UInt8]) -> Bool {
-        let before = size
-        var position = 0
-        while position < line.count {
-            let count = unsafe line.withUnsafeBytes { raw in
-                unsafe Self.write(descriptor, UnsafeRawBufferPointer(rebasing: raw[position...]))
-            }
-            if count < 0 && errno == EINTR { continue }
-            if count <= 0 {
-                // Half a line would spoil the next one.
-                if ftruncate(descriptor, off_t(before)) == 0 { size = before }
-                return false
-            }
-            position += count
+        let count = SystemCalls.writeAll(descriptor, line)
+        if count == line.count {
             size += count
+            return true
         }
-        return true
-    }
-
-    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        #if canImport(Glibc)
-        unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #else
-        unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
+        // Half a line would spoil the next one.
+        if ftruncate(descriptor, off_t(size)) != 0 { size += count }
+        return false
     }
 }

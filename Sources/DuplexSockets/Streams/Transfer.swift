@@ -40,7 +40,7 @@ package final class Transfer {
     var timer: TimerID?
     var progress: WriteProgress?
     /// How many bytes have gone to the channel or past it.
-    private(set) var taken: UInt64 = 0
+    package private(set) var taken: UInt64 = 0
     /// How many of them progress was told of.
     var reported: UInt64 = 0
     private let content: Content

@@ -119,23 +119,6 @@ extension SpanAttributes {
         self["tls.protocol.version"] = security.version == .tls13 ? "1.3" : "1.2"
         self["tls.resumed"] = security.isResumed
     }
-
-    /// Takes `host[:port]`, as a request names it.
-    fileprivate mutating func setServer(_ host: String) {
-        let colon = host.lastIndex(of: ":")
-        if let colon, let port = Int(host[host.index(after: colon)...]) {
-            self["server.address"] = String(host[..<colon])
-            self["server.port"] = port
-        } else {
-            self["server.address"] = host
-        }
-    }
-
-    fileprivate mutating func setPeer(_ address: SocketAddress?) {
-        guard let address else { return }
-        self["network.peer.address"] = address.path ?? address.host
-        if address.path == nil { self["network.peer.port"] = address.port }
-    }
 }
 
 extension WebSocketURL {
@@ -148,12 +131,5 @@ struct FieldInjector: Injector {
     func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
         guard let name = HTTPField.Name(key), !fields.contains(name) else { return }
         fields[name] = value
-    }
-}
-
-/// Reads what an instrument was told from the fields of a request.
-struct FieldExtractor: Extractor {
-    func extract(key: String, from fields: HTTPFields) -> String? {
-        HTTPField.Name(key).flatMap { fields[$0] }
     }
 }

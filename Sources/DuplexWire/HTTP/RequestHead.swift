@@ -66,6 +66,21 @@ extension RequestHead {
         nonmutating set { content[attachment: id] = newValue }
     }
 
+    /// Stands for the head of a request that couldn't be read: a GET of nothing, without fields.
+    ///
+    /// A new one each time, as values are noted with a head.
+    package static var unread: RequestHead {
+        let content = RequestHeadContent(
+            RequestSummary(),
+            target: "",
+            path: "",
+            query: nil,
+            host: "",
+            fields: HTTPFields()
+        )
+        return RequestHead(content: content)
+    }
+
     /// The same head without the values that were noted with it, to be kept for longer than the request.
     package var bare: RequestHead { RequestHead(content: RequestHeadContent(copying: content)) }
 

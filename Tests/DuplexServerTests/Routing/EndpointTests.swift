@@ -3,35 +3,55 @@
 
 import DuplexWire
 import HTTPTypes
+import InMemoryTracing
 import Testing
 
 @testable import DuplexServer
 
-@Suite struct EndpointTests {
-    @Test("It is called by its method and path, and knows what its parameters are called")
-    func names() throws {
-        let handler = RouteHandler.immediate { _ in .text("") }
-        let endpoint = try Endpoint(
-            pattern: "/users/:id/:part",
-            method: .get,
-            handler: handler,
-            settings: RouteSettings()
-        )
-        #expect(endpoint.name == "GET /users/:id/:part")
-        #expect(endpoint.parameters == ["id", "part"])
-        #expect(Endpoint(named: "scripts", RouteSettings(), handler).name == "scripts")
-        #expect(throws: RouteError.self) {
-            try Endpoint(pattern: "users", method: .get, handler: handler, settings: RouteSettings())
+@Suite("A route with all that belongs to it")
+struct EndpointTests {
+    private func endpoint(_ options: RouteOption..., tracer: InMemoryTracer? = nil) throws -> Endpoint {
+        var settings = RouteSettings().with(options)
+        settings.tracer = tracer
+        return try Endpoint(pattern: "/a/:b", method: .get, handler: .immediate { _ in .text("") }, settings: settings)
+    }
+
+    @Test("Only what is used is asked for with each request")
+    func following() throws {
+        let plain = try endpoint(.before { _ in nil })
+        #expect(plain.name == "GET /a/:b" && plain.parameters == ["b"])
+        #expect(!plain.isFollowed && !plain.isAnswerFollowed && plain.observers.isEmpty)
+        let finishing = try endpoint(.after { _, _ in })
+        #expect(!finishing.isFollowed && finishing.isAnswerFollowed)
+        for option in [RouteOption.completed { _, _ in }, .timeLimit(.seconds(1))] {
+            let followed = try endpoint(option)
+            #expect(followed.isFollowed && followed.isAnswerFollowed)
         }
+        let traced = try endpoint(tracer: InMemoryTracer())
+        #expect(traced.isFollowed && traced.observers.count == 1)
+    }
+
+    @Test("A path that is none is an error; where no route answers there is none")
+    func paths() throws {
+        #expect(throws: RouteError.self) {
+            try Endpoint(pattern: "a", method: .get, handler: .immediate { _ in .text("") }, settings: RouteSettings())
+        }
+        let none = Endpoint(answering: .get, at: nil, RouteSettings()) { _ in .text("") }
+        #expect(none.pattern == nil && none.name == "no route")
+    }
+
+    @Test("One that no path leads to is called by its name")
+    func named() {
+        let endpoint = Endpoint(named: "scripts", RouteSettings(), .immediate { _ in .text("") })
+        #expect(endpoint.name == "scripts" && endpoint.pattern == "scripts")
     }
 
     @Test("The server's own answers go through the steps, too")
     func steps() async throws {
         let settings = RouteSettings().with([.before { _ in .text("stopped") }])
-        let endpoint = Endpoint(answering: .get, settings) { _ in .text("answered") }
+        let endpoint = Endpoint(answering: .get, at: nil, settings) { _ in .text("answered") }
         let head = try RequestHead(method: .get, target: "/", fields: [.init("Host") ?? .accept: "a"])
-        let client = Client(remoteAddress: nil, tls: nil)
-        let response = try await endpoint.handler(Request(head: head, client: client))
+        let response = try await endpoint.handler(Request(head: head, client: Client(remoteAddress: nil, tls: nil)))
         #expect(response.body.bytes == Array("stopped".utf8))
     }
 }

@@ -5,6 +5,12 @@ import Testing
 
 @testable import DuplexSockets
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 @Suite("Lines that are written on a thread of their own")
 struct LineFileTests {
     @Test("Lines of several tasks are written whole, and all of them are there behind a flush")
@@ -54,5 +60,51 @@ struct LineFileTests {
         let file = try LineFile(path: directory.log, sizeLimit: 4, fileLimit: 2, queueLimit: 10)
         await file.flush()
         #expect(file.counts == LineQueue.Counts())
+    }
+
+    @Test("A file that was moved away is made anew before the next line")
+    func reopened() async throws {
+        let directory = try LineDirectory()
+        let file = try LineFile(path: directory.log, sizeLimit: 1 << 20, fileLimit: 2, queueLimit: 10)
+        file.append("a")
+        await file.flush()
+        #expect(unsafe rename(directory.log, directory.path + "/log.8") == 0)
+        file.reopen()
+        file.append("b")
+        await file.flush()
+        #expect(directory.text("log.8") == "a\n" && directory.text() == "b\n")
+    }
+
+    @Test("Lines that were dropped are told of among the others")
+    func note() async throws {
+        let directory = try LineDirectory()
+        let file = try LineFile(
+            path: directory.log,
+            sizeLimit: 1 << 20,
+            fileLimit: 2,
+            queueLimit: 100,
+            byteLimit: 4,
+            noteOfDrops: { "\($0) are missing" }
+        )
+        file.holding {
+            for _ in 0..<10 { file.append("abc") }
+        }
+        await file.flush()
+        #expect(directory.text()?.hasSuffix("\n\(file.counts.dropped) are missing\n") == true)
+    }
+
+    @Test("Lines go to a descriptor that is somebody else's, which stays open")
+    func stream() async throws {
+        let directory = try LineDirectory()
+        let descriptor = unsafe open(directory.log, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        defer { SystemCalls.close(descriptor) }
+        for text in ["a", "b"] {
+            let file = LineFile(descriptor: descriptor, queueLimit: 10, byteLimit: 100) { _ in nil }
+            file.append(text)
+            file.reopen()
+            await file.flush(within: .seconds(60))
+            #expect(file.counts == LineQueue.Counts(written: 1, dropped: 0))
+        }
+        #expect(directory.text() == "a\nb\n")
     }
 }

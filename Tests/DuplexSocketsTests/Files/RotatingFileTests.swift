@@ -115,4 +115,20 @@ struct RotatingFileTests {
             #expect(error.code == .system && error.errno == ENOENT)
         }
     }
+
+    @Test("A file that somebody has moved away is made anew once it is told")
+    func reopened() throws {
+        let directory = try LineDirectory()
+        var file = try RotatingFile(path: directory.log, sizeLimit: 8, fileLimit: 3)
+        let first = file.append(line("a0"))
+        #expect(unsafe rename(directory.log, directory.path + "/log.8") == 0)
+        let second = file.append(line("a1"))
+        file.reopen()
+        let third = file.append(line("a2"))
+        #expect(first && second && third)
+        #expect(directory.text("log.8") == "a0\na1\n" && directory.text() == "a2\n")
+        // Its length is that of the new one.
+        let fourth = file.append(line("a3"))
+        #expect(fourth && directory.text() == "a2\na3\n" && directory.text("log.1") == nil)
+    }
 }

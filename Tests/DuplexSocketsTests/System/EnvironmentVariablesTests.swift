@@ -17,4 +17,10 @@ struct EnvironmentVariablesTests {
     func clock() {
         #expect((1_700_000_000..<4_100_000_000).contains(UnixTime.ofSystem().seconds))
     }
+
+    @Test("The time zone is within a day of UTC, and of whole minutes")
+    func zone() {
+        let offset = UnixTime(seconds: 1_700_000_000).localOffset
+        #expect(abs(offset) < 86_400 && offset % 60 == 0)
+    }
 }

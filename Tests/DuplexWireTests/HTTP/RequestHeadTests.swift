@@ -55,4 +55,14 @@ struct RequestHeadTests {
         let head = try RequestHead(method: .post, target: "/", version: version, fields: fields)
         #expect(head.expectsContinue == expected)
     }
+
+    @Test("What stands for a head that couldn't be read is a GET of nothing, with values of its own")
+    func unread() {
+        let (one, other) = (RequestHead.unread, RequestHead.unread)
+        #expect(one.method == .get && one.target.isEmpty && one.path.isEmpty && one.query == nil && one.host.isEmpty)
+        #expect(one.fields.isEmpty && one.framing == .none)
+        one[attachment: ObjectIdentifier(Self.self)] = 1
+        #expect(one[attachment: ObjectIdentifier(Self.self)] as? Int == 1)
+        #expect(other[attachment: ObjectIdentifier(Self.self)] == nil)
+    }
 }

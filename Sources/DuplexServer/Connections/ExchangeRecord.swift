@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+/// What is noted of a request for those who look on, and how long its handler may take.
+///
+/// Belongs to its loop's thread; most requests have none.
+final class ExchangeRecord {
+    let request: Request
+    private let route: String?
+    private let observers: [any RequestObserver]
+    private let began: Instant
+    private var status: HTTPResponse.Status?
+    private var receivedBytes = 0
+    private var sentBytes = 0
+    private var limit: TimeLimit?
+    private var isOver = false
+    /// What the handler has failed with.
+    var error: (any Error)?
+
+    init(_ request: Request, at route: String?, _ observers: [any RequestObserver], now: Instant) {
+        self.request = request
+        self.route = route
+        self.observers = observers
+        began = now
+        for observer in observers { observer.began(request, route: route) }
+    }
+
+    /// Has the connection told when a handler has taken too long.
+    func limit(to time: Duration, _ connection: HTTPConnection) {
+        limit = TimeLimit(time, on: connection)
+    }
+
+    func received(_ count: Int) { receivedBytes += count }
+
+    func sent(_ count: Int) { sentBytes += count }
+
+    /// This is about to be sent; what of its body isn't at hand is counted as it goes.
+    func answered(_ response: Response) {
+        stopLimit()
+        status = response.status
+        let hasBody = request.method != .head && status != .noContent && status != .notModified
+        sentBytes = hasBody && response.body.isAtHand ? response.body.count ?? 0 : 0
+    }
+
+    /// That can't be sent.
+    func unanswered() {
+        status = nil
+        sentBytes = 0
+    }
+
+    private func stopLimit() {
+        limit?.stop()
+        limit = nil
+    }
+
+    /// Tells those who look on, once.
+    func end(isCut: Bool, now: Instant) {
+        stopLimit()
+        guard !isOver else { return }
+        isOver = true
+        let outcome = RequestOutcome(
+            route: route,
+            status: status,
+            receivedBytes: receivedBytes,
+            sentBytes: sentBytes,
+            duration: began.duration(to: now),
+            isCut: isCut,
+            error: error
+        )
+        for observer in observers { observer.ended(request, outcome) }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+import Logging
+
+// What is done for a request beside answering it: telling those who look on, and watching the time.
+
+extension HTTPConnection {
+    /// A request has come whose route is looked at, or has a limit of time.
+    @inline(never)
+    func follow(_ request: Request, at endpoint: Endpoint) {
+        let record = makeRecord(request, at: endpoint.pattern, endpoint.observers)
+        if case .task = endpoint.handler, let limit = endpoint.settings.timeLimit { record.limit(to: limit, self) }
+        present = Present(endpoint: endpoint, record: record)
+    }
+
+    /// The same for one that asks for a WebSocket; `nil` where nobody looks.
+    func record(of request: Request, at endpoint: WebSocketEndpoint) -> ExchangeRecord? {
+        let settings = endpoint.settings
+        guard settings.followsRequests else { return nil }
+        let record = makeRecord(request, at: endpoint.pattern, settings.observers)
+        if let limit = settings.timeLimit { record.limit(to: limit, self) }
+        return record
+    }
+
+    private func makeRecord(
+        _ request: Request,
+        at route: String?,
+        _ observers: [any RequestObserver]
+    ) -> ExchangeRecord {
+        ExchangeRecord(request, at: route, observers, now: services.core.readClock())
+    }
+
+    /// What a response goes through before it is sent.
+    @inline(__always)
+    func finish(_ response: inout Response, at endpoint: Endpoint, _ request: Request) {
+        // Only a response that has a field of its own can name a validator.
+        if !response.otherFields.isEmpty {
+            response = response.meetingConditions(of: request, endpoint.settings.response)
+        }
+        if endpoint.isAnswerFollowed { follow(&response, at: endpoint, request) }
+    }
+
+    @inline(never)
+    private func follow(_ response: inout Response, at endpoint: Endpoint, _ request: Request) {
+        endpoint.settings.finishing?.run(request, &response)
+        present?.record?.answered(response)
+    }
+
+    /// The response has gone, or never will.
+    func endPresent(isCut: Bool) {
+        present?.record?.end(isCut: isCut, now: services.core.readClock())
+        present = nil
+    }
+
+    /// Nothing more can be sent: who looks on learns it, and the route stays noted for as long as its handler runs.
+    func endRecord(isCut: Bool) {
+        guard let record = present?.record else { return }
+        present?.record = nil
+        record.end(isCut: isCut, now: services.core.readClock())
+    }
+
+    // MARK: What is answered in a handler's place
+
+    /// Answers what couldn't be read: nobody is asked, and those who see each response see this one.
+    func refuseUnread(_ error: HTTPError) {
+        let settings = services.table.settings
+        let request = Request(head: .unread, client: client)
+        let response = settings.finalResponse(of: Problem(error.status, error.message), request)
+        if present == nil && !settings.observers.isEmpty {
+            let record = makeRecord(request, at: nil, settings.observers)
+            record.answered(response)
+            present = Present(record: record)
+        }
+        respond(response, to: request)
+    }
+
+    /// The handler has taken as long as it may: its client is answered, and the connection ends as if that had gone.
+    func handlerIsLate() {
+        guard stage == .serving, let present, let record = present.record, let settings = present.settings else {
+            return
+        }
+        services.logger.debug("a handler has taken too long", metadata: ["route": "\(present.route)"])
+        let problem = Problem(.serviceUnavailable, "This took longer than the server waits for it.")
+        let response = settings.finalResponse(of: problem, record.request)
+        record.answered(response)
+        present.span?.refused(response.status)
+        session.shutDown()
+        respond(response, to: record.request)
+        // The handler may run on.
+        self.present = Present(endpoint: present.endpoint, webSocket: present.webSocket)
+        cancelHandler()
+    }
+}

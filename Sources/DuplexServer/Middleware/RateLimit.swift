@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+/// Whose requests are counted together.
+public struct RateLimitKey: Sendable {
+    /// What is kept of a client, whatever its key is made of; `nil` for one that isn't counted.
+    let hash: @Sendable (Request) -> Int?
+
+    /// Those of an IPv4 address, or of the 64 bits of an IPv6 address that a provider gives out.
+    ///
+    /// Requests from this machine and by Unix sockets aren't counted: a proxy has those of many. Where it says for whom, by
+    /// the PROXY protocol, those are counted; for a field that a trusted proxy adds see ``key(_:)``.
+    public static let address = RateLimitKey { request in
+        request.remoteAddress?.countedBytes.map { Self.hash($0) }
+    }
+
+    /// Those that a closure makes the same text of, such as the name of a user.
+    ///
+    /// ```swift
+    /// server.use(.bearerAuth(realm: "api", check))
+    /// server.use(.rateLimit(.perMinute(600), by: .key { $0[AuthenticatedUser.self] }))
+    /// ```
+    ///
+    /// - Parameter key: the text; `nil` for a request that isn't counted.
+    /// - Returns: the key.
+    public static func key(_ key: @escaping @Sendable (Request) -> String?) -> RateLimitKey {
+        RateLimitKey { request in key(request).map { Self.hash($0) } }
+    }
+
+    /// With a secret of this process, so that nobody finds two keys with the same one.
+    private static func hash(_ value: some Hashable) -> Int {
+        var hasher = Hasher()
+        hasher.combine(value)
+        return hasher.finalize()
+    }
+}
+
+extension RouteOption {
+    /// Refuses clients that ask too often, with 429 and `Retry-After` (RFC 6585 section 4).
+    ///
+    /// Each client has a bucket of tokens: a request takes one, and they come back at the rate. A refused request takes none.
+    /// The buckets are the option's: where it stands with a group or the server, its routes share them.
+    ///
+    /// ```swift
+    /// server.use(.rateLimit(.perSecond(10), burst: 20))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - rate: how often a client may ask in the long run.
+    ///   - burst: how many requests a client may make at once that has been silent. Default: as many as the rate names.
+    ///   - key: whose requests are counted together. Default: those of an address.
+    ///   - clients: how many clients are kept at most, about 50 bytes each; those that asked least lately are forgotten beyond
+    ///     that, and begin anew. Default: 100,000.
+    /// - Returns: the option.
+    public static func rateLimit(
+        _ rate: RequestRate,
+        burst: Int? = nil,
+        by key: RateLimitKey = .address,
+        clients: Int = 100_000
+    ) -> RouteOption {
+        let buckets = SharedBuckets(interval: rate.interval, burst: max(1, burst ?? rate.count), capacity: clients)
+        return .rateLimit(buckets, by: key)
+    }
+
+    static func rateLimit(_ buckets: SharedBuckets, by key: RateLimitKey) -> RouteOption {
+        .before { request in
+            guard let key = key.hash(request), let wait = buckets.take(key, now: request.client.now) else { return nil }
+            let seconds = (wait.wholeNanoseconds + 999_999_999) / 1_000_000_000
+            throw Problem(.tooManyRequests, "You are asking too often.", fields: [.retryAfter: "\(max(1, seconds))"])
+        }
+    }
+}

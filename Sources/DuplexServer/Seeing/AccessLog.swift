@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import Logging
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Where an access log goes; see ``RouteOption/accessLog(_:showsQuery:)``.
+public struct AccessLogOutput: Sendable {
+    enum Target: Sendable {
+        case logger(Logger?, Logger.Level)
+        case lines(AccessLines)
+    }
+
+    let target: Target
+
+    /// A message for each request, with what is to be said as metadata.
+    ///
+    /// Hazard: it is written as the logger's handler does that. One that waits for a terminal or a disk holds up the loop, so a
+    /// busy server has its log in a file.
+    ///
+    /// - Parameters:
+    ///   - logger: where to. Default: ``WebServer/logger``.
+    ///   - level: of the messages. Default: `info`.
+    /// - Returns: the output.
+    public static func logger(_ logger: Logger? = nil, level: Logger.Level = .info) -> AccessLogOutput {
+        AccessLogOutput(target: .logger(logger, level))
+    }
+
+    /// Lines in a file.
+    public static func file(_ file: AccessLogFile) -> AccessLogOutput {
+        AccessLogOutput(target: .lines(file.lines))
+    }
+
+    /// Lines on standard output, written on a thread of their own.
+    ///
+    /// At most 10,000 of them wait for whoever reads; others are dropped, and a line says how many.
+    public static func standardOutput(_ format: AccessLogFormat = .combined) -> AccessLogOutput {
+        AccessLogOutput(target: .lines(AccessLines(descriptor: STDOUT_FILENO, format)))
+    }
+
+    /// Lines on standard error, as ``standardOutput(_:)`` has them.
+    public static func standardError(_ format: AccessLogFormat = .combined) -> AccessLogOutput {
+        AccessLogOutput(target: .lines(AccessLines(descriptor: STDERR_FILENO, format)))
+    }
+}
+
+extension RouteOption {
+    /// Logs each request once its response has gone: who, what, the status, how many bytes, how long.
+    ///
+    /// Also requests that no route answers, that couldn't be read, and whose clients have gone; a WebSocket when it opens. The
+    /// user is `request[AuthenticatedUser.self]`, the id `request[RequestID.self]`.
+    ///
+    /// ```swift
+    /// server.use(.accessLog(.file(try AccessLogFile(path: "access.log"))))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - output: where to. Default: the server's logger, at `info`.
+    ///   - showsQuery: whether the queries of requests are logged, which may hold secrets. Default: true. The field
+    ///     `Referer` is logged as it comes, with the query of the page before.
+    /// - Returns: the option.
+    public static func accessLog(_ output: AccessLogOutput = .logger(), showsQuery: Bool = true) -> RouteOption {
+        RouteOption { settings in
+            var output = output
+            if case .logger(nil, let level) = output.target { output = .logger(settings.logger, level: level) }
+            settings.observers.append(AccessLogObserver(output: output, showsQuery: showsQuery))
+        }
+    }
+}
+
+private struct AccessLogObserver: RequestObserver {
+    let output: AccessLogOutput
+    let showsQuery: Bool
+
+    func ended(_ request: Request, _ outcome: RequestOutcome) {
+        let entry = AccessEntry(request: request, outcome: outcome, showsQuery: showsQuery)
+        switch output.target {
+        case .lines(let lines): lines.append(entry)
+        case .logger(let logger, let level):
+            logger?.log(level: level, "a request has ended", metadata: entry.metadata)
+        }
+    }
+
+    func finish() async {
+        if case .lines(let lines) = output.target { await lines.file.flush(within: .seconds(2)) }
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Tracing
+
+/// Makes a span of each request, below the client's where its fields tell of one.
+///
+/// Names and attributes are OpenTelemetry's. Of the URL the query isn't told, which may hold a token.
+struct RequestTracing: RequestObserver {
+    private let tracer: any Tracer
+
+    init(_ tracer: any Tracer) {
+        self.tracer = tracer
+    }
+
+    func began(_ request: Request, route: String?) {
+        var context = InstrumentationContext.topLevel
+        tracer.extract(request.fields, into: &context, using: FieldExtractor())
+        let (method, version) = (request.method.knownName, request.head.version)
+        let name = route.map { "\(method ?? "HTTP") \($0)" } ?? method ?? "HTTP"
+        let span = tracer.startSpan(name, context: context, ofKind: .server)
+        span.updateAttributes { attributes in
+            attributes["http.request.method"] = method ?? "_OTHER"
+            if method == nil { attributes["http.request.method_original"] = request.method.rawValue }
+            if let route { attributes["http.route"] = route }
+            attributes["url.path"] = request.path
+            attributes["url.scheme"] = request.tls == nil ? "http" : "https"
+            attributes["network.protocol.version"] = "\(version.major).\(version.minor)"
+            if let agent = request.fields[.userAgent] { attributes["user_agent.original"] = agent }
+            attributes.setServer(request.head.host)
+            attributes.setPeer(request.remoteAddress)
+        }
+        request[RequestSpan.self] = span
+    }
+
+    func ended(_ request: Request, _ outcome: RequestOutcome) {
+        guard let span = request[RequestSpan.self] else { return }
+        span.updateAttributes { attributes in
+            if let status = outcome.status { attributes["http.response.status_code"] = status.code }
+            attributes["http.request.body.size"] = outcome.receivedBytes
+            attributes["http.response.body.size"] = outcome.sentBytes
+            if let type = outcome.errorType { attributes["error.type"] = type }
+        }
+        if let error = outcome.error { span.recordError(error) }
+        // Of a server only what is its own fault is an error.
+        if outcome.errorType != nil { span.setStatus(SpanStatus(code: .error)) }
+        span.end()
+    }
+}
+
+extension RequestOutcome {
+    /// What went wrong by OpenTelemetry's `error.type`; `nil` where nothing did that is the server's fault.
+    var errorType: String? {
+        if let error { return "\(type(of: error))" }
+        if isCut { return "cut" }
+        return status.flatMap { $0.code >= 500 ? "\($0.code)" : nil }
+    }
+}
+
+extension HTTPRequest.Method {
+    /// The name of a method that OpenTelemetry knows; others are many, since clients choose them.
+    var knownName: String? {
+        switch self {
+        case .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch: rawValue
+        default: nil
+        }
+    }
+}

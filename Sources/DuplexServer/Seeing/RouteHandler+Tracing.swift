@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Tracing
+
+// Handlers within the spans of their requests.
+
+extension RouteHandler {
+    /// The same in the context of the request's span, the steps in front of it included.
+    var inSpan: RouteHandler {
+        switch self {
+        case .immediate(let handler):
+            .immediate { request in
+                guard let context = request[RequestSpan.self]?.context else { return try handler(request) }
+                let response = try InstrumentationContext.withValue(context) { try handler(request) }
+                return response.written(in: context)
+            }
+        case .task(let handler):
+            .task { request in
+                guard let context = request[RequestSpan.self]?.context else { return try await handler(request) }
+                let response = try await InstrumentationContext.withValue(context) { try await handler(request) }
+                return response.written(in: context)
+            }
+        }
+    }
+}
+
+extension Response {
+    /// The same, whose body is written in that context where a task does that.
+    fileprivate func written(in context: InstrumentationContext) -> Response {
+        guard case .writer(let length, let write) = body.content else { return self }
+        var response = self
+        response.body = .writer(length: length) { writer in
+            try await InstrumentationContext.withValue(context) { try await write(writer) }
+        }
+        return response
+    }
+}

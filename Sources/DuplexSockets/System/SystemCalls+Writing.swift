@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+// write(2), for files and standard streams.
+
+extension SystemCalls {
+    /// Writes all of the bytes, for as long as that takes.
+    ///
+    /// - Parameters:
+    ///   - descriptor: of a file or a stream; one that doesn't block is waited for, a second at a time.
+    ///   - bytes: what is written.
+    /// - Returns: how many bytes were; fewer than there are when the system takes no more, and `errno` says why.
+    static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
+        var position = 0
+        while position < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { raw in
+                unsafe write(descriptor, UnsafeRawBufferPointer(rebasing: raw[position...]))
+            }
+            if count > 0 {
+                position += count
+            } else if count == 0 || errno != EINTR && !(errno == EAGAIN && waitToWrite(descriptor)) {
+                break
+            }
+        }
+        return position
+    }
+
+    private static func waitToWrite(_ descriptor: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&entry, 1, 1_000) > 0
+    }
+
+    private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Glibc)
+        unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+        unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexServer
+
+@Suite("What an access log says of a request")
+struct AccessEntryTests {
+    private static let time = LogTime(UnixTime(seconds: 971_211_336), offset: -25_200)
+
+    private func entry(
+        _ target: String = "/a?secret=1",
+        status: HTTPResponse.Status? = .ok,
+        sent: Int = 2_326,
+        fields: HTTPFields = [:],
+        user: String? = nil,
+        from address: String? = "192.0.2.7",
+        showsQuery: Bool = true,
+        isCut: Bool = false
+    ) throws -> AccessEntry {
+        var all = fields
+        all[try #require(HTTPField.Name("Host"))] = "example.com"
+        let head = target.isEmpty ? RequestHead.unread : try RequestHead(method: .get, target: target, fields: all)
+        let remote = try address.map { try $0.hasPrefix("/") ? .unix($0) : SocketAddress($0, port: 1) }
+        let request = Request(head: head, client: Client(remoteAddress: remote, tls: nil))
+        if let user { request[AuthenticatedUser.self] = user }
+        let outcome = RequestOutcome(
+            route: target.isEmpty ? nil : "/:x",
+            status: status,
+            receivedBytes: 3,
+            sentBytes: sent,
+            duration: .microseconds(1_234),
+            isCut: isCut,
+            error: nil
+        )
+        return AccessEntry(request: request, outcome: outcome, showsQuery: showsQuery)
+    }
+
+    @Test("The combined format is Apache's")
+    func combined() throws {
+        let fields: HTTPFields = [.referer: "http://www.example.com/start.html", .userAgent: "Mozilla/4.08 [en]"]
+        let line = try entry(fields: fields, user: "frank").combined(at: Self.time)
+        #expect(
+            line == #"192.0.2.7 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?secret=1 HTTP/1.1" 200 2326 "#
+                + #""http://www.example.com/start.html" "Mozilla/4.08 [en]""#
+        )
+        let bare = try entry(status: nil, sent: 0, from: "/run/socket", showsQuery: false).combined(at: Self.time)
+        #expect(bare == #"- - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" - - "-" "-""#)
+        let unread = try entry("", status: .badRequest, sent: 5).combined(at: Self.time)
+        #expect(unread == #"192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "-" 400 5 "-" "-""#)
+    }
+
+    @Test("Nobody forges a line or a field of one")
+    func forged() throws {
+        let fields: HTTPFields = [.referer: #"x" 200 1 "y"#, .userAgent: "é\\"]
+        let entry = try entry(fields: fields, user: "frank\n192.0.2.8 - root")
+        let line = entry.combined(at: Self.time)
+        #expect(!line.contains("\n") && line.utf8.allSatisfy { (0x20...0x7E).contains($0) })
+        #expect(line.hasPrefix(#"192.0.2.7 - frank\x0a192.0.2.8\x20-\x20root [10/"#))
+        #expect(line.hasSuffix(#""x\" 200 1 \"y" "\xc3\xa9\\""#))
+        #expect(!entry.json(at: Self.time).contains("\n"))
+        #expect(entry.metadata["user"] == #"frank\x0a192.0.2.8 - root"#)
+    }
+
+    @Test("JSON has the same and more, without what isn't known")
+    func json() throws {
+        let text = try entry(user: "frank", isCut: true).json(at: Self.time)
+        #expect(
+            text == #"{"time":"2000-10-10T20:55:36Z","address":"192.0.2.7","user":"frank","method":"GET","#
+                + #""host":"example.com","target":"/a?secret=1","protocol":"HTTP/1.1","route":"/:x","status":200,"#
+                + #""received_bytes":3,"sent_bytes":2326,"duration_us":1234,"cut":true}"#
+        )
+        let unread = try entry("", status: nil, sent: 0, from: nil).json(at: Self.time)
+        #expect(
+            unread == #"{"time":"2000-10-10T20:55:36Z","received_bytes":3,"sent_bytes":0,"duration_us":1234}"#
+        )
+    }
+
+    @Test("Metadata have what people look for")
+    func metadata() throws {
+        let metadata = try entry(showsQuery: false).metadata
+        #expect(metadata["target"] == "/a" && metadata["status"] == "200" && metadata["route"] == "/:x")
+        #expect(metadata["duration"] == "1 ms" && metadata["bytes"] == "2326" && metadata["cut"] == nil)
+        #expect(metadata["address"] == "192.0.2.7" && metadata["user"] == nil)
+    }
+}
