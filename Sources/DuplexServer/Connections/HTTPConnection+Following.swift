@@ -50,13 +50,9 @@ extension HTTPConnection {
         present?.record?.answered(response)
     }
 
-    /// The response has gone, or never will.
-    func endPresent(isCut: Bool) {
-        present?.record?.end(isCut: isCut, now: services.core.readClock())
-        present = nil
-    }
-
-    /// Nothing more can be sent: who looks on learns it, and the route stays noted for as long as its handler runs.
+    /// The response has gone, or never will: who looks on learns it.
+    ///
+    /// The route stays noted for as long as its handler runs.
     func endRecord(isCut: Bool) {
         guard let record = present?.record else { return }
         present?.record = nil

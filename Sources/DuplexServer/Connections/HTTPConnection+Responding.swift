@@ -93,7 +93,10 @@ extension HTTPConnection {
             exchange.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }
             self.exchange = nil
         }
-        if present != nil { endPresent(isCut: outcome == .cut) }
+        if present != nil {
+            if present?.record != nil { endRecord(isCut: outcome == .cut) }
+            present = nil
+        }
         switch outcome {
         case .next: holdBackIfBehind()
         case .close: linger()

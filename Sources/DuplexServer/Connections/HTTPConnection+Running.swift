@@ -40,10 +40,11 @@ extension HTTPConnection {
         runner?.onLoop(services.loop) { runner, _ in runner.stop() }
     }
 
-    /// Sends what a handler has answered, unless its body is still to be made, and goes on.
+    /// Has a response go through its steps, sends it, unless its body is still to be made, and goes on.
     ///
     /// - Returns: whether it is sent.
-    func conclude(_ response: Response) -> Bool {
+    func conclude(_ response: inout Response, at endpoint: Endpoint, _ request: Request) -> Bool {
+        finish(&response, at: endpoint, request)
         guard respondAtOnce(response) else { return false }
         goOn()
         return true

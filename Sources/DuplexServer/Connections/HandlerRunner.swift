@@ -90,8 +90,7 @@ actor HandlerRunner {
                 } catch {
                     response = connection.failure(error, at: endpoint, request)
                 }
-                connection.finish(&response, at: endpoint, request)
-                if !connection.conclude(response) { await send(response, request) }
+                if !connection.conclude(&response, at: endpoint, request) { await send(response, request) }
             case .response(let response, let request): await send(response, request)
             case .admission(let endpoint, let request, let acceptance, let admit):
                 await ask(admit, endpoint, request, acceptance)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestPeers
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -91,5 +92,23 @@ struct AccessLogFileTests {
         }
         #expect(file.writtenCount == 0 && file.droppedCount == 3)
         #expect(throws: SocketError.self) { try AccessLogFile(path: folder.log + "/none") }
+    }
+
+    @Test("Over a real connection, too; the end of the server waits for what is still to be written")
+    func realConnection() async throws {
+        let folder = try Folder()
+        let file = try AccessLogFile(path: folder.log)
+        try await withServer { server in
+            server.use(.accessLog(.file(file)))
+            server.get("/") { _ in "hello" }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: "GET /?a HTTP/1.1\r\nHost: a\r\nUser-Agent: x\r\n\r\n").text == "hello")
+            #expect(try await peer.response(to: "GET /\u{1} HTTP/1.1\r\nHost: a\r\n\r\n").status == 400)
+        }
+        let lines = folder.lines()
+        #expect(lines.count == 2 && lines.allSatisfy { $0.hasPrefix("127.0.0.1 - - [") })
+        #expect(lines.first?.hasSuffix(#"] "GET /?a HTTP/1.1" 200 5 "-" "x""#) == true)
+        #expect(lines.last?.contains(#"] "-" 400 "#) == true)
     }
 }
