@@ -86,9 +86,17 @@ final class AccessLines: Sendable {
     let file: LineFile
     private let format: AccessLogFormat
     private let clock: LogClock
+    /// Of a stream that is somebody else's; `nil` for a file.
+    let descriptor: Int32?
 
-    init(_ file: LineFile, _ format: AccessLogFormat, _ clock: LogClock = LogClock()) {
+    init(
+        _ file: LineFile,
+        _ format: AccessLogFormat,
+        _ clock: LogClock = LogClock(),
+        descriptor: Int32? = nil
+    ) {
         self.file = file
+        self.descriptor = descriptor
         self.format = format
         self.clock = clock
     }
@@ -101,7 +109,7 @@ final class AccessLines: Sendable {
             byteLimit: AccessLogFile.byteLimit,
             noteOfDrops: { format.note(ofDropped: $0) }
         )
-        self.init(file, format)
+        self.init(file, format, descriptor: descriptor)
     }
 
     func append(_ entry: AccessEntry) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexServer
 import DuplexTestPeers
 import DuplexTesting
+import Foundation
 import HTTPTypes
 import Logging
 import Testing
+
+@testable import DuplexServer
 
 @Suite("Access logs")
 struct AccessLogTests {
@@ -29,8 +31,34 @@ struct AccessLogTests {
         #expect(entries.first?.metadata["id"]?.count == 32 && entries.first?.metadata["bytes"] == "5")
     }
 
-    @Test("Standard output and error are named by what is to be written there")
-    func streams() {
-        for output in [AccessLogOutput.standardOutput(), .standardError(.json)] { _ = RouteOption.accessLog(output) }
+    @Test("A stream gets a line for each request, whole and in order")
+    func stream() async throws {
+        let pipe = Pipe()
+        let lines = AccessLines(descriptor: pipe.fileHandleForWriting.fileDescriptor, .json)
+        var server = WebServer(port: 0)
+        server.use(.accessLog(AccessLogOutput(target: .lines(lines))))
+        server.get("/:number") { _ in "hello" }
+        try await WebServer.testing(server) { client async throws in
+            for number in 0..<20 { _ = try await client.get("/\(number)") }
+        }
+        await lines.file.flush()
+        try pipe.fileHandleForWriting.close()
+        let text = String(decoding: try #require(try pipe.fileHandleForReading.readToEnd()), as: UTF8.self)
+        let targets = text.split(separator: "\n").map { line in
+            line.split(separator: #""target":"/"#).last?.prefix { $0 != "\"" } ?? ""
+        }
+        #expect(targets == (0..<20).map { "\($0)" })
+    }
+
+    @Test("Standard output and standard error are what they are called")
+    func standardStreams() {
+        let streams: [(AccessLogOutput, Int32)] = [(.standardOutput(), 1), (.standardError(.json), 2)]
+        for (output, descriptor) in streams {
+            guard case .lines(let lines) = output.target else {
+                Issue.record("It goes elsewhere.")
+                continue
+            }
+            #expect(lines.descriptor == descriptor)
+        }
     }
 }
