@@ -4,7 +4,7 @@
 /// The endpoints of a table on its way to be one, by their hosts.
 struct RouteDraft {
     private struct Site {
-        var endpoints: [Endpoint] = []
+        var endpoints: [(path: String, endpoint: Endpoint)] = []
         var webSockets: [WebSocketEndpoint] = []
     }
 
@@ -24,8 +24,8 @@ struct RouteDraft {
         return pattern
     }
 
-    mutating func add(_ endpoint: Endpoint, for host: HostPattern?) {
-        sites[host, default: Site()].endpoints.append(endpoint)
+    mutating func add(_ endpoint: Endpoint, at path: String, for host: HostPattern?) {
+        sites[host, default: Site()].endpoints.append((path, endpoint))
         note(endpoint, endpoint.name)
     }
 

@@ -61,10 +61,9 @@ struct RoutePaths: Sendable {
     /// Makes the paths of these endpoints.
     ///
     /// - Throws: ``RouteError`` when one is defined twice.
-    init(_ endpoints: [Endpoint], _ webSockets: [WebSocketEndpoint]) throws(RouteError) {
+    init(_ endpoints: [(path: String, endpoint: Endpoint)], _ webSockets: [WebSocketEndpoint]) throws(RouteError) {
         var plain: [String: Resource] = [:]
-        for endpoint in endpoints {
-            let path = endpoint.pattern
+        for (path, endpoint) in endpoints {
             let resource = try Self.add(endpoint.name, path, to: &router) { ($0 ?? Resource()).adding(endpoint) }
             if Router<Resource>.isPlain(path) { plain[path] = resource }
         }

@@ -53,6 +53,7 @@ final class RouteTable: Sendable {
             case .request(let method, let handler):
                 draft.add(
                     try Endpoint(pattern: route.path, method: method, handler: handler, settings: settings),
+                    at: route.path,
                     for: host
                 )
             case .webSocket(let action, let admit):

@@ -13,12 +13,12 @@ import Testing
     @Test("The same route may be there once for each host")
     func twice() throws {
         var draft = RouteDraft()
-        draft.add(try endpoint("/a"), for: nil)
-        draft.add(try endpoint("/a"), for: HostPattern("example.com"))
-        draft.add(try endpoint("/a"), for: HostPattern("*.com"))
+        draft.add(try endpoint("/a"), at: "/a", for: nil)
+        draft.add(try endpoint("/a"), at: "/a", for: HostPattern("example.com"))
+        draft.add(try endpoint("/a"), at: "/a", for: HostPattern("*.com"))
         #expect(try draft.hosts().map(\.pattern) == [HostPattern("example.com"), HostPattern("*.com")])
         #expect(draft.names.count == 3)
-        draft.add(try endpoint("/a"), for: HostPattern("example.com"))
+        draft.add(try endpoint("/a"), at: "/a", for: HostPattern("example.com"))
         #expect(throws: RouteError.self) { try draft.hosts() }
     }
 

@@ -15,7 +15,10 @@ import Testing
     private func paths() throws -> RoutePaths {
         let endpoints = try [("/a", HTTPRequest.Method.get), ("/a", .put), ("/b/:c", .get)].map { path, method in
             let handler = RouteHandler.immediate { _ in .text("") }
-            return try Endpoint(pattern: path, method: method, handler: handler, settings: RouteSettings())
+            return (
+                path: path,
+                endpoint: try Endpoint(pattern: path, method: method, handler: handler, settings: RouteSettings())
+            )
         }
         return try RoutePaths(endpoints, [])
     }
