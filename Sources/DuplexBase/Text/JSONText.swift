@@ -91,8 +91,8 @@ package indirect enum JSONText: Equatable, Sendable {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value), "\u{2028}", "\u{2029}":
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                // None of these is beyond 16 bits.
+                text += "\\u" + Base16.encode([8, 0].map { UInt8(truncatingIfNeeded: scalar.value >> $0) })
             default: text.unicodeScalars.append(scalar)
             }
         }

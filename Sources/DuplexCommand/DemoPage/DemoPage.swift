@@ -27,8 +27,7 @@ enum DemoPage {
             self.path = path
             self.contentType = contentType
             self.body = body
-            let digits = SHA1.digest(Array(body.utf8)).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-            entityTag = EntityTag(digits.joined())
+            entityTag = EntityTag(Base16.encode(SHA1.digest(Array(body.utf8))))
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
+
 extension String {
     /// The text with everything that a terminal might obey, or that makes it look like other text, made visible.
     ///
@@ -53,6 +55,6 @@ extension String {
 extension Collection<UInt8> {
     /// The bytes in hexadecimal, two digits each, separated by spaces.
     var hexadecimal: String {
-        map { ($0 < 0x10 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+        Base16.encode(self, separator: " ")
     }
 }

@@ -6,9 +6,6 @@ enum RandomText {
     /// 128 bits of the system's randomness in 32 digits of base16.
     static func hexadecimal() -> String {
         var generator = SystemRandomNumberGenerator()
-        return (0..<2).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max, using: &generator), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        return Base16.encode((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }
 }

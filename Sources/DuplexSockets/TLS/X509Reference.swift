@@ -95,7 +95,7 @@ import Darwin
     }
 
     var fingerprint: String {
-        OpenSSLBytes.sha256(der).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Base16.encode(OpenSSLBytes.sha256(der))
     }
 
     var pem: String {

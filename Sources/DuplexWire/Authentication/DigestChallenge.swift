@@ -24,6 +24,9 @@ public struct DigestChallenge: Sendable, Hashable {
             case .sha512256: "SHA-512-256"
             }
         }
+
+        /// The bytes of a digest.
+        var length: Int { self == .md5 ? 16 : 32 }
     }
 
     /// A digest of any bytes; nil where it isn't to be had.
@@ -90,7 +93,7 @@ public struct DigestChallenge: Sendable, Hashable {
         digest: Digest
     ) -> String? {
         guard PasswordCredentials.isPlain(credentials.user + credentials.password + clientNonce) else { return nil }
-        func hash(_ text: String) -> String? { digest(algorithm, Array(text.utf8)).map(Self.hexadecimal) }
+        func hash(_ text: String) -> String? { digest(algorithm, Array(text.utf8)).map { Base16.encode($0) } }
         guard var secret = hash("\(credentials.user):\(realm):\(credentials.password)"),
             let request = hash("\(method):\(target)"), let hashedUser = hash("\(credentials.user):\(realm)")
         else { return nil }
@@ -98,17 +101,17 @@ public struct DigestChallenge: Sendable, Hashable {
             guard let session = hash("\(secret):\(nonce):\(clientNonce)") else { return nil }
             secret = session
         }
-        let number = Self.hexadecimal([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) })
+        let number = Base16.encode([24, 16, 8, 0].map { UInt8(truncatingIfNeeded: count >> $0) })
         let middle = hasProtection ? "\(number):\(clientNonce):auth:" : ""
         guard let response = hash("\(secret):\(nonce):\(middle)\(request)") else { return nil }
         var parts = [user(credentials.user, hashed: hashedUser)]
-        parts += ["realm=\(Self.quoted(realm))", "uri=\(Self.quoted(target))", "algorithm=\(algorithmName)"]
-        parts += ["nonce=\(Self.quoted(nonce))"]
+        parts += ["realm=\(QuotedText.of(realm))", "uri=\(QuotedText.of(target))", "algorithm=\(algorithmName)"]
+        parts += ["nonce=\(QuotedText.of(nonce))"]
         if hasProtection { parts += ["nc=\(number)"] }
-        if hasProtection || isSession { parts += ["cnonce=\(Self.quoted(clientNonce))"] }
+        if hasProtection || isSession { parts += ["cnonce=\(QuotedText.of(clientNonce))"] }
         if hasProtection { parts += ["qop=auth"] }
         parts += ["response=\"\(response)\""]
-        if let opaque { parts += ["opaque=\(Self.quoted(opaque))"] }
+        if let opaque { parts += ["opaque=\(QuotedText.of(opaque))"] }
         if hashesUser { parts += ["userhash=true"] }
         return "Digest " + parts.joined(separator: ", ")
     }
@@ -118,24 +121,7 @@ public struct DigestChallenge: Sendable, Hashable {
     /// RFC 7616 section 3.4: hashed if the server asks for it, and otherwise in the one form that has room for it.
     private func user(_ user: String, hashed: String) -> String {
         if hashesUser { return "username=\"\(hashed)\"" }
-        if !isUTF8 || user.utf8.allSatisfy({ $0 < 0x80 }) { return "username=\(Self.quoted(user))" }
-        var text = "username*=UTF-8''"
-        for byte in user.utf8 {
-            // RFC 8187 section 3.2.1: letters, digits and what else may stand for itself.
-            if Grammar.isLetter(byte) || Grammar.isDigit(byte) || "-._~!$&+^`|".utf8.contains(byte) {
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                text += "%" + Self.hexadecimal([byte]).uppercased()
-            }
-        }
-        return text
-    }
-
-    static func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
-    }
-
-    static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        if !isUTF8 || user.utf8.allSatisfy({ $0 < 0x80 }) { return "username=\(QuotedText.of(user))" }
+        return "username*=" + ExtendedText.encode(user)
     }
 }

@@ -51,7 +51,7 @@ struct Authority: Sendable, Hashable {
         while index < bytes.endIndex {
             if bytes[index] == UInt8(ascii: "%") {
                 let digits = bytes[(index + 1)...].prefix(2)
-                guard digits.count == 2, digits.allSatisfy({ Grammar.hexadecimalValue($0) != nil }) else {
+                guard digits.count == 2, digits.allSatisfy({ Base16.value(of: $0) != nil }) else {
                     return false
                 }
                 index += 3
@@ -138,7 +138,7 @@ enum IPv6Grammar {
             count = 2
         }
         for group in groups {
-            guard (1...4).contains(group.utf8.count), group.utf8.allSatisfy({ Grammar.hexadecimalValue($0) != nil })
+            guard (1...4).contains(group.utf8.count), group.utf8.allSatisfy({ Base16.value(of: $0) != nil })
             else { return nil }
         }
         return count + groups.count

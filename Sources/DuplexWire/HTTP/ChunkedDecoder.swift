@@ -116,7 +116,7 @@ struct ChunkedDecoder: Sendable {
         var size = 0
         var digits = 0
         // Fifteen digits, leading zeroes counted, can't overflow 63 bits (RFC 9112 section 7.1 warns of just that).
-        while digits < min(line.count, 15), let digit = Grammar.hexadecimalValue(line[digits]) {
+        while digits < min(line.count, 15), let digit = Base16.value(of: line[digits]) {
             size = size << 4 | Int(digit)
             digits += 1
         }

@@ -41,13 +41,6 @@ enum Grammar {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// The value of a hexadecimal digit, or nil for another byte.
-    static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
-        if isDigit(byte) { return byte - 0x30 }
-        let lowercase = byte | 0x20
-        return lowercase >= 0x61 && lowercase <= 0x66 ? lowercase - 0x61 + 10 : nil
-    }
-
     /// The number that the bytes spell in decimal digits alone, or nil if there are none, others, or too many.
     static func decimal(_ bytes: some Collection<UInt8>) -> Int? {
         if bytes.isEmpty { return nil }

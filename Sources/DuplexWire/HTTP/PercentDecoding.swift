@@ -48,8 +48,8 @@ public enum PercentDecoding {
         while let byte = iterator.next() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard let high = iterator.next().flatMap(Grammar.hexadecimalValue),
-                    let low = iterator.next().flatMap(Grammar.hexadecimalValue)
+                guard let high = iterator.next().flatMap(Base16.value),
+                    let low = iterator.next().flatMap(Base16.value)
                 else { return nil }
                 bytes.append(high << 4 | low)
             case UInt8(ascii: "+") where plusIsSpace: bytes.append(Grammar.space)

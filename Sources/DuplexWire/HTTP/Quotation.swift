@@ -33,7 +33,6 @@ enum Quotation {
     }
 
     private static func hexadecimal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16, uppercase: true)
-        return byte < 0x10 ? "0" + digits : digits
+        Base16.encode([byte]).uppercased()
     }
 }

@@ -46,7 +46,7 @@ extension Message: CustomStringConvertible {
         switch self {
         case .text(let text): return text
         case .binary(let bytes):
-            let digits = bytes.prefix(32).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: " ")
+            let digits = Base16.encode(bytes.prefix(32), separator: " ")
             return "\(bytes.count) bytes: \(digits)\(bytes.count > 32 ? " …" : "")"
         }
     }

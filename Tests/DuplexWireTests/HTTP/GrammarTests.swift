@@ -19,7 +19,7 @@ struct GrammarTests {
         let character = Character(Unicode.Scalar(byte))
         #expect(Grammar.isLetter(byte) == (character.isASCII && character.isLetter))
         #expect(Grammar.isDigit(byte) == ("0"..."9").contains(character))
-        #expect(Grammar.hexadecimalValue(byte).map(Int.init) == (character.isASCII ? character.hexDigitValue : nil))
+        #expect(Base16.value(of: byte).map(Int.init) == (character.isASCII ? character.hexDigitValue : nil))
     }
 
     @Test(

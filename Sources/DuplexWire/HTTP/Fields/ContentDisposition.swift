@@ -39,7 +39,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         var parameters = [FieldParameter(name: "filename", value: String(plain))]
         // Clients that know the second one prefer it (RFC 6266 section 4.3).
         if String(plain) != filename {
-            parameters.append(FieldParameter(name: "filename*", value: "UTF-8''" + encoded(filename)))
+            parameters.append(FieldParameter(name: "filename*", value: ExtendedText.encode(filename)))
         }
         return ContentDisposition(kind: kind, parameters: parameters)
     }
@@ -47,20 +47,6 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     /// What every client takes for itself within a quoted string: neither marks nor what some decode.
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         scalar.isASCII && scalar.value >= 0x20 && scalar.value != 0x7F && !["\"", "\\", "%", "/"].contains(scalar)
-    }
-
-    /// RFC 8187 section 3.2: letters, digits and a few marks stand for themselves.
-    private static func encoded(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            if Grammar.isLetter(byte) || Grammar.isDigit(byte) || "!#$&+-.^_`|~".utf8.contains(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Reads the value of a field; nil for one that is malformed or has a parameter twice.
@@ -132,7 +118,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
     ///
     /// It may be a path, and have anything in it: see ``safeFilename``.
     public var filename: String? {
-        self["filename*"].flatMap(Self.decoded) ?? self["filename"]
+        self["filename*"].flatMap(ExtendedText.decode) ?? self["filename"]
     }
 
     /// What a file may be called here: what stands behind the last slash or backslash, without control characters.
@@ -144,20 +130,6 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         var name = ""
         if let last { name.unicodeScalars += last.filter { $0.properties.generalCategory != .control } }
         return ["", ".", ".."].contains(name) ? nil : name
-    }
-
-    /// RFC 8187 section 3.2.1: charset, language and percent-encoded bytes.
-    private static func decoded(_ value: String) -> String? {
-        let parts = value.utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
-        switch Grammar.lowercased(Substring(parts[0])) {
-        case "utf-8": return PercentDecoding.decode(Substring(parts[2]))
-        case "iso-8859-1":
-            return PercentDecoding.bytes(parts[2])?.reduce(into: "") { text, byte in
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            }
-        default: return nil
-        }
     }
 
     /// The field's value.
