@@ -61,7 +61,7 @@ public final class CachingResolver: Resolver {
 
     /// A look-up that is under way, and those who wait for it.
     private struct Flight {
-        var waiters: [UInt64: PendingLookup] = [:]
+        var waiters: [UInt64: PendingResult<Resolution>] = [:]
         var task: Task<Void, Never>?
         /// Fires when it has taken so long that they get the last resort.
         var timer: LookupTimer?
@@ -188,7 +188,7 @@ public final class CachingResolver: Resolver {
     public func resolve(_ host: String) async throws -> Resolution {
         try Task.checkCancellation()
         let name = host.lowercased()
-        let pending = PendingLookup()
+        let pending = PendingResult<Resolution>()
         let (flight, waiter): (UInt64, UInt64)
         switch enter(name, pending) {
         case .known(let outcome): return try outcome.get()
@@ -208,7 +208,7 @@ public final class CachingResolver: Resolver {
 
     // MARK: Look-ups under way
 
-    private func enter(_ name: String, _ pending: PendingLookup) -> Entrance {
+    private func enter(_ name: String, _ pending: PendingResult<Resolution>) -> Entrance {
         let now = now()
         return state.withLock { state in
             if let (outcome, mayRefresh) = Self.remembered(name, now, &state) {
@@ -268,7 +268,7 @@ public final class CachingResolver: Resolver {
     /// Those who wait get the last resort, and the look-up goes on without them.
     private func overdue(_ flight: UInt64, _ name: String) {
         let now = now()
-        let waiters = state.withLock { state -> (pending: [PendingLookup], last: Resolution)? in
+        let waiters = state.withLock { state -> (pending: [PendingResult<Resolution>], last: Resolution)? in
             guard let late = state.flights[flight], let last = state.former.answer(to: name, now) else { return nil }
             state.flights[flight]?.isOverdue = true
             state.flights[flight]?.waiters = [:]
@@ -280,7 +280,7 @@ public final class CachingResolver: Resolver {
 
     private func land(_ flight: UInt64, _ name: String, _ result: Result<Resolution, any Error>) {
         let now = now()
-        let (waiters, told) = state.withLock { state -> ([PendingLookup], Result<Resolution, any Error>) in
+        let (waiters, told) = state.withLock { state -> ([PendingResult<Resolution>], Result<Resolution, any Error>) in
             guard let landed = state.flights.removeValue(forKey: flight) else { return ([], result) }
             if state.current[name] == flight {
                 state.current[name] = nil

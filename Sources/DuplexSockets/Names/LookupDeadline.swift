@@ -21,7 +21,7 @@ enum LookupDeadline {
         on loop: EventLoop
     ) async throws -> Resolution {
         try Task.checkCancellation()
-        let pending = PendingLookup()
+        let pending = PendingResult<Resolution>()
         // At once, so that an answer that is there already needs no thread that may be busy.
         let task = Task.immediate {
             do {

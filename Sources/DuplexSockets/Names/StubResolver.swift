@@ -97,7 +97,7 @@ public struct StubResolver: Resolver {
 /// One look-up on its loop, and the task that waits for it.
 private final class Operation: Sendable {
     private let loop: EventLoop
-    private let pending = PendingLookup()
+    private let pending = PendingResult<Resolution>()
     /// Changed on the loop only; the lock tells the compiler so.
     private let lookup = Mutex<LoopBound<HostLookup>?>(nil)
 

@@ -15,9 +15,9 @@ import Darwin
 /// once: if it still waits it is taken out of the queue, if it runs its answer is dropped when it comes. A name server
 /// that doesn't answer keeps threads for as long as the system waits for it.
 public struct SystemResolver: Resolver {
-    private static let sharedThreads = LookupThreads(limit: 16)
+    private static let sharedThreads = BlockingThreads(name: "duplex-names", limit: 16)
 
-    private let threads: LookupThreads
+    private let threads: BlockingThreads
     private let lookUp: @Sendable (String) -> Result<Resolution, SocketError>
 
     /// Makes a resolver; all of them share their threads.
@@ -26,7 +26,7 @@ public struct SystemResolver: Resolver {
     }
 
     /// Makes a resolver whose look-ups are others.
-    init(threads: LookupThreads, lookUp: @escaping @Sendable (String) -> Result<Resolution, SocketError>) {
+    init(threads: BlockingThreads, lookUp: @escaping @Sendable (String) -> Result<Resolution, SocketError>) {
         self.threads = threads
         self.lookUp = lookUp
     }
@@ -38,18 +38,8 @@ public struct SystemResolver: Resolver {
     /// - Throws: ``SocketError`` with ``SocketError/Code/unknownHost``, ``SocketError/Code/nameServiceFailed`` or, when there
     ///   is no thread, ``SocketError/Code/system``; `CancellationError`.
     public func resolve(_ host: String) async throws -> Resolution {
-        try Task.checkCancellation()
-        let pending = PendingLookup()
         let lookUp = lookUp
-        let id = threads.submit {
-            pending.finish(lookUp(host))
-        } onFailure: { error in
-            pending.finish(Result<Resolution, SocketError>.failure(error))
-        }
-        return try await pending.value {
-            threads.withdraw(id)
-            pending.finish(Result<Resolution, any Error>.failure(CancellationError()))
-        }
+        return try await threads.run { try lookUp(host).get() }
     }
 
     // MARK: Asking the system

@@ -137,6 +137,20 @@ package final class FileRange {
         return bytes
     }
 
+    /// Reads all that is left of a small file.
+    ///
+    /// - Parameter limit: the most bytes that it may have.
+    /// - Returns: the bytes.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``, also when there are more.
+    package func readAll(atMost limit: Int) throws(SocketError) -> [UInt8] {
+        guard remaining <= UInt64(limit) else {
+            throw Self.unreadable("The file has \(remaining) bytes, more than \(limit).")
+        }
+        var bytes: [UInt8] = []
+        while remaining > 0 { bytes += try read(limit: limit) }
+        return bytes
+    }
+
     private func advance(by count: Int) {
         offset += UInt64(count)
         remaining -= UInt64(count)

@@ -51,7 +51,7 @@ import Testing
     /// A resolver whose look-ups last until the gate is opened, and which counts them.
     private struct Slow {
         let gate: Wakeup
-        let threads = LookupThreads(limit: 1)
+        let threads = BlockingThreads(name: "duplex-names", limit: 1)
         let resolver: SystemResolver
         let begun: AsyncStream<String>
 
@@ -100,7 +100,7 @@ import Testing
     @Test("A task that is cancelled already asks nobody")
     func cancelledBefore() async throws {
         let asked = Count()
-        let resolver = SystemResolver(threads: LookupThreads(limit: 1)) { _ in
+        let resolver = SystemResolver(threads: BlockingThreads(name: "duplex-names", limit: 1)) { _ in
             asked.add()
             return .failure(SocketError(.unknownHost, message: ""))
         }

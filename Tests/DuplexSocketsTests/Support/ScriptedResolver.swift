@@ -9,7 +9,7 @@ import Synchronization
 final class ScriptedResolver: Resolver {
     private struct State {
         var asked: [String] = []
-        var held: [PendingLookup] = []
+        var held: [PendingResult<Resolution>] = []
         var cancelled = 0
     }
 
@@ -54,7 +54,7 @@ final class ScriptedResolver: Resolver {
 
     /// Answers all who wait.
     func answer(_ result: Result<Resolution, any Error>) {
-        let held = state.withLock { state -> [PendingLookup] in
+        let held = state.withLock { state -> [PendingResult<Resolution>] in
             defer { state.held = [] }
             return state.held
         }
@@ -62,7 +62,7 @@ final class ScriptedResolver: Resolver {
     }
 
     func resolve(_ host: String) async throws -> Resolution {
-        let pending = PendingLookup()
+        let pending = PendingResult<Resolution>()
         state.withLock { state in
             state.asked.append(host)
             if script == nil { state.held.append(pending) }

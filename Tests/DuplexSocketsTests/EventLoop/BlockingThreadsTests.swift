@@ -6,8 +6,8 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct LookupThreadsTests {
-    /// Look-ups that run until they are let go, and what is known of them.
+@Suite struct BlockingThreadsTests {
+    /// Jobs that run until they are let go, and what is known of them.
     private final class Work: Sendable {
         let ran = Mutex<[Int]>([])
         let mostAtOnce = Mutex((now: 0, most: 0))
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    private func submit(_ number: Int, _ work: Work, to threads: LookupThreads) -> UInt64 {
+    private func submit(_ number: Int, _ work: Work, to threads: BlockingThreads) -> UInt64 {
         threads.submit {
             work.block(number)
         } onFailure: { error in
@@ -50,7 +50,7 @@ import Testing
     @Test("No more run at once than allowed, the others follow in their order")
     func bounded() async throws {
         let work = try Work()
-        let threads = LookupThreads(limit: 2)
+        let threads = BlockingThreads(name: "duplex-names", limit: 2)
         for number in 1...5 { _ = submit(number, work, to: threads) }
         await work.wait(for: 2)
         #expect(threads.waitingCount == 3)
@@ -64,7 +64,7 @@ import Testing
     @Test("What still waits can be taken out of the queue, and never runs")
     func withdrawing() async throws {
         let work = try Work()
-        let threads = LookupThreads(limit: 1)
+        let threads = BlockingThreads(name: "duplex-names", limit: 1)
         let ids = (1...6).map { submit($0, work, to: threads) }
         await work.wait(for: 1)
         // The one that runs is left alone, those in the middle and at both ends of the queue go, one of them twice.
@@ -77,9 +77,30 @@ import Testing
         work.gate.close()
     }
 
+    @Test("What is run gives its value or its error, and cancelling doesn't wait for it")
+    func running() async throws {
+        let work = try Work()
+        let threads = BlockingThreads(name: "duplex-names", limit: 1)
+        #expect(try await threads.run { 1 } == 1)
+        await #expect(throws: SocketError.self) {
+            try await threads.run { throw SocketError(.system, message: "none") }
+        }
+        let running = Task { try await threads.run { work.block(1) } }
+        await work.wait(for: 1)
+        let waiting = Task { try await threads.run { work.block(2) } }
+        waiting.cancel()
+        running.cancel()
+        await #expect(throws: CancellationError.self) { try await running.value }
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        work.gate.signal()
+        await work.wait(for: 1)
+        #expect(work.ran.withLock { $0 } == [1])
+        work.gate.close()
+    }
+
     @Test("Threads that had ended are started again")
     func again() async throws {
-        let threads = LookupThreads(limit: 1)
+        let threads = BlockingThreads(name: "duplex-names", limit: 1)
         for _ in 0..<20 {
             await withCheckedContinuation { continuation in
                 _ = threads.submit {
