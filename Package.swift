@@ -56,7 +56,10 @@ let package = Package(
         .target(name: "DuplexBase", swiftSettings: strict),
 
         // BYTES: the system call and up.
-        .target(name: "CDuplexSystem"),
+        .target(
+            name: "CDuplexSystem",
+            linkerSettings: [.linkedLibrary("crypt", .when(platforms: [.linux]))]
+        ),
         .systemLibrary(
             name: "CDuplexOpenSSL",
             pkgConfig: "openssl",
@@ -96,8 +99,8 @@ let package = Package(
         .target(
             name: "DuplexServer",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle, signals,
-                metrics, tracing,
+                "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle,
+                signals, metrics, tracing,
             ],
             swiftSettings: strict
         ),
@@ -180,7 +183,7 @@ let package = Package(
         .target(
             name: "DuplexTestPeers",
             dependencies: [
-                "DuplexTesting", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", logging,
+                "DuplexTesting", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
             ],
             path: "Tests/DuplexTestPeers",
             swiftSettings: strict
@@ -214,7 +217,9 @@ let package = Package(
                 "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets",
                 "DuplexServer",
                 "DuplexTesting",
+                "DuplexTestPeers",
                 "DuplexCommand",
+                httpTypes, logging,
             ],
             exclude: ["Peers"],
             swiftSettings: strict

@@ -7,7 +7,13 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+#if defined(__linux__)
+#include <crypt.h>
+#endif
 
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -20,6 +26,30 @@ void cduplex_return_memory(void) {
     malloc_trim(0);
 #elif defined(__APPLE__)
     malloc_zone_pressure_relief(NULL, 0);
+#endif
+}
+
+int cduplex_crypt(const char *password, const char *setting, char *hash, size_t size) {
+#if defined(__linux__)
+    struct crypt_data *memory = calloc(1, sizeof *memory);
+    if (!memory) return ENOMEM;
+    errno = 0;
+    const char *made = crypt_r(password, setting, memory);
+    int code = 0;
+    if (!made || made[0] == '*') {
+        code = errno ? errno : EINVAL;
+    } else if (strlen(made) >= size) {
+        code = EINVAL;
+    } else {
+        strcpy(hash, made);
+    }
+    // What it has worked with tells the password.
+    explicit_bzero(memory, sizeof *memory);
+    free(memory);
+    return code;
+#else
+    (void)password, (void)setting, (void)hash, (void)size;
+    return ENOSYS;
 #endif
 }
 

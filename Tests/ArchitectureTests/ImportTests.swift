@@ -27,8 +27,8 @@ struct ImportTests {
             "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes", "FoundationEssentials", "Foundation",
         ],
         "DuplexServer": [
-            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization", "HTTPTypes",
-            "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "CoreMetrics", "Tracing",
+            "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization",
+            "HTTPTypes", "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "CoreMetrics", "Tracing",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

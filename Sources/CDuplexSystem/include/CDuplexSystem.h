@@ -10,6 +10,7 @@
 #include "CDuplexDatagrams.h"
 #include "CDuplexNetlink.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /// Part of the binary interface of Swift's runtime: what the compiler calls where a program asks for the current task.
@@ -22,6 +23,11 @@ static inline uintptr_t cduplex_current_task(void) { return (uintptr_t)swift_tas
 /// Gives the memory that the allocator holds and nobody has back to the system: malloc_trim(3), and what macOS has for it;
 /// with other C libraries it does nothing.
 void cduplex_return_memory(void);
+
+/// The hash of a password by crypt(3), of the kind and with the salt that `setting` begins with, in memory of its own; takes
+/// as long as that says. Returns 0, or the number of an error: ERANGE for a password that is too long, EINVAL or ENOSYS
+/// for a kind that there isn't; macOS has none.
+int cduplex_crypt(const char *password, const char *setting, char *hash, size_t size);
 
 #if defined(__linux__)
 

@@ -22,14 +22,16 @@ extension RouteOption {
         let secrets = accounts.mapValues { Array($0.utf8) }
         // Nobody's.
         let decoy = Array(RandomText.hexadecimal().utf8)
-        return .before { request in
-            guard let credentials = Self.credentials(of: request) else { throw Self.unauthorized(realm) }
-            let secret = secrets[credentials.user]
-            let isRight = ConstantTime.areSame(secret ?? decoy, Array(credentials.password.utf8))
-            guard isRight && secret != nil else { throw Self.unauthorized(realm) }
-            request[AuthenticatedUser.self] = credentials.user
-            return nil
-        }
+        return .authentication(
+            .before { request in
+                let credentials = try Self.credentials(of: request, realm)
+                let secret = secrets[credentials.user]
+                let isRight = ConstantTime.areSame(secret ?? decoy, Array(credentials.password.utf8))
+                guard isRight && secret != nil else { throw Self.unauthorized(realm) }
+                request.authenticate(as: credentials.user)
+                return nil
+            }
+        )
     }
 
     /// Lets in whom the app knows by name and password, by Basic; others get 401.
@@ -44,13 +46,29 @@ extension RouteOption {
         realm: String,
         _ check: @escaping @Sendable (PasswordCredentials) async throws -> Bool
     ) -> RouteOption {
-        .before { request async throws in
-            guard let credentials = Self.credentials(of: request), try await check(credentials) else {
-                throw Self.unauthorized(realm)
+        .authentication(
+            .beforeWaiting { request in
+                let credentials = try Self.credentials(of: request, realm)
+                guard try await check(credentials) else { throw Self.unauthorized(realm) }
+                request.authenticate(as: credentials.user)
+                return nil
             }
-            request[AuthenticatedUser.self] = credentials.user
-            return nil
-        }
+        )
+    }
+
+    /// Lets in whoever is in a file of passwords, by Basic; others get 401.
+    ///
+    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. Passwords are checked off the loops, and
+    /// that takes as long for a user who isn't in the file.
+    ///
+    /// Hazard: the password goes over the connection as it is. Use it over TLS, or on this machine.
+    ///
+    /// - Parameters:
+    ///   - realm: what the password is for, as browsers show it.
+    ///   - file: the users and the hashes of their passwords.
+    /// - Returns: the option.
+    public static func basicAuth(realm: String, file: PasswordFile) -> RouteOption {
+        basicAuth(realm: realm) { credentials in try await file.contains(credentials) }
     }
 
     /// Lets in whose token the app knows (RFC 6750); others get 401.
@@ -63,20 +81,30 @@ extension RouteOption {
         realm: String,
         _ check: @escaping @Sendable (_ token: String) async throws -> String?
     ) -> RouteOption {
-        .before { request async throws in
-            let challenge = "Bearer realm=\(QuotedText.of(realm))"
-            guard let token = Self.token(of: request) else { throw Self.unauthorized(challenge: challenge) }
-            guard let user = try await check(token) else {
-                throw Self.unauthorized(challenge: challenge + ", error=\"invalid_token\"")
+        .authentication(
+            .beforeWaiting { request in
+                let challenge = "Bearer realm=\(QuotedText.of(realm))"
+                guard let token = Self.token(of: request) else { throw Challenges.unauthorized([challenge]) }
+                guard let user = try await check(token) else {
+                    throw Challenges.unauthorized([challenge + ", error=\"invalid_token\""])
+                }
+                request.authenticate(as: user)
+                return nil
             }
-            request[AuthenticatedUser.self] = user
-            return nil
-        }
+        )
     }
 
-    private static func credentials(of request: Request) -> PasswordCredentials? {
+    /// A step that finds out who makes a request.
+    static func authentication(_ step: RouteStep) -> RouteOption {
+        RouteOption { $0.addAuthentication(step) }
+    }
+
+    private static func credentials(of request: Request, _ realm: String) throws -> PasswordCredentials {
         let values = request.fields[values: .authorization]
-        return values.count == 1 ? PasswordCredentials(basic: values[0]) : nil
+        guard values.count == 1, let credentials = PasswordCredentials(basic: values[0]) else {
+            throw unauthorized(realm)
+        }
+        return credentials
     }
 
     private static func token(of request: Request) -> String? {
@@ -87,10 +115,6 @@ extension RouteOption {
     }
 
     private static func unauthorized(_ realm: String) -> Problem {
-        unauthorized(challenge: "Basic realm=\(QuotedText.of(realm)), charset=\"UTF-8\"")
-    }
-
-    private static func unauthorized(challenge: String) -> Problem {
-        Problem(.unauthorized, "Who you are has to be shown.", fields: [.wwwAuthenticate: challenge])
+        Challenges.unauthorized([Challenges.basic(realm: realm)])
     }
 }

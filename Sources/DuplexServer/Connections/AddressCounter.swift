@@ -44,6 +44,6 @@ final class AddressCounter: Sendable {
 
     /// What is counted together: an IPv4 address, or the network of an IPv6 address; `nil` for what isn't counted.
     private func key(of address: SocketAddress?) -> [UInt8]? {
-        limit < .max ? address?.countedBytes : nil
+        limit < .max ? address?.countedNetwork : nil
     }
 }

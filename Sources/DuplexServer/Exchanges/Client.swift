@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
+import DuplexWire
 
 /// Who sent a request: what is the same for all requests of a connection.
 public final class Client: Sendable {

@@ -15,7 +15,7 @@ public struct RateLimitKey: Sendable {
     /// Requests from this machine and by Unix sockets aren't counted: a proxy has those of many. Where it says for whom, by
     /// the PROXY protocol, those are counted; for a field that a trusted proxy adds see ``key(_:)``.
     public static let address = RateLimitKey { request in
-        request.remoteAddress?.countedBytes.map { Self.hash($0) }
+        request.remoteAddress?.countedNetwork.map { Self.hash($0) }
     }
 
     /// Those that a closure makes the same text of, such as the name of a user.

@@ -41,7 +41,7 @@ extension RouteOption {
     /// - Parameter step: gets the request, as the handler got it, and the response.
     /// - Returns: the option.
     public static func after(_ step: @escaping @Sendable (Request, inout Response) -> Void) -> RouteOption {
-        RouteOption { $0.finishing = ($0.finishing ?? ResponseSteps([])).adding(step) }
+        RouteOption { $0.addFinishing(step) }
     }
 
     /// Stands around the handler: does something before it, has it answer, and does something behind it.

@@ -19,6 +19,8 @@ struct RouteSettings: Sendable {
     var compressionQuirks = CompressionQuirks.known
     /// What requests go through on their way to the handler, the first one first.
     var steps: [RouteStep] = []
+    /// Where of ``steps`` the first stands that finds out who makes a request.
+    var firstAuthentication: Int?
     /// What responses go through, the last one first; `nil` for nothing, as is usual.
     var finishing: ResponseSteps?
     /// Makes the response of a problem; `nil` for the server's own.
@@ -30,6 +32,23 @@ struct RouteSettings: Sendable {
     /// The server's.
     var tracer: (any Tracer)?
     var logger = Logger(label: "duplex.server")
+
+    /// Adds a step that finds out who makes a request.
+    mutating func addAuthentication(_ step: RouteStep) {
+        firstAuthentication = firstAuthentication ?? steps.count
+        steps.append(step)
+    }
+
+    /// Adds a step before all of those, or at the end while there is none.
+    mutating func addBeforeAuthentication(_ step: RouteStep) {
+        steps.insert(step, at: firstAuthentication ?? steps.count)
+        firstAuthentication = firstAuthentication.map { $0 + 1 }
+    }
+
+    /// Adds something that responses go through.
+    mutating func addFinishing(_ step: @escaping @Sendable (Request, inout Response) -> Void) {
+        finishing = (finishing ?? ResponseSteps([])).adding(step)
+    }
 
     func with(_ options: [RouteOption]) -> RouteSettings {
         var copy = self

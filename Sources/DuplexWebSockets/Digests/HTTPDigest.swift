@@ -21,6 +21,30 @@ package enum HTTPDigest {
         return Array(digest.prefix(Int(count)))
     }
 
+    /// A code over any bytes that only who has the key can make: HMAC with SHA-256 (RFC 2104).
+    package static func code(_ key: [UInt8], _ bytes: [UInt8]) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        var count = 0
+        // One call with arrays whose lengths are given; it keeps none.
+        let result = unsafe EVP_Q_mac(
+            nil,
+            "HMAC",
+            nil,
+            "SHA256",
+            nil,
+            key,
+            key.count,
+            bytes,
+            bytes.count,
+            &code,
+            code.count,
+            &count
+        )
+        // Every OpenSSL has both. Going on without would have anybody make codes.
+        guard unsafe result != nil else { preconditionFailure("OpenSSL has no HMAC.") }
+        return code
+    }
+
     /// Random bytes for a number that is used once.
     static func nonce() -> [UInt8] {
         var random = SystemRandomNumberGenerator()

@@ -6,6 +6,7 @@ import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
+import Synchronization
 import Testing
 
 @Suite("Who makes a request")
@@ -87,16 +88,89 @@ struct AuthenticatedUserTests {
         }
     }
 
-    @Test("Who isn't let in isn't asked for the body")
-    func beforeBody() async throws {
+    private static let guards: [(String, RouteOption)] = [
+        ("accounts", accounts), ("checked", checked), ("bearer", .bearerAuth(realm: "x") { _ in nil }),
+        ("digest", .digestAuth(realm: "x", accounts: ["mia": "x"])),
+        ("digest asked", .digestAuth(realm: "x") { _ in nil }),
+        ("certificate", .clientCertificate { _ in "anybody" }),
+    ]
+
+    /// GCDWebServer took the whole body first, and CocoaHTTPServer opened WebSockets before it asked for a password.
+    @Test(
+        "Who isn't let in isn't asked for the body, and gets no WebSocket, no stream and no other method",
+        arguments: guards.indices
+    )
+    func guarding(index: Int) async throws {
+        let handled = Mutex(0)
+        var server = WebServer(port: 0)
+        server.group("/in", Self.guards[index].1) { inside in
+            inside.get("/") { _ in
+                handled.withLock { $0 += 1 }
+                return "in"
+            }
+            inside.get("/stream") { _ in
+                Response { writer in
+                    handled.withLock { $0 += 1 }
+                    try await writer.write("in")
+                }
+            }
+            inside.post("/body") { request in
+                handled.withLock { $0 += 1 }
+                return "\(try await request.body.collect().count)"
+            }
+            inside.webSocket("/socket") { _ in handled.withLock { $0 += 1 } }
+        }
+        let isCertificate = Self.guards[index].0 == "certificate"
+        let refusal = isCertificate ? HTTPResponse.Status.forbidden : .unauthorized
+        try await WebServer.testing(server) { client async throws in
+            let wrong = [
+                "", "Authorization: Basic bWlhOng=\r\n", "Authorization: Bearer x\r\n", "Authorization: Digest x=y\r\n",
+            ]
+            for field in wrong {
+                let connection = await client.connect()
+                try await connection.send(
+                    raw: "POST /in/body HTTP/1.1\r\nHost: localhost\r\n\(field)Expect: 100-continue\r\n"
+                        + "Content-Length: 5\r\n\r\n"
+                )
+                let answer = try await connection.response()
+                #expect(answer.status == refusal && answer.interim.isEmpty)
+                #expect(answer.fields.contains(.wwwAuthenticate) == !isCertificate)
+                await connection.close()
+            }
+            for path in ["/in", "/in/stream"] {
+                for method: HTTPRequest.Method in [.get, .head] {
+                    #expect(try await client.request(method, path).status == refusal)
+                }
+            }
+            let error = await #expect(throws: WebSocketError.self) { try await client.webSocket("/in/socket") }
+            #expect(error?.handshake?.status == refusal)
+            #expect(handled.withLock { $0 } == 0)
+        }
+    }
+
+    @Test(
+        "No way of writing a path leads past the guard",
+        arguments: [
+            "/in/", "/in//", "//in", "/./in", "/x/../in", "/%69n", "/in%2F", "/in/.", "/IN", "/in;a=b", "/in%00",
+            "/in?a=b",
+            "/in/body/..", "http://localhost/in", "http://localhost//in", "/in%2Fbody", "\\in", "/in\\",
+        ]
+    )
+    func paths(path: String) async throws {
         try await testing(Self.accounts) { client async throws in
-            let connection = await client.connect()
-            try await connection.send(
-                raw: "POST /in/body HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n"
-            )
-            let answer = try await connection.response()
-            #expect(answer.status == .unauthorized && answer.interim.isEmpty)
-            await connection.close()
+            for method in ["GET", "HEAD", "POST", "OPTIONS", "PUT"] {
+                let connection = await client.connect()
+                try await connection.send(
+                    raw: "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                        + "Content-Length: 0\r\n\r\n"
+                )
+                let answer = String(decoding: try await connection.receiveAll(), as: UTF8.self)
+                // Guarded, or nothing at all.
+                let status = answer.split(separator: " ").dropFirst().first ?? ""
+                #expect(["401", "404", "400"].contains(status), "\(method): \(answer)")
+                #expect(!answer.contains("nobody"))
+                await connection.close()
+            }
         }
     }
 

@@ -9,8 +9,7 @@ import Testing
 @Suite("The digests of HTTP")
 struct HTTPDigestTests {
     private func hexadecimal(_ algorithm: DigestChallenge.Algorithm, _ text: String) -> String {
-        let bytes = HTTPDigest.digest(algorithm, Array(text.utf8)) ?? []
-        return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        Base16.encode(HTTPDigest.digest(algorithm, Array(text.utf8)) ?? [])
     }
 
     @Test("They are those of RFC 1321 and FIPS 180-4")
@@ -73,6 +72,12 @@ struct HTTPDigestTests {
         )
         #expect(answer.contains("username=\"793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b\""))
         #expect(answer.contains("response=\"3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5\""))
+    }
+
+    @Test("The code is that of RFC 4231 section 4.3")
+    func code() {
+        let code = HTTPDigest.code(Array("Jefe".utf8), Array("what do ya want for nothing?".utf8))
+        #expect(Base16.encode(code) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
     }
 
     @Test("Numbers used once are long, and no two are the same")

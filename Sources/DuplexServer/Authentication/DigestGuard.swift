@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Synchronization
+
+/// Asks for Digest, and judges what comes.
+///
+/// Nonces aren't kept: they say by themselves when they were made, under a key of this process. What is kept, in bounded
+/// memory, is which counts were used with those that are in use.
+final class DigestGuard: Sendable {
+    /// What a request has in Authorization.
+    enum Claim {
+        case digest(DigestCredentials)
+        case password(PasswordCredentials)
+
+        /// The name of the user, or its hash.
+        var user: String {
+            switch self {
+            case .digest(let answer): answer.user
+            case .password(let credentials): credentials.user
+            }
+        }
+
+        var hasHashedUser: Bool {
+            if case .digest(let answer) = self { answer.hasHashedUser } else { false }
+        }
+    }
+
+    private let offer: DigestOffer
+    private let offersBasic: Bool
+    private let opaque: String
+    private let counts: Mutex<DigestNonceCounts>
+    /// Nobody's, so that unknown users cost what known ones do.
+    private let decoy = DigestSecret.password(RandomText.hexadecimal())
+    /// In place of a hash that can't be told; nobody can answer for it.
+    private let unknownHash = Base16.decode(RandomText.hexadecimal()) ?? []
+
+    private static let digest: DigestChallenge.Digest = { HTTPDigest.digest($0, $1) }
+    private static let key = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
+    private static let code: DigestNonce.Code = { HTTPDigest.code(key, $0) }
+
+    init(realm: String, _ options: DigestOptions, algorithms: [DigestChallenge.Algorithm]) {
+        let known = algorithms.filter { Self.digest($0, []) != nil }
+        precondition(!known.isEmpty, "Digest needs an algorithm that this machine's OpenSSL has.")
+        offer = DigestOffer(realm: realm, algorithms: known, hashesUsers: options.hashesUsers)
+        offersBasic = options.offersBasic
+        opaque = Base16.encode(Self.code(Array("opaque \(realm)".utf8)).prefix(16))
+        counts = Mutex(DigestNonceCounts(lifetime: options.nonceLifetime))
+    }
+
+    /// The names behind the hashes that clients may send, if they are asked to.
+    func names(of users: some Sequence<String>) -> [String: String] {
+        var names: [String: String] = [:]
+        guard offer.hashesUsers else { return names }
+        for user in users {
+            for algorithm in offer.algorithms {
+                if let hash = offer.hash(ofUser: user, algorithm, Self.digest) { names[hash] = user }
+            }
+        }
+        return names
+    }
+
+    /// What the request claims.
+    ///
+    /// - Throws: ``Problem`` with 401 if it claims nothing that can be read.
+    func claim(of request: Request) throws -> Claim {
+        let values = request.fields[values: .authorization]
+        if values.count == 1 {
+            if let answer = DigestCredentials(values[0]) { return .digest(answer) }
+            if offersBasic, let password = PasswordCredentials(basic: values[0]) { return .password(password) }
+        }
+        throw refusal(at: request.client.now)
+    }
+
+    /// Lets the request through, as that user's.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - claim: what it claims.
+    ///   - user: the name of the user.
+    ///   - secret: the user's, or `nil` for a user who isn't known.
+    /// - Throws: ``Problem`` with 401 if the claim is wrong; with 400 if it is right for another target.
+    func admit(_ request: Request, _ claim: Claim, as user: String, _ secret: DigestSecret?) throws {
+        let instant = request.client.now
+        switch claim {
+        case .password(let credentials):
+            guard isRight(credentials, secret) else { throw refusal(at: instant) }
+        case .digest(let answer):
+            guard answer.realm == offer.realm, offer.algorithms.contains(answer.algorithm) else {
+                throw refusal(at: instant)
+            }
+            // RFC 7616 section 3.4.6: it may be a sign of an attack.
+            guard answer.isFor(request.head) else {
+                throw Problem(.badRequest, "The answer to the challenge is for another target.")
+            }
+            let known = (secret ?? decoy).hash(user: user, realm: offer.realm, answer.algorithm, Self.digest)
+            let hash = known ?? unknownHash
+            let isRight = answer.isRight(hash, method: request.method.rawValue, Self.digest)
+            guard isRight, known != nil, secret != nil else { throw refusal(at: instant) }
+            guard isFresh(answer, at: instant) else {
+                request.noteAuthentication()
+                throw refusal(isStale: true, at: instant)
+            }
+            request[DigestProof.self] = answer.acknowledgement(hash, Self.digest)
+        }
+        request.authenticate(as: user)
+    }
+
+    private func isRight(_ credentials: PasswordCredentials, _ secret: DigestSecret?) -> Bool {
+        let algorithm = secret?.algorithm ?? offer.algorithms[0]
+        let hash = { (secret: DigestSecret) in
+            secret.hash(user: credentials.user, realm: self.offer.realm, algorithm, Self.digest)
+        }
+        let known = hash(secret ?? decoy) ?? unknownHash
+        let isRight = ConstantTime.areSame(known, hash(.password(credentials.password)) ?? [])
+        return isRight && secret != nil
+    }
+
+    /// Whether the answer is for a nonce of this process that is young, with a count that wasn't used.
+    private func isFresh(_ answer: DigestCredentials, at instant: Instant) -> Bool {
+        guard answer.opaque ?? opaque == opaque,
+            let nonce = DigestNonce(answer.nonce, realm: offer.realm, Self.code)
+        else { return false }
+        return counts.withLock { $0.use(nonce, answer.count, at: instant) }
+    }
+
+    private func refusal(isStale: Bool = false, at instant: Instant) -> Problem {
+        let nonce = DigestNonce(made: instant, salt: .random(in: .min ... .max)).text(realm: offer.realm, Self.code)
+        var values = offer.values(nonce: nonce, opaque: opaque, isStale: isStale)
+        if offersBasic { values.append(Challenges.basic(realm: offer.realm)) }
+        return Challenges.unauthorized(values)
+    }
+}
+
+/// What the response to a request says of the server's own knowledge of the secret.
+enum DigestProof: RequestKey {
+    typealias Value = String
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+extension SocketAddress {
+    /// What of an address is counted together: an IPv4 address, or the network of an IPv6 address, of which whoever has one
+    /// has them all (RFC 4291 section 2.5.4); empty for Unix sockets.
+    var network: [UInt8] {
+        let bytes = unmapped.bytes
+        return bytes.count == 16 ? Array(bytes[..<8]) : bytes
+    }
+
+    /// The same where it is counted: not this machine's own, where a proxy may stand for many.
+    var countedNetwork: [UInt8]? { path != nil || isLoopback ? nil : network }
+}

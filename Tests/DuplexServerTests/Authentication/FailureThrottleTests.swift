@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Synchronization
+import Testing
+
+@testable import DuplexServer
+
+@Suite("Who fails to show who they are too often")
+struct FailureThrottleTests {
+    private static let right: HTTPFields = [.authorization: "Bearer right"]
+    private static let wrong: HTTPFields = [.authorization: "Bearer wrong"]
+
+    /// Counts how many tokens were checked.
+    private final class Checks: Sendable {
+        let count = Mutex(0)
+
+        var option: RouteOption {
+            .bearerAuth(realm: "x") { token in
+                self.count.withLock { $0 += 1 }
+                return token == "right" ? "mia" : nil
+            }
+        }
+    }
+
+    private func testing(_ options: [RouteOption], _ body: (TestClient) async throws -> Void) async throws {
+        var server = WebServer(port: 0)
+        server.group("/in") { inside in
+            for option in options { inside.use(option) }
+            inside.get("/") { request in request[AuthenticatedUser.self] ?? "nobody" }
+            inside.webSocket("/socket") { socket in try await socket.send("in") }
+        }
+        server.get("/out") { _ in "out" }
+        try await WebServer.testing(server, body)
+    }
+
+    @Test(
+        "After so many failures nothing is checked any more until the window ends, wherever the option is written",
+        arguments: [false, true]
+    )
+    func throttling(isBehind: Bool) async throws {
+        let checks = Checks()
+        let throttle = RouteOption.throttleFailures(3, within: .seconds(60))
+        try await testing(isBehind ? [checks.option, throttle] : [throttle, checks.option]) { client async throws in
+            for _ in 0..<3 { #expect(try await client.get("/in", fields: Self.wrong).status == .unauthorized) }
+            await client.clock.advance(by: .milliseconds(20_500))
+            for fields in [Self.wrong, Self.right] {
+                let answer = try await client.get("/in", fields: fields)
+                #expect(answer.status == .tooManyRequests && answer.fields[.retryAfter] == "40")
+            }
+            var options = WebSocketOptions()
+            options.headers = Self.right
+            let error = await #expect(throws: WebSocketError.self) {
+                try await client.webSocket("/in/socket", options: options)
+            }
+            #expect(error?.handshake?.status == .tooManyRequests)
+            #expect(checks.count.withLock { $0 } == 3)
+            // Who sends no credentials hasn't guessed, and other routes aren't guarded.
+            #expect(try await client.get("/in").status == .unauthorized)
+            #expect(try await client.get("/out", fields: Self.wrong).text == "out")
+            await client.clock.advance(by: .milliseconds(39_500))
+            #expect(try await client.get("/in", fields: Self.right).text == "mia")
+        }
+    }
+
+    @Test("WebSockets that are refused count, too")
+    func webSockets() async throws {
+        try await testing([.throttleFailures(2), Checks().option]) { client async throws in
+            var options = WebSocketOptions()
+            options.headers = Self.wrong
+            for status: HTTPResponse.Status in [.unauthorized, .unauthorized, .tooManyRequests] {
+                let error = await #expect(throws: WebSocketError.self) {
+                    try await client.webSocket("/in/socket", options: options)
+                }
+                #expect(error?.handshake?.status == status)
+            }
+        }
+    }
+
+    @Test("Right credentials in between clear nothing")
+    func success() async throws {
+        try await testing([.throttleFailures(2), Checks().option]) { client async throws in
+            for fields in [Self.wrong, Self.right, Self.wrong] { _ = try await client.get("/in", fields: fields) }
+            #expect(try await client.get("/in", fields: Self.right).status == .tooManyRequests)
+        }
+    }
+
+    @Test(
+        "An IPv4 address counts by itself, an IPv6 address with its network",
+        arguments: [
+            ("192.0.2.1", "192.0.2.1", true), ("192.0.2.1", "192.0.2.2", false),
+            ("2001:db8::1", "2001:db8::ffff:1", true), ("2001:db8:0:1::1", "2001:db8:0:2::1", false),
+            ("127.0.0.1", "127.0.0.1", true), ("::ffff:192.0.2.1", "::ffff:192.0.2.2", false),
+        ]
+    )
+    func networks(one: String, other: String, areSame: Bool) async throws {
+        try await testing([.throttleFailures(1), Checks().option]) { client async throws in
+            client.address = try SocketAddress(one, port: 1)
+            _ = try await client.get("/in", fields: Self.wrong)
+            client.address = try SocketAddress(other, port: 2)
+            let answer = try await client.get("/in", fields: Self.right)
+            #expect(answer.status == (areSame ? .tooManyRequests : .ok))
+        }
+    }
+
+    @Test("Basic and Digest count as well, and a nonce that has grown old isn't a failure")
+    func digest() async throws {
+        let digest = RouteOption.digestAuth(
+            realm: "x",
+            accounts: ["mia": "pä:ss"],
+            options: DigestOptions(offersBasic: true)
+        )
+        try await testing([.throttleFailures(2), digest]) { client async throws in
+            let first = try await client.get("/in")
+            await client.clock.advance(by: .seconds(300))
+            for count in 1...5 {
+                let fields = DigestClient().fields(first, "/in", count: UInt32(count))
+                #expect(try await client.get("/in", fields: fields).isStale)
+            }
+            let wrong = DigestClient(password: "x").fields(first, "/in")
+            #expect(try await client.get("/in", fields: wrong).status == .unauthorized)
+            let basic: HTTPFields = [.authorization: PasswordCredentials(user: "mia", password: "x").basicValue ?? ""]
+            #expect(try await client.get("/in", fields: basic).status == .unauthorized)
+            let right = DigestClient().fields(try await client.get("/in"), "/in")
+            #expect(try await client.get("/in", fields: right).status == .tooManyRequests)
+        }
+    }
+
+    @Test("Many at once are no way around a check that takes its time, and hold up nobody once they are right")
+    func atOnce() async throws {
+        let (asked, ask) = AsyncStream<CheckedContinuation<String?, Never>>.makeStream()
+        let slow = RouteOption.bearerAuth(realm: "x") { _ in
+            await withCheckedContinuation { ask.yield($0) }
+        }
+        try await testing([.throttleFailures(2), slow]) { client async throws in
+            var iterator = asked.makeAsyncIterator()
+            async let one = client.get("/in", fields: Self.wrong)
+            async let other = client.get("/in", fields: Self.wrong)
+            let first = await iterator.next()
+            let second = await iterator.next()
+            let third = try await client.get("/in", fields: Self.wrong)
+            #expect(third.status == .tooManyRequests && third.fields[.retryAfter] == "1")
+            first?.resume(returning: "mia")
+            second?.resume(returning: "eve")
+            #expect(Set([try await one.text, try await other.text]) == ["mia", "eve"])
+            async let next = client.get("/in", fields: Self.wrong)
+            await iterator.next()?.resume(returning: nil)
+            #expect(try await next.status == .unauthorized)
+        }
+    }
+
+    @Test("Who goes away while the credentials are checked holds no place")
+    func gone() async throws {
+        let (asked, ask) = AsyncStream<Void>.makeStream()
+        let slow = RouteOption.bearerAuth(realm: "x") { token in
+            if token == "right" { return "mia" }
+            ask.yield()
+            try await Task.sleep(for: .seconds(1_000))
+            return nil
+        }
+        try await testing([.throttleFailures(1), slow]) { client async throws in
+            var iterator = asked.makeAsyncIterator()
+            for path in ["/in", "/in/socket"] {
+                let connection = await client.connect()
+                let upgrade =
+                    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                    + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+                try await connection.send(
+                    raw: "GET \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n"
+                        + (path == "/in" ? "" : upgrade) + "\r\n"
+                )
+                _ = await iterator.next()
+                #expect(try await client.get("/in", fields: Self.right).status == .tooManyRequests)
+                await connection.reset()
+                // The place is free once the check has been cancelled.
+                while try await client.get("/in", fields: Self.right).status != .ok { await Task.yield() }
+            }
+        }
+    }
+
+    @Test("Two throttles count each by itself")
+    func nested() async throws {
+        try await testing([.throttleFailures(3), .throttleFailures(2), Checks().option]) { client async throws in
+            for status: HTTPResponse.Status in [.unauthorized, .unauthorized, .tooManyRequests] {
+                #expect(try await client.get("/in", fields: Self.wrong).status == status)
+            }
+        }
+    }
+
+    @Test("Nothing is kept of addresses that don't fail")
+    func nothingKept() async throws {
+        let throttle = FailureThrottle(limit: 2, window: .seconds(60))
+        let host = HTTPField(name: try #require(HTTPField.Name("Host")), value: "a")
+        let head = try RequestHead(method: .get, target: "/", fields: HTTPFields([host]))
+        let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+        do {
+            let attempt = try throttle.enter(request)
+            #expect(throttle.networkCount == 1)
+            attempt.end()
+            attempt.end(hasFailed: true)
+        }
+        _ = try throttle.enter(request)
+        #expect(throttle.networkCount == 0)
+        try throttle.enter(request).end(hasFailed: true)
+        #expect(throttle.networkCount == 1)
+    }
+}
