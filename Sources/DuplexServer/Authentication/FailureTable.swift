@@ -48,7 +48,7 @@ struct FailureTable: Sendable {
     mutating func leave(_ network: [UInt8], hasFailed: Bool, at instant: Instant) {
         // It may have been forgotten.
         var count = counts[network] ?? Count(began: instant, open: 1)
-        count.open -= 1
+        count.open = max(0, count.open - 1)
         if hasEnded(count, at: instant) { count.failures = 0 }
         if hasFailed {
             if count.failures == 0 { count.began = instant }
@@ -61,10 +61,11 @@ struct FailureTable: Sendable {
         count.began.duration(to: instant) >= window
     }
 
-    /// Forgets those whose window has ended, or else the older half.
+    /// Forgets those whose window has ended, and the older half where that makes little room: each time costs a look at
+    /// all of them.
     private mutating func makeRoom(at instant: Instant) {
         counts = counts.filter { $0.value.open > 0 || !hasEnded($0.value, at: instant) }
-        guard counts.count >= Self.bound else { return }
+        guard counts.count > Self.bound / 4 * 3 else { return }
         let ages = counts.values.map(\.began).sorted()
         let middle = ages[(ages.count - 1) / 2]
         counts = counts.filter { $0.value.began > middle }

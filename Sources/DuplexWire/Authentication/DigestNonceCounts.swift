@@ -73,10 +73,10 @@ package struct DigestNonceCounts: Sendable {
         nonce.made <= instant && nonce.made.duration(to: instant) < lifetime
     }
 
-    /// Forgets what is too old, or else the older half.
+    /// Forgets what is too old, and the older half where that makes little room: each time costs a look at all.
     private mutating func makeRoom(at instant: Instant) {
         used = used.filter { isYoung($0.key, at: instant) }
-        guard used.count >= bound else { return }
+        guard used.count > bound / 4 * 3 else { return }
         let ages = used.keys.map(\.made).sorted()
         forgotten = max(forgotten, ages[(ages.count - 1) / 2])
         used = used.filter { $0.key.made > forgotten }

@@ -68,6 +68,7 @@ struct FailureTableTests {
         #expect(first == nil)
         // One that was forgotten while it was judged.
         table.leave([9, 9, 9], hasFailed: true, at: instant(last))
+        table.leave([9, 9, 9], hasFailed: false, at: instant(last))
         let judged = table.enter([9, 9, 9], at: instant(last))
         #expect(judged != nil)
     }
