@@ -118,7 +118,15 @@ struct DigestGuardTests {
         arguments: ["(null)", "", "nil", "null", String(repeating: "0", count: 64), "eve:the room:"]
     )
     func missingHash(hash: String) async throws {
-        try await testing(Self.accounts) { client async throws in
+        // Of eve there is none at all, or one that no answer by SHA-256 can be checked with.
+        let kept = try #require(DigestSecret(hash: String(repeating: "a", count: 32), .md5))
+        let other = try #require(DigestSecret(hash: String(repeating: "a", count: 64), .sha256))
+        let mixed = RouteOption.digestAuth(realm: "the room", accounts: ["eve": kept, "mia": other])
+        for option in [Self.accounts, Self.asked, mixed] { try await refuses(option, hash) }
+    }
+
+    private func refuses(_ option: RouteOption, _ hash: String) async throws {
+        try await testing(option) { client async throws in
             let first = try await client.get("/in")
             let nonce = try #require(DigestClient().challenge(first)?.nonce)
             let digest = { (text: String) in Base16.encode(HTTPDigest.digest(.sha256, Array(text.utf8)) ?? []) }

@@ -29,6 +29,19 @@ import Testing
         }
     }
 
+    @Test("A small file is read whole, and a longer one not at all")
+    func whole() async throws {
+        try await TestFile.with(Self.content) { file in
+            for (offset, limit) in [(0, 100_000), (99_000, 1_000), (100_000, 0)] {
+                let range = try FileRange(path: file.path, offset: UInt64(offset), count: nil)
+                #expect(try range.readAll(atMost: limit) == Array(Self.content[offset...]))
+            }
+            let long = try FileRange(path: file.path, offset: 0, count: nil)
+            let error = #expect(throws: SocketError.self) { try long.readAll(atMost: 99_999) }
+            #expect(error?.code == .unreadableFile)
+        }
+    }
+
     @Test("The system sends a range piece by piece, until the socket takes no more")
     func sending() async throws {
         try await TestFile.withLarge { file, size in
