@@ -177,6 +177,7 @@ let package = Package(
                 "DuplexWire",
                 "DuplexWebSockets", "DuplexServer", "DuplexCommand", httpTypes,
             ],
+            exclude: ["Corpus"],
             swiftSettings: strict
         ),
         // Peers that speak HTTP and frames by hand, for the tests above: what they send may be wrong on purpose.

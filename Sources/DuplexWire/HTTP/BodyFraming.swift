@@ -73,10 +73,11 @@ extension BodyFraming {
     private static func unsupported(_ value: String) -> HTTPError {
         let codings = Grammar.list(value)
         // RFC 9112 section 6.3: a request in which chunked isn't last, comes twice, or is spelled as no sender would,
-        // has no length that can be relied on. A coding that isn't known is another matter (section 6.1).
+        // has no length that can be relied on, and must be answered with 400. Under chunks, a coding that isn't known
+        // is another matter (section 6.1).
         let chunks = codings.count { Grammar.matches($0, "chunked") }
         let isLast = codings.last.map { Grammar.matches($0, "chunked") } ?? false
-        let isUnknown = !codings.isEmpty && (chunks == 0 || (chunks == 1 && isLast && codings.count > 1))
+        let isUnknown = chunks == 1 && isLast && codings.count > 1
         return HTTPError(
             .unsupportedTransferCoding,
             "Transfer-Encoding is \(Quotation.of(value)); only a single chunked is understood",

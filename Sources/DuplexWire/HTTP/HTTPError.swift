@@ -80,6 +80,8 @@ extension HTTPError.Code {
     public static let unsupportedTransferCoding = Self(rawValue: "unsupportedTransferCoding")
     /// Host is missing, repeated, or isn't `host[:port]` (RFC 9112 section 3.2).
     public static let badHost = Self(rawValue: "badHost")
+    /// Expect asks for something else than `100-continue` (RFC 9110 section 10.1.1).
+    public static let unknownExpectation = Self(rawValue: "unknownExpectation")
     /// The body is longer than the limit (RFC 9110 section 15.5.14).
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
     /// A chunk's size line or line end is wrong (RFC 9112 section 7.1).
@@ -108,6 +110,7 @@ extension HTTPError.Code {
         case .headTooLarge, .tooManyFields: .requestHeaderFieldsTooLarge
         case .bodyTooLarge: .contentTooLarge
         case .timeout: .requestTimeout
+        case .unknownExpectation: .expectationFailed
         case .unsupportedMediaType: .unsupportedMediaType
         case .malformedStatusLine: .badGateway
         case .wrongOrder, .wrongLength: .internalServerError

@@ -110,8 +110,7 @@ extension RequestHead {
             version: version,
             framing: try BodyFraming(requestFields: fields, version: version),
             keepsAlive: fields.keepsAlive(version: version),
-            // An HTTP/1.0 client can't understand the answer, so its expectation is ignored.
-            expectsContinue: version >= .http11 && fields.hasToken("100-continue", in: .expect),
+            expectsContinue: try Self.expectsContinue(fields, version),
             hasUpgrade: fields.contains(.upgrade)
         )
         content = RequestHeadContent(
@@ -122,6 +121,19 @@ extension RequestHead {
             host: host,
             fields: fields
         )
+    }
+
+    /// Whether `100 Continue` is waited for.
+    ///
+    /// Nothing else can be expected, and whoever waits for it waits for ever: so that is refused.
+    private static func expectsContinue(_ fields: HTTPFields, _ version: HTTPVersion) throws(HTTPError) -> Bool {
+        // RFC 9110 section 10.1.1: an HTTP/1.0 client can't understand the answer, so its expectation is ignored.
+        guard version >= .http11, fields.contains(.expect) else { return false }
+        let members = fields[values: .expect].flatMap(Grammar.list)
+        for member in members where !Grammar.matches(member, "100-continue") {
+            throw HTTPError(.unknownExpectation, "Expect is \(Quotation.of(member)), not 100-continue")
+        }
+        return !members.isEmpty
     }
 
     private static func host(

@@ -166,7 +166,8 @@ struct WholeHead {
             hasHost = true
             places.host = value
         case 6 where Self.expect.isAnyCaseAt(name.lowerBound, of: input):
-            expectsContinue = expectsContinue || Self.has(Self.hundredContinue, input, value)
+            guard value.count == 12, Self.hundredContinue.isAnyCaseAt(value.lowerBound, of: input) else { return false }
+            expectsContinue = true
         case 7 where Self.upgrade.isAnyCaseAt(name.lowerBound, of: input):
             hasUpgrade = true
         case 10 where Self.connection.isAnyCaseAt(name.lowerBound, of: input):

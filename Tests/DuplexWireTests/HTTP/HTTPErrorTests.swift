@@ -11,7 +11,8 @@ struct HTTPErrorTests {
         "A code is answered with its status",
         arguments: [
             (HTTPError.Code.malformedRequestLine, 400), (.bodyTooLarge, 413), (.uriTooLong, 414), (.headTooLarge, 431),
-            (.tooManyFields, 431), (.unknownMethod, 501), (.unsupportedTransferCoding, 501), (.unsupportedVersion, 505),
+            (.tooManyFields, 431), (.unknownMethod, 501), (.unsupportedTransferCoding, 501),
+            (.unknownExpectation, 417), (.unsupportedVersion, 505),
             (.timeout, 408), (.badHost, 400), (.malformedStatusLine, 502), (HTTPError.Code(rawValue: "new"), 400),
         ]
     )

@@ -72,7 +72,7 @@ struct RequestHeadParserTests {
                 "GET / HTTP/1.1\nHost: a\nContent-Length: 1\nTransfer-Encoding: chunked\n\n", .conflictingContentLength,
                 400
             ),
-            ("GET / HTTP/1.1\nHost: a\nTransfer-Encoding: gzip\n\n", .unsupportedTransferCoding, 501),
+            ("GET / HTTP/1.1\nHost: a\nTransfer-Encoding: gzip, chunked\n\n", .unsupportedTransferCoding, 501),
         ]
     )
     func refusing(text: String, code: HTTPError.Code, status: Int) {

@@ -45,8 +45,9 @@ struct RequestHeadTests {
     @Test(
         "The client waits for 100 Continue if it says so in HTTP/1.1",
         arguments: [
-            (HTTPVersion.http11, "100-continue", true), (.http11, "100-Continue", true), (.http11, "other", false),
-            (.http10, "100-continue", false), (.http11, nil, false),
+            (HTTPVersion.http11, "100-continue", true), (.http11, "100-Continue", true), (.http11, "", false),
+            (.http10, "100-continue", false), (.http11, nil, false), (.http11, "100-continue,, 100-continue", true),
+            (.http10, "other", false),
         ] as [(HTTPVersion, String?, Bool)]
     )
     func expectsContinue(version: HTTPVersion, expect: String?, expected: Bool) throws {
@@ -64,5 +65,16 @@ struct RequestHeadTests {
         one[attachment: ObjectIdentifier(Self.self)] = 1
         #expect(one[attachment: ObjectIdentifier(Self.self)] as? Int == 1)
         #expect(other[attachment: ObjectIdentifier(Self.self)] == nil)
+    }
+
+    @Test(
+        "Nothing else can be expected",
+        arguments: ["other", "100-continue, other", "100-continue;x", "100", "\"100-continue\""]
+    )
+    func unknownExpectation(expect: String) {
+        var fields = host("a")
+        fields[.expect] = expect
+        let error = #expect(throws: HTTPError.self) { try RequestHead(method: .post, target: "/", fields: fields) }
+        #expect(error?.status.code == 417)
     }
 }
