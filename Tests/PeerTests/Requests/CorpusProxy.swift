@@ -104,6 +104,7 @@ enum CorpusProxy: String, CaseIterable, CustomTestStringConvertible {
             access_log \(folder)/access way;
             # How long it reads on behind a body that it has refused.
             lingering_timeout 100ms;
+            client_max_body_size 2m;
             upstream server { server \(server); keepalive 4; }
             server {
                 listen \(port);

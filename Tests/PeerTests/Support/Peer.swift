@@ -65,7 +65,7 @@ enum Peer: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    private static var node: String {
+    static var node: String {
         let folders = ProcessInfo.processInfo.environment["PATH", default: ""].split(separator: ":")
         return folders.map { "\($0)/node" }.first(where: FileManager.default.isExecutableFile(atPath:)) ?? "node"
     }
