@@ -108,7 +108,7 @@ extension HTTPConnection {
     func cut() {
         session.abandonResponse()
         channel.reset()
-        end(CancellationError())
+        end()
     }
 
     /// A response that breaks the rules of the protocol: nothing of it has gone, or too little.

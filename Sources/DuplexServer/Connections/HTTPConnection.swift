@@ -95,7 +95,7 @@ final class HTTPConnection {
     /// The server ends and waits no longer.
     func abort() {
         channel.reset()
-        end(CancellationError())
+        end()
     }
 
     var now: Instant { services.now }
@@ -277,18 +277,21 @@ final class HTTPConnection {
     func leave() {
         guard stage != .over else { return }
         channel.closeWhenSent(within: services.closeTimeout)
-        end(CancellationError())
+        end()
     }
 
     /// The connection is closed, or another's: whoever still works for it is told.
-    func end(_ error: any Error) {
+    ///
+    /// A client that resets its connection is one that has gone, and nobody's failure: whatever was thrown for it here would
+    /// be in the log as often as anybody likes.
+    func end() {
         guard stage != .over else { return }
         stage = .over
         disarmTimer()
         setPending([])
-        endFile(error)
+        endFile(CancellationError())
         endRecord(isCut: true)
-        exchange?.onLoop(services.loop, error) { $0.end($1) }
+        exchange?.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }
         exchange = nil
         cancelHandler()
         stopRunner()
@@ -336,7 +339,7 @@ extension HTTPConnection: ChannelHandler {
     func sendMore() -> TransferResult { sendFile() }
 
     func failed(_ error: SocketError) {
-        end(error)
+        end()
     }
 }
 

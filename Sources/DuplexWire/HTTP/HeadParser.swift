@@ -23,8 +23,9 @@ protocol HeadGrammar {
 struct HeadParser<Grammar: HeadGrammar>: Sendable {
     private enum State {
         case atStart(hasSkipped: Bool)
-        case inFields(Grammar.StartLine)
-        case failed(HTTPError)
+        // Elsewhere, since most connections have neither most of the time.
+        indirect case inFields(Grammar.StartLine)
+        indirect case failed(HTTPError)
     }
 
     private var state = State.atStart(hasSkipped: false) { didSet { isUntouched = false } }

@@ -124,6 +124,33 @@ struct MultipartParserTests {
         }
     }
 
+    @Test("A form within a part is that part's content, whatever its boundary begins with")
+    func nested() {
+        for inner in ["AbC", "XyZ2", "Xy", "-XyZ"] {
+            let content = "--\(inner)\r\nA: b\r\n\r\none\r\n--\(inner)\r\n\r\ntwo\r\n--\(inner)--\r\n"
+            let head = "Content-Type: multipart/mixed; boundary=\(inner)"
+            let outcome = Self.parse(Array("--XyZ\r\n\(head)\r\n\r\n\(content)\r\n--XyZ--".utf8))
+            if inner == "XyZ2" {
+                // RFC 2046 section 5.1.2: an inner boundary that begins with the outer one is the sender's fault.
+                #expect(outcome.failure?.status == .badRequest)
+            } else {
+                #expect(outcome.failure == nil && outcome.contents == [Array(content.utf8)], "\(inner)")
+            }
+        }
+    }
+
+    @Test(
+        "A file's name in a charset that isn't UTF-8, or badly coded, is left out for the plain one",
+        arguments: [
+            "utf-16''%00a", "x-unknown''a", "UTF-8''%ff%fe", "UTF-8''%zz", "UTF-8''%", "UTF-8", "''a", "UTF-8'a",
+        ]
+    )
+    func filenames(extended: String) {
+        let head = "Content-Disposition: form-data; name=\"f\"; filename=\"plain.txt\"; filename*=\(extended)"
+        let outcome = Self.parse(Array("--XyZ\r\n\(head)\r\n\r\nx\r\n--XyZ--".utf8))
+        #expect(outcome.failure == nil && outcome.heads.map(\.filename) == ["plain.txt"])
+    }
+
     @Test("A long content comes whole, in pieces of what came")
     func long() {
         let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -53,9 +53,11 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         /// Nothing, or a part of its head.
         case head
         /// The head; the body is for the app.
-        case body(BodyDecoder)
+        ///
+        /// Decoders lie elsewhere: a connection that waits for a request has none.
+        indirect case body(BodyDecoder)
         /// A body that the app doesn't take, because its response has ended.
-        case discarding(BodyDecoder, left: Int)
+        indirect case discarding(BodyDecoder, left: Int)
         /// All of it.
         case whole
         /// Nothing more is taken.
