@@ -212,7 +212,7 @@ final class HTTPConnection {
 
     private func deadline(of session: Instant?) -> Instant? {
         if let lingerEnds { return lingerEnds }
-        if let stall { return stall.since.advanced(by: services.session.idleTime) }
+        if let stall { return stall.since.advanced(by: services.session.values.idleTime) }
         return session
     }
 

@@ -22,7 +22,7 @@ protocol ConnectionOwner: AnyObject, Sendable {
 final class LoopServices {
     let loop: EventLoop
     let core: LoopCore
-    let session: HTTPServerSession.Settings
+    let session: HTTPServerSession.SharedSettings
     let closeTimeout: Duration
     let ends: EndSummary
     let logger: Logger
@@ -50,7 +50,7 @@ final class LoopServices {
         self.owner = owner
         self.table = table
         core = loop.core
-        session = settings.session
+        session = HTTPServerSession.SharedSettings(settings.session)
         closeTimeout = settings.closeTimeout
         ends = settings.ends
         logger = settings.logger

@@ -48,6 +48,20 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         }
     }
 
+    /// Settings in one place for all sessions that are held to them.
+    package final class SharedSettings: Sendable {
+        /// What they are.
+        package let values: Settings
+        /// The idle time in nanoseconds.
+        let idleTime: Int64
+
+        /// Makes them of a value.
+        package init(_ values: Settings) {
+            self.values = values
+            idleTime = values.idleTime.wholeNanoseconds
+        }
+    }
+
     /// What of the present request has come.
     enum Input: Sendable {
         /// Nothing, or a part of its head.
@@ -82,9 +96,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         var awaitsContinue = false
     }
 
-    let settings: Settings
-    /// The settings' idle time in nanoseconds.
-    private let idleTime: Int64
+    private let shared: SharedSettings
     private var parser: RequestHeadParser
     var input = Input.head
     var output = Output.idle
@@ -101,11 +113,17 @@ public struct HTTPServerSession: ~Copyable, Sendable {
 
     /// Makes a session for a connection that was just accepted; its first request has `headTime` to come.
     public init(_ settings: Settings = Settings(), now: Instant) {
-        self.settings = settings
-        idleTime = settings.idleTime.wholeNanoseconds
-        parser = RequestHeadParser(limits: settings.limits)
-        headDeadline = now.advanced(by: settings.limits.headTime)
+        self.init(SharedSettings(settings), now: now)
     }
+
+    /// Makes a session for a connection that was just accepted, as one of many.
+    package init(_ settings: SharedSettings, now: Instant) {
+        shared = settings
+        parser = RequestHeadParser(limits: settings.values.limits)
+        headDeadline = now.advanced(by: settings.values.limits.headTime)
+    }
+
+    var settings: Settings { shared.values }
 
     // MARK: Input
 
@@ -362,6 +380,6 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         input = .head
         pace = nil
         paused = nil
-        headDeadline = now.advanced(nanoseconds: idleTime)
+        headDeadline = now.advanced(nanoseconds: shared.idleTime)
     }
 }
