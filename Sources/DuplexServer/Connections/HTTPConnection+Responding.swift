@@ -25,6 +25,7 @@ extension HTTPConnection {
         switch response.body.content {
         case .bytes(let bytes): respond(response, bytes.span.raw)
         case .text(let text): respond(response, text.utf8.span.raw)
+        case .pushed(let begin): push(response, begin)
         case .file, .writer: return false
         }
         return true
@@ -47,6 +48,15 @@ extension HTTPConnection {
         } catch {
             give(up: error)
         }
+    }
+
+    /// Begins a response that is made without a task.
+    private func push(_ response: Response, _ begin: (Exchange) -> Void) {
+        guard let exchange = beginBody(response, nil) else { return }
+        // In answer to HEAD nothing is written: what has no end would never come to it.
+        guard session.sendsBody else { return finishBody(of: exchange, trailers: response.trailers) }
+        begin(exchange)
+        if services.isStopping { endPushing() }
     }
 
     private func respondInPlace(_ response: Response, _ body: RawSpan) {

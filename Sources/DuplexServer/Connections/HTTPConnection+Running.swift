@@ -95,6 +95,18 @@ extension HTTPConnection {
         cut()
     }
 
+    /// Whether the response has no end of its own.
+    var isPushing: Bool {
+        exchange?.onLoop(services.loop) { exchange, _ in exchange.isFollowed } ?? false
+    }
+
+    /// Asks for the end of a response that has none of its own, from its handler or from whoever pushes it.
+    func endPushing() {
+        guard isPushing else { return }
+        cancelHandler()
+        exchange?.onLoop(services.loop) { exchange, _ in exchange.askToEnd() }
+    }
+
     /// The file of a response can't be opened, and nothing of the response has gone.
     func fileFailed(_ error: any Error, _ request: Request) {
         services.logger.error("a file can't be sent", metadata: ["error": "\(error)"])

@@ -140,6 +140,8 @@ final class HTTPConnection {
         noteFault(error.code == .timeout ? .silent : .violation, "\(error)")
         if let exchange, isHandling {
             exchange.onLoop(services.loop, error) { $0.failBody($1) }
+        } else if isPushing {
+            cut()
         } else {
             refuseUnread(error)
         }
@@ -203,7 +205,9 @@ final class HTTPConnection {
     private func noteEnd() {
         if let event = session.inputEnded(), case .violation(let error) = event { violated(error) }
         // It may only have ended its side: the handler is told, and what it still answers is sent.
-        if session.isAnswering { cancelHandler() }
+        guard session.isAnswering else { return }
+        cancelHandler()
+        endPushing()
     }
 
     // MARK: Time
@@ -329,9 +333,11 @@ extension HTTPConnection: ChannelHandler {
 
     func outputDrained() {
         guard stage == .serving else { return }
+        let wasStalled = stall != nil
+        if wasStalled { stallEnded() }
+        // Whoever is told may write at once.
         exchange?.onLoop(services.loop) { exchange, _ in exchange.drained() }
-        guard stall != nil else { return }
-        stallEnded()
+        guard wasStalled else { return }
         takePending()
         settle()
     }
@@ -372,6 +378,18 @@ extension HTTPConnection: ExchangeCarrier {
             session.pauseBody(now: now)
         }
         settle()
+    }
+
+    func finishResponse() {
+        guard let exchange else { return }
+        finishBody(of: exchange, trailers: HTTPFields())
+        goOn()
+    }
+
+    func abandonResponse(_ error: any Error) {
+        noteFault(.silent, "\(error)")
+        channel.reset()
+        end()
     }
 
     var isBehind: Bool {

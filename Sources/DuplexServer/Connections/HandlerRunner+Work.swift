@@ -34,7 +34,7 @@ extension HandlerRunner {
     /// Sends a response whose body is still to be made, and makes it.
     func send(_ response: Response, _ request: Request) async {
         switch response.body.content {
-        case .bytes, .text: break
+        case .bytes, .text, .pushed: break
         case .file(let file): await send(file, of: response, request)
         case .writer(let length, let write): await send(write, length, of: response)
         }

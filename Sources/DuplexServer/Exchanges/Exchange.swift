@@ -20,6 +20,20 @@ protocol ExchangeCarrier: AnyObject {
     func writePiece(_ piece: [UInt8]) throws(HTTPError) -> Bool
     /// Whether so much waits for the client that the writer should, too, or nothing can be sent to it any more.
     var isBehind: Bool { get }
+    /// Ends the response whose pieces were pushed.
+    func finishResponse()
+    /// Ends the connection at once: the client is to see that the response isn't whole.
+    func abandonResponse(_ error: any Error)
+}
+
+/// Who pushes the pieces of a response that has no end of its own, such as an event stream; called on the loop.
+protocol ExchangeFollower: AnyObject, Sendable {
+    /// The client has caught up: it may be sent more.
+    func caughtUp()
+    /// The server or the client wants no more: the response is to end soon.
+    func isToEnd()
+    /// The response has ended, or nothing of it can be sent any more.
+    func ended()
 }
 
 /// One request and its response while a task handles them: the body on its way in, the pieces of the response on theirs out.
@@ -38,6 +52,7 @@ actor Exchange {
 
     private var writers: Deque<Waiter<Void>> = []
     private(set) var trailers: HTTPFields = [:]
+    private var follower: (any ExchangeFollower)?
     /// Why the app can't go on; nil while it can.
     private var failure: (any Error)?
     private var nextID: UInt64 = 0
@@ -199,6 +214,44 @@ actor Exchange {
     /// The client has caught up.
     func drained() {
         while let writer = writers.popFirst() { writer.resume(returning: ()) }
+        follower?.caughtUp()
+    }
+
+    // MARK: A response that is pushed
+
+    /// Whether the response has no end of its own.
+    var isFollowed: Bool { follower != nil }
+    /// Whether whoever sends should wait, or nothing can be sent any more.
+    var isBehind: Bool { failure != nil || carrier.value.isBehind }
+
+    /// Has the follower be told what becomes of the response.
+    func follow(_ follower: any ExchangeFollower) {
+        if failure != nil { return follower.ended() }
+        self.follower = follower
+    }
+
+    /// Sends a piece, and doesn't wait.
+    ///
+    /// - Returns: whether no more should be sent before the follower is told that the client has caught up.
+    func push(_ piece: [UInt8]) throws -> Bool {
+        if let failure { throw failure }
+        _ = try carrier.value.writePiece(piece)
+        return isBehind
+    }
+
+    /// Asks for the end of the response.
+    func askToEnd() {
+        follower?.isToEnd()
+    }
+
+    /// Ends a response that no task makes.
+    func finish() {
+        if failure == nil { carrier.value.finishResponse() }
+    }
+
+    /// Gives the client up.
+    func abandon(_ error: any Error) {
+        if failure == nil { carrier.value.abandonResponse(error) }
     }
 
     /// The client has gone, or the response has ended: whoever still reads or writes can't go on.
@@ -210,5 +263,8 @@ actor Exchange {
             reader.resume(throwing: error)
         }
         while let writer = writers.popFirst() { writer.resume(throwing: error) }
+        let follower = follower
+        self.follower = nil
+        follower?.ended()
     }
 }

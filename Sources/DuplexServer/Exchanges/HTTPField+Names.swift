@@ -14,5 +14,7 @@ extension HTTPField.Name {
     static let xForwardedProto = Self(known: "X-Forwarded-Proto")
     static let secFetchSite = Self(known: "Sec-Fetch-Site")
     static let referrerPolicy = Self(known: "Referrer-Policy")
+    static let lastEventID = Self(known: "Last-Event-ID")
+    static let xAccelBuffering = Self(known: "X-Accel-Buffering")
     static let xFrameOptions = Self(known: "X-Frame-Options")
 }

@@ -10,6 +10,8 @@ public struct ResponseBody: Sendable {
         case text(String)
         case file(ResponseFile)
         case writer(length: Int?, @Sendable (ResponseWriter) async throws -> Void)
+        /// What is pushed without a task; called on the loop once the head has been written.
+        case pushed(@Sendable (Exchange) -> Void)
     }
 
     let content: Content
@@ -76,7 +78,7 @@ public struct ResponseBody: Sendable {
         switch content {
         case .bytes(let bytes): bytes
         case .text(let text): Array(text.utf8)
-        case .file, .writer: nil
+        case .file, .writer, .pushed: nil
         }
     }
 
@@ -95,6 +97,7 @@ public struct ResponseBody: Sendable {
         case .text(let text): text.utf8.count
         case .file(let file): file.count
         case .writer(let length, _): length
+        case .pushed: nil
         }
     }
 }

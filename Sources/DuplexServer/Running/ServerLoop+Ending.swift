@@ -20,9 +20,9 @@ extension ServerLoop {
             if state.phase.isStopping { return hasten(limit) }
             state.services?.isStopping = true
             state.owner = self
-            let sockets = state.webSockets.values.compactMap(\.socket)
-            state.leaving = sockets
-            let plan = plan(sockets.count, limit)
+            state.leaving = state.webSockets.values.compactMap(\.socket).map { .webSocket($0) }
+            state.leaving += state.connections.values.filter(\.isPushing).map { .response($0) }
+            let plan = plan(state.leaving.count, limit)
             let action = state.phase.stop(plan)
             for connection in state.connections.values { connection.stop() }
             perform(action)
@@ -95,10 +95,14 @@ extension ServerLoop {
     private func close(_ count: Int) {
         let drain = server.drain
         for _ in 0..<count {
-            guard let socket = state.value.leaving.popLast() else { break }
-            socket.assumeIsolated { socket in
-                socket.cancelHandler()
-                socket.beginClose(drain.code, reason: drain.reason)
+            switch state.value.leaving.popLast() {
+            case .webSocket(let socket):
+                socket.assumeIsolated { socket in
+                    socket.cancelHandler()
+                    socket.beginClose(drain.code, reason: drain.reason)
+                }
+            case .response(let connection): connection.endPushing()
+            case nil: return
             }
         }
     }

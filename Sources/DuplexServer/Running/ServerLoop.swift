@@ -25,6 +25,13 @@ final class ServerLoop: ConnectionOwner {
         case connection(@concurrent @Sendable () async -> Void)
     }
 
+    /// What goes on until the server ends it.
+    enum Leaving {
+        case webSocket(WebSocket)
+        /// A response without an end of its own.
+        case response(HTTPConnection)
+    }
+
     /// A WebSocket, its handler, or both.
     struct Served {
         var socket: WebSocket?
@@ -42,8 +49,8 @@ final class ServerLoop: ConnectionOwner {
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
         var webSockets: [ObjectIdentifier: Served] = [:]
         var openWebSockets = 0
-        /// The WebSockets that are still to be closed.
-        var leaving: [WebSocket] = []
+        /// What is still to be closed.
+        var leaving: [Leaving] = []
         /// Handlers that are to be started.
         var jobs: Deque<Job> = []
         /// The task that starts them, while it has nothing to do.

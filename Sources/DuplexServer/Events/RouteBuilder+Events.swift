@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+public import DuplexWire
+import HTTPTypes
+
+// Server-sent events: streams of events that a page reads by EventSource.
+
+extension RouteBuilder {
+    /// Sends events to each client by a handler of its own, for as long as the client stays (WHATWG HTML section 9.2).
+    ///
+    /// ```swift
+    /// server.events("/feed") { stream in
+    ///     for try await tick in ticks(after: stream.lastEventID) {
+    ///         try await stream.send(tick.text, id: tick.id)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// The handler is cancelled when the client has gone and when the server shuts down, in the batches of
+    /// ``WebServer/drain``. When it returns, the stream has ended and an `EventSource` comes back after a while; to have it
+    /// stay away see ``Response/endOfEvents``. What it throws cuts the connection and is logged, but for a cancellation.
+    ///
+    /// A client that takes nothing at all for ``WebServer/idleTimeout`` is ended, whatever the policy is. HEAD is answered
+    /// without the handler, a client that takes no event streams with 406.
+    ///
+    /// Hazard: an `EventSource` comes back when a stream has ended, and never when it gets another status than 200. What
+    /// refuses for a while, with 503, say, refuses it for good.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: what this route has otherwise than the server.
+    ///   - heartbeat: after how long without an event a comment is sent, so that nobody on the way takes the stream for
+    ///     dead; `nil` for never. Default: 15 s.
+    ///   - retry: how long clients are to wait before they come back. Default: what they like.
+    ///   - slow: what becomes of events for a client that is behind. Default: the handler waits.
+    ///   - handler: sends the events; it runs in a task on the connection's loop and must not block between two waits.
+    public mutating func events(
+        _ path: String,
+        _ options: RouteOption...,
+        heartbeat: Duration? = .seconds(15),
+        retry: Duration? = nil,
+        slow: SlowReaderPolicy<ServerSentEvent> = .wait,
+        handler: @escaping @Sendable (EventStream) async throws -> Void
+    ) {
+        let settings = EventSettings(heartbeat: heartbeat, retry: retry, slow: slow)
+        addEvents(path, options) { request in
+            let body = ResponseBody.writer { writer in
+                try await EventRun.run(handler, request, writer.exchange, settings)
+            }
+            return try .events(request, body)
+        }
+    }
+
+    /// Sends the events of a feed to each client, without a task for any of them.
+    ///
+    /// ```swift
+    /// let feed = EventFeed(keeping: 1_000)
+    /// server.events("/feed", of: feed)
+    /// try feed.publish("42", event: "price")
+    /// ```
+    ///
+    /// A client that comes back with the id of the last event that it has seen gets those behind it first, none missing and
+    /// none twice. Once the feed has finished, clients are told not to come back.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: what this route has otherwise than the server.
+    ///   - feed: where the events are published.
+    ///   - replay: how many of the events that are kept a new client gets. Default: none.
+    ///   - heartbeat: as of the route with a handler.
+    ///   - retry: as of the route with a handler.
+    ///   - slow: what becomes of events for a client that is behind. Default: they wait in the feed for as long as it keeps
+    ///     them, which costs nothing for each client; one that still lacks them then is ended, and told when it comes back.
+    ///   - missed: makes the event that a client is told by that it lacks events which aren't kept any more; what is kept
+    ///     follows it. Default: none.
+    public mutating func events(
+        _ path: String,
+        _ options: RouteOption...,
+        of feed: EventFeed,
+        replay: Int = 0,
+        heartbeat: Duration? = .seconds(15),
+        retry: Duration? = nil,
+        slow: SlowReaderPolicy<ServerSentEvent> = .wait,
+        missed: (@Sendable (Request) -> ServerSentEvent?)? = nil
+    ) {
+        let settings = EventSettings(heartbeat: heartbeat, retry: retry, slow: slow)
+        addEvents(path, options) { request in
+            if feed.isFinished { return .endOfEvents }
+            let body = ResponseBody(content: .pushed { exchange in
+                let outlet = EventOutlet(exchange, settings)
+                FeedSubscription(feed, outlet).begin(request, replay: replay, retry: retry, missed)
+            })
+            return try .events(request, body)
+        }
+    }
+
+    private mutating func addEvents(
+        _ path: String,
+        _ options: [RouteOption],
+        _ answer: @escaping @Sendable (Request) throws -> Response
+    ) {
+        add(RouteDefinition(path: path, options: options, action: .request(.get, .immediate(answer))))
+    }
+}
+
+/// A handler at work on an event stream.
+private enum EventRun {
+    static func run(
+        _ handler: @Sendable (EventStream) async throws -> Void,
+        _ request: Request,
+        _ exchange: Exchange,
+        _ settings: EventSettings
+    ) async throws {
+        let start = try settings.retry.map { retry throws(EventStreamError) in try ServerSentEvent(nil, retry: retry) }
+        let outlet = EventOutlet(exchange, settings)
+        await outlet.open(nil, start)
+        do {
+            try await handler(EventStream(request, outlet))
+        } catch is CancellationError {
+            // The client has gone, or the server ends: the stream has come to an end like any other.
+        }
+        await outlet.sendRest()
+    }
+}

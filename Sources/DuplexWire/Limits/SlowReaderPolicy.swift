@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What becomes of what is sent to a reader that takes less than is sent: all that waits for it is bounded.
+///
+/// Whatever it says, whole elements are dropped and never a part of one.
+public struct SlowReaderPolicy<Element>: Sendable {
+    enum Kind: Sendable {
+        case wait
+        case dropOldest
+        case latest(@Sendable (Element) -> String?)
+        case end(after: Duration?)
+    }
+
+    let kind: Kind
+    /// The most elements that wait for the reader.
+    let count: Int
+    /// The most bytes that wait for the reader, unless it is one element alone.
+    let size: ByteCount
+
+    /// The sender waits until the reader has caught up; nothing is lost.
+    public static var wait: SlowReaderPolicy { Self(kind: .wait, count: 0, size: 0) }
+
+    /// The newest elements wait, and those before them are dropped.
+    ///
+    /// - Parameters:
+    ///   - count: how many wait; one at least.
+    ///   - size: how many bytes wait, unless it is one element alone. Default: 1 MiB.
+    /// - Returns: the policy.
+    public static func dropOldest(keeping count: Int, size: ByteCount = .mebibytes(1)) -> SlowReaderPolicy {
+        Self(kind: .dropOldest, count: max(1, count), size: size)
+    }
+
+    /// Of each key the newest element waits, in the order in which the keys last changed.
+    ///
+    /// - Parameters:
+    ///   - key: the key of an element, such as `\.event`; elements without one all wait.
+    ///   - count: how many wait; beyond it the oldest is dropped. Default: 1,000.
+    ///   - size: how many bytes wait; beyond it the oldest is dropped. Default: 1 MiB.
+    /// - Returns: the policy.
+    public static func latest(
+        by key: @escaping @Sendable (Element) -> String?,
+        keeping count: Int = 1_000,
+        size: ByteCount = .mebibytes(1)
+    ) -> SlowReaderPolicy {
+        Self(kind: .latest(key), count: max(1, count), size: size)
+    }
+
+    /// The reader is ended once more waits for it, or something has waited for too long.
+    ///
+    /// - Parameters:
+    ///   - size: how many bytes may wait. Default: 1 MiB.
+    ///   - time: how long the reader may be behind. Default: as long as the connection may be idle.
+    /// - Returns: the policy.
+    public static func end(after size: ByteCount = .mebibytes(1), time: Duration? = nil) -> SlowReaderPolicy {
+        Self(kind: .end(after: time), count: .max, size: size)
+    }
+
+    /// Whether the sender waits.
+    public var isWaiting: Bool {
+        if case .wait = kind { true } else { false }
+    }
+
+    /// What an element shares with those that it takes the place of; `nil` when it takes nobody's.
+    public func key(of element: Element) -> String? {
+        if case .latest(let key) = kind { key(element) } else { nil }
+    }
+}
