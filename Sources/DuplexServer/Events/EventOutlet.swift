@@ -90,10 +90,10 @@ actor EventOutlet {
         if isBehind { try await giveWay() }
     }
 
-    /// A sender who never waits would keep the loop from sending.
+    /// Lets the loop send: whoever never waits would keep it from that, and take a fast client for a slow one.
     private func giveWay() async throws {
         try Task.checkCancellation()
-        await Task.yield()
+        await withCheckedContinuation { continuation in loop.execute { _ in continuation.resume() } }
     }
 
     /// Sends an event, or keeps it for a client that is behind, as the policy says.

@@ -88,10 +88,12 @@ extension RouteBuilder {
         let settings = EventSettings(heartbeat: heartbeat, retry: retry, slow: slow)
         addEvents(path, options) { request in
             if feed.isFinished { return .endOfEvents }
-            let body = ResponseBody(content: .pushed { exchange in
-                let outlet = EventOutlet(exchange, settings)
-                FeedSubscription(feed, outlet).begin(request, replay: replay, retry: retry, missed)
-            })
+            let body = ResponseBody(
+                content: .pushed { exchange in
+                    let outlet = EventOutlet(exchange, settings)
+                    FeedSubscription(feed, outlet).begin(request, replay: replay, retry: retry, missed)
+                }
+            )
             return try .events(request, body)
         }
     }

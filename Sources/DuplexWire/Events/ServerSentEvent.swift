@@ -3,12 +3,15 @@
 
 /// One event of an event stream, as a server sends it (WHATWG HTML section 9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The text; its line ends reach the client as line feeds. An event without any isn't seen by a page: it sets what its
-    /// other fields say.
+    /// The text; its line ends reach the client as line feeds.
+    ///
+    /// An event without any isn't seen by a page: it sets what its other fields say.
     public let data: String?
     /// The type that a page listens for; `message` where there is none.
     public let event: String?
-    /// What the client sends as `Last-Event-ID` when it connects again. An empty one has it send none.
+    /// What the client sends as `Last-Event-ID` when it connects again.
+    ///
+    /// An empty one has it send none.
     public let id: String?
     /// How long the client waits before it connects again, in whole milliseconds.
     public let retry: Duration?

@@ -32,7 +32,7 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
     private let mode: Mode
     private let countLimit: Int
     private let sizeLimit: Int
-    /// Those that wait, in their order; `nil` stands where one was replaced. What lies before ``first`` is gone.
+    /// Those that wait, in their order, from ``first`` on; `nil` stands where one is gone.
     private var entries: [Entry?] = []
     private var first = 0
     /// How many entries were ever removed from the front of the array.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("A feed's events on their way to a loop", .timeLimit(.minutes(1)))
+struct FeedLoopTests {
+    /// Publishes 20 events of 1 MB while the loop that sends them is busy: more than waits for a loop.
+    private static func burst(
+        keeping size: ByteCount,
+        _ body: (TestClient, TestEventStream) async throws -> Void
+    ) async throws {
+        let feed = EventFeed(size: size)
+        let megabyte = String(repeating: "x", count: 1_000_000)
+        var server = WebServer(port: 0)
+        server.events("/", of: feed, slow: .end(after: .mebibytes(64)))
+        server.get("/burst") { _ in
+            for number in 0..<20 { try feed.publish("\(number) \(megabyte)") }
+            return "done"
+        }
+        try await WebServer.testing(server) { client async throws in
+            client.capacity = .mebibytes(64)
+            let stream = try await client.events("/")
+            try feed.publish("before")
+            #expect(try await stream.nextData() == "before")
+            #expect(try await client.get("/burst").text == "done")
+            try await body(client, stream)
+        }
+    }
+
+    @Test("What a busy loop can't hold is taken from the feed")
+    func overrun() async throws {
+        try await Self.burst(keeping: .mebibytes(64)) { _, stream async throws in
+            for number in 0..<20 { #expect(try await stream.nextData()?.hasPrefix("\(number) ") == true) }
+        }
+    }
+
+    @Test("What the feed doesn't keep either ends the streams, and none has a gap")
+    func lost() async throws {
+        try await Self.burst(keeping: .mebibytes(3)) { client, stream async throws in
+            #expect(try await stream.nextData() == nil)
+            let again = try await client.events("/", lastEventID: await stream.lastEventID)
+            #expect(try await again.nextData()?.hasPrefix("19 ") == true)
+        }
+    }
+}
