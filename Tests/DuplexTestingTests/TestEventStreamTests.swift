@@ -42,9 +42,9 @@ struct TestEventStreamTests {
     @Test("A stream that is cut is no stream that has ended")
     func cut() async throws {
         var server = WebServer(port: 0)
-        server.events("/feed") { stream in try await stream.send("one") }
+        server.events("/feed") { stream in try await stream.send(String(repeating: "x", count: 2_000)) }
         try await WebServer.testing(server) { client async throws in
-            client.faults = .end(after: 300, in: .toClient)
+            client.faults = .end(after: 1_000, in: .toClient)
             let stream = try await client.events("/feed")
             await #expect(throws: (any Error).self) { while try await stream.next() != nil {} }
         }

@@ -9,7 +9,7 @@ public struct SlowReaderPolicy<Element>: Sendable {
         case wait
         case dropOldest
         case latest(@Sendable (Element) -> String?)
-        case end(after: Duration?)
+        case end(Duration?)
     }
 
     let kind: Kind
@@ -50,10 +50,10 @@ public struct SlowReaderPolicy<Element>: Sendable {
     ///
     /// - Parameters:
     ///   - size: how many bytes may wait. Default: 1 MiB.
-    ///   - time: how long the reader may be behind. Default: as long as the connection may be idle.
+    ///   - patience: how long the reader may be behind. Default: as long as the connection may be idle.
     /// - Returns: the policy.
-    public static func end(after size: ByteCount = .mebibytes(1), time: Duration? = nil) -> SlowReaderPolicy {
-        Self(kind: .end(after: time), count: .max, size: size)
+    public static func end(after size: ByteCount = .mebibytes(1), patience: Duration? = nil) -> SlowReaderPolicy {
+        Self(kind: .end(patience), count: .max, size: size)
     }
 
     /// Whether the sender waits.

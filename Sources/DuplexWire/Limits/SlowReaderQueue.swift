@@ -26,7 +26,7 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
     private enum Mode: Sendable {
         case wait
         case drop
-        case end(after: Duration?)
+        case end(Duration?)
     }
 
     private let mode: Mode
@@ -53,7 +53,7 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
         switch policy.kind {
         case .wait: mode = .wait
         case .dropOldest, .latest: mode = .drop
-        case .end(let time): mode = .end(after: time)
+        case .end(let patience): mode = .end(patience)
         }
         countLimit = policy.count
         sizeLimit = policy.size.bytes
@@ -64,8 +64,8 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
 
     /// When the reader is to be ended unless it has caught up before; `nil` when it isn't.
     public var deadline: Instant? {
-        guard case .end(let time?) = mode else { return nil }
-        return waitingSince?.advanced(by: time)
+        guard case .end(let patience?) = mode else { return nil }
+        return waitingSince?.advanced(by: patience)
     }
 
     /// Puts an element behind the others.

@@ -126,7 +126,7 @@ struct EventOutletTests {
 
     @Test("A client that is behind for too long is ended, and its handler cancelled")
     func endsByTime() async throws {
-        try await Self.serve(200, .end(time: .seconds(5))) { client, stream, report async throws in
+        try await Self.serve(200, .end(patience: .seconds(5))) { client, stream, report async throws in
             await report.wait()
             #expect(report.code == nil && report.dropped == 0)
             await client.clock.advance(by: .seconds(4))
@@ -139,7 +139,7 @@ struct EventOutletTests {
 
     @Test("A client that has caught up in time stays")
     func catchesUp() async throws {
-        try await Self.serve(200, .end(time: .seconds(5))) { client, stream, report async throws in
+        try await Self.serve(200, .end(patience: .seconds(5))) { client, stream, report async throws in
             await report.wait()
             await client.clock.advance(by: .seconds(4))
             #expect(try await Self.numbers(upTo: 199, of: stream) == Array(0..<200))

@@ -63,7 +63,7 @@ struct SlowReaderQueueTests {
 
     @Test("The reader ends once something has waited for too long; one that catches up begins anew")
     func endsByTime() {
-        var queue = SlowReaderQueue<Int>(SlowReaderPolicy<Int>.end(time: .seconds(5)))
+        var queue = SlowReaderQueue<Int>(SlowReaderPolicy<Int>.end(patience: .seconds(5)))
         #expect(queue.deadline == nil)
         _ = queue.append(1, size: 1, at: Self.begin)
         _ = queue.append(2, size: 1, at: Self.begin.advanced(by: .seconds(3)))
