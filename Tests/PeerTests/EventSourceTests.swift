@@ -66,7 +66,8 @@ extension PeerTests {
                 await reports.add(String(decoding: try await request.body.collect(), as: UTF8.self))
                 return ""
             }
-            server.events("/feed", of: feed, retry: .milliseconds(50)) { _ in try? ServerSentEvent("", event: "missed") }
+            server.events("/feed", of: feed, retry: .milliseconds(50)) { _ in try? ServerSentEvent("", event: "missed")
+            }
             server.events(
                 "/cut",
                 .before { $0.lastEventID == "19" ? .endOfEvents : nil },
@@ -95,7 +96,8 @@ extension PeerTests {
             let port = try await server.withRunning { address in address.port }
             server.address = .tcp(host: .loopback, port: port)
             let check = [
-                Peer.python, Peer.path("scripts/peers/events_check.py"), "http://localhost:\(port)/", "--deadline", "120",
+                Peer.python, Peer.path("scripts/peers/events_check.py"), "http://localhost:\(port)/", "--deadline",
+                "120",
             ]
             let browser = Mutex<Task<String, any Error>?>(nil)
             try await server.withRunning { _ in

@@ -175,5 +175,27 @@ import Testing
         let received = await commanded.close().received
         #expect(received == CloseFrame(code: CloseCode(rawValue: 4_002), reason: "from the server"))
     }
+
+    @Test("Events pass a reverse proxy as they are published", arguments: Program.allCases)
+    func events(program: Program) async throws {
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+        let feed = EventFeed()
+        var server = WebServer(port: 0)
+        server.events("/feed", of: feed)
+        try await server.withRunning { address in
+            try await Self.withProxy(program, identity, to: [(address, isSecured: false)]) { ways in
+                for way in ways {
+                    let url = "\(way.isSecured ? "https" : "http")://localhost:\(way.port)/feed"
+                    try await PeerProcess.withRunning(["/usr/bin/env", "curl", "-skN", url]) { curl, line in
+                        #expect(line == "id: \(feed.lastID)")
+                        for number in 0..<3 {
+                            try feed.publish("\(number)", id: "\(number)")
+                            try await curl.waitForLine(containing: "data: \(number)")
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 #endif
