@@ -10,14 +10,12 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-// Raw deflate, without a header or a checksum, is asked for by a negative window (zlib.h).
-
 static inline int cduplex_inflate_init(z_stream *stream, int window_bits) {
-    return inflateInit2(stream, -window_bits);
+    return inflateInit2(stream, window_bits);
 }
 
 static inline int cduplex_deflate_init(z_stream *stream, int level, int window_bits, int memory_level) {
-    return deflateInit2(stream, level, Z_DEFLATED, -window_bits, memory_level, Z_DEFAULT_STRATEGY);
+    return deflateInit2(stream, level, Z_DEFLATED, window_bits, memory_level, Z_DEFAULT_STRATEGY);
 }
 
 #endif

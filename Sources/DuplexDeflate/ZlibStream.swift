@@ -5,12 +5,41 @@ import CDuplexZlib
 
 // The one file of this module that says `unsafe`: zlib is called with memory that is lent for the length of a call.
 
-/// One of zlib's streams, raw deflate in one direction (RFC 1951), with its memory.
+/// One of zlib's streams in one direction, with its memory.
 @safe final class ZlibStream {
+    /// What stands around the deflated bytes.
+    enum Format: Hashable {
+        /// Nothing (RFC 1951).
+        case raw
+        /// A header of two bytes, and a checksum (RFC 1950).
+        case zlib
+        /// A header, a checksum and the length (RFC 1952).
+        case gzip
+
+        /// A window in this format, as zlib takes it (zlib.h, inflateInit2).
+        fileprivate func parameter(_ windowBits: Int) -> Int32 {
+            switch self {
+            case .raw: Int32(-windowBits)
+            case .zlib: Int32(windowBits)
+            case .gzip: Int32(windowBits + 16)
+            }
+        }
+    }
+
     /// What a stream does, and with how much memory.
-    enum Kind {
-        case deflating(level: Int, windowBits: Int, memoryLevel: Int)
-        case inflating(windowBits: Int)
+    enum Kind: Hashable {
+        case deflating(level: Int, windowBits: Int, memoryLevel: Int, format: Format = .raw)
+        case inflating(windowBits: Int, format: Format = .raw)
+    }
+
+    /// What a deflating stream does behind the input that it is given.
+    enum Flush {
+        /// Gives so much that the peer can inflate all of it.
+        case sync
+        /// Waits for more, and gives what it has enough of.
+        case none
+        /// Ends.
+        case finish
     }
 
     /// How a call ended.
@@ -27,20 +56,24 @@ import CDuplexZlib
 
     // zlib's state points back to this, so it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
+    /// What it was made as.
+    let kind: Kind
     private let isDeflating: Bool
 
     /// Makes a stream; `nil` without memory for it, or with numbers that zlib doesn't take.
     init?(_ kind: Kind) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
+        self.kind = kind
         let result: Int32
         switch kind {
-        case .deflating(let level, let windowBits, let memoryLevel):
+        case .deflating(let level, let windowBits, let memoryLevel, let format):
             isDeflating = true
-            result = unsafe cduplex_deflate_init(stream, Int32(level), Int32(windowBits), Int32(memoryLevel))
-        case .inflating(let windowBits):
+            let window = format.parameter(windowBits)
+            result = unsafe cduplex_deflate_init(stream, Int32(level), window, Int32(memoryLevel))
+        case .inflating(let windowBits, let format):
             isDeflating = false
-            result = unsafe cduplex_inflate_init(stream, Int32(windowBits))
+            result = unsafe cduplex_inflate_init(stream, format.parameter(windowBits))
         }
         if result != Z_OK { return nil }
     }
@@ -53,27 +86,29 @@ import CDuplexZlib
 
     /// Has zlib take input from `position` on, and appends what it gives.
     ///
-    /// A deflating stream flushes, so that whatever it took can be inflated by the peer; at least seven bytes of room
-    /// keep it from doing so again and again (zlib.h, deflate).
+    /// Where a deflating stream flushes, at least seven bytes of room keep it from doing so again and again (zlib.h,
+    /// deflate).
     ///
     /// - Parameters:
     ///   - input: the bytes to take.
     ///   - position: where to begin; moved behind what was taken.
     ///   - output: what zlib gives is appended to it.
     ///   - room: the most bytes to append.
+    ///   - flush: what a deflating stream does behind the input. Default: it flushes, so that the peer can inflate all.
     /// - Returns: how the call ended.
     func run(
         _ input: RawSpan,
         from position: inout Int,
         into output: inout [UInt8],
-        upTo room: Int
+        upTo room: Int,
+        flush: Flush = .sync
     ) -> Status {
         let room = UInt32(clamping: room)
         var status = Status.corrupt
         output.append(addingCapacity: Int(room)) { span in
             unsafe span.withUnsafeMutableBufferPointer { target, count in
                 // The span may have more room than was asked for; zlib is told of what was.
-                status = unsafe run(input, &position, target.baseAddress, room)
+                status = unsafe run(input, &position, target.baseAddress, room, flush)
                 count += unsafe Int(room - stream.pointee.avail_out)
                 unsafe stream.pointee.next_out = nil
             }
@@ -85,7 +120,8 @@ import CDuplexZlib
         _ input: RawSpan,
         _ position: inout Int,
         _ target: UnsafeMutablePointer<UInt8>?,
-        _ room: UInt32
+        _ room: UInt32,
+        _ flush: Flush
     ) -> Status {
         let rest = input.extracting(position..<input.byteCount)
         let result = unsafe rest.withUnsafeBytes { source in
@@ -94,7 +130,7 @@ import CDuplexZlib
             unsafe stream.pointee.avail_in = count
             unsafe stream.pointee.next_out = target
             unsafe stream.pointee.avail_out = room
-            let result = unsafe isDeflating ? deflate(stream, Z_SYNC_FLUSH) : inflate(stream, Z_SYNC_FLUSH)
+            let result = unsafe isDeflating ? deflate(stream, flush.parameter) : inflate(stream, Z_SYNC_FLUSH)
             position += unsafe Int(count - stream.pointee.avail_in)
             unsafe stream.pointee.next_in = nil
             return result
@@ -136,6 +172,16 @@ import CDuplexZlib
     func setWindow(_ bytes: [UInt8]) {
         _ = unsafe bytes.withUnsafeBufferPointer {
             unsafe inflateSetDictionary(stream, $0.baseAddress, UInt32(clamping: $0.count))
+        }
+    }
+}
+
+extension ZlibStream.Flush {
+    fileprivate var parameter: Int32 {
+        switch self {
+        case .sync: Z_SYNC_FLUSH
+        case .none: Z_NO_FLUSH
+        case .finish: Z_FINISH
         }
     }
 }

@@ -27,8 +27,9 @@ struct ImportTests {
             "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes", "FoundationEssentials", "Foundation",
         ],
         "DuplexServer": [
-            "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "Glibc", "Darwin", "Synchronization",
-            "HTTPTypes", "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "CoreMetrics", "Tracing",
+            "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "Glibc", "Darwin",
+            "Synchronization", "HTTPTypes", "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "CoreMetrics",
+            "Tracing",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

@@ -58,3 +58,13 @@ enum Samples {
         [], [0], Array("Hello".utf8), text, random, [UInt8](repeating: 0, count: 10_000), text + random + text,
     ]
 }
+
+/// A content in a coding, whole; nothing without memory for it.
+func coded(
+    _ content: [UInt8],
+    _ coding: ContentCoding = .gzip,
+    level: Int = 6,
+    pool: ContentPool = ContentPool()
+) -> [UInt8] {
+    pool.deflate(rawSpan(of: content), coding, level: level) ?? []
+}

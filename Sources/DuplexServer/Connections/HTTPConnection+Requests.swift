@@ -50,7 +50,29 @@ extension HTTPConnection {
             let problem = Problem(error.status, error.message)
             return answerAlone(head, endpoint.pattern, endpoint.settings, .none) { _ in throw problem }
         }
+        if head.hasContentCoding, head.framing != .none, endpoint.settings.inflatesBodies {
+            return answerCoded(head, endpoint, parameters)
+        }
         run(endpoint, Request(head: head, parameters: parameters, body: makeBody(head), client: client))
+    }
+
+    /// Answers a request whose body is in codings (RFC 9110 sections 8.4 and 15.5.16).
+    @inline(never)
+    private func answerCoded(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: PathParameters) {
+        let codings: [ContentCoding]
+        do throws(HTTPError) {
+            codings = try ContentCoding.applied(in: head.fields)
+        } catch {
+            let problem = Problem(error.status, error.message, fields: [.acceptEncoding: ContentCoding.accepted])
+            return refuse(head, problem, endpoint.settings)
+        }
+        var body = makeBody(head)
+        if !codings.isEmpty {
+            let limit = endpoint.settings.http.bodySize
+            exchange?.onLoop(services.loop, (codings, limit)) { $0.takeOff($1.0, upTo: $1.1) }
+            body = RequestBody(exchange: exchange, length: nil)
+        }
+        run(endpoint, Request(head: head, parameters: parameters, body: body, client: client))
     }
 
     @inline(__always)

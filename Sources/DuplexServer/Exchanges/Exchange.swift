@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DequeModule
+import DuplexDeflate
 import DuplexSockets
 import DuplexWire
 import HTTPTypes
@@ -49,6 +50,10 @@ actor Exchange {
     private var bodyEnd: BodyEnd?
     private var reader: Waiter<[UInt8]?>?
     private(set) var requestTrailers: HTTPFields = [:]
+    /// Takes the codings of the body off, where it has any.
+    private var inflater: ContentInflater?
+    /// How much has been inflated without a wait.
+    private var inflatedInTurn = 0
 
     private var writers: Deque<Waiter<Void>> = []
     private(set) var trailers: HTTPFields = [:]
@@ -64,6 +69,8 @@ actor Exchange {
 
     /// How much of a body waits for the app before reading from the client stops.
     private static let bodyBound = 64 * 1_024
+    /// How much is inflated before others on the loop have their turn.
+    private static let inflatedBound = 1_024 * 1_024
 
     init(loop: EventLoop, carrier: LoopBound<any ExchangeCarrier>) {
         self.loop = loop
@@ -119,8 +126,32 @@ actor Exchange {
 
     // MARK: The request's body, as the app sees it
 
+    /// Has the codings of the body taken off; before anything of it is asked for.
+    func takeOff(_ codings: [ContentCoding], upTo limit: ByteCount) {
+        inflater = ContentInflater(codings, upTo: limit, pool: loop.core.shared(ContentPool.init))
+    }
+
     /// The next piece, or nil at the end.
     func nextPiece() async throws -> [UInt8]? {
+        guard let inflater else { return try await nextPieceAsSent() }
+        while true {
+            if let piece = try inflater.next() {
+                inflatedInTurn += piece.count
+                if inflatedInTurn >= Self.inflatedBound {
+                    inflatedInTurn = 0
+                    await Task.yield()
+                }
+                return piece
+            }
+            guard let coded = try await nextPieceAsSent() else {
+                try inflater.finish()
+                return nil
+            }
+            inflater.take(coded)
+        }
+    }
+
+    private func nextPieceAsSent() async throws -> [UInt8]? {
         if let piece = pieces.popFirst() { return taken(piece) }
         switch bodyEnd {
         case .complete: return nil

@@ -10,13 +10,15 @@ public import HTTPTypes
 /// holds the client back. A client that waits for `100 Continue` gets it when the first piece is asked for (RFC 9110
 /// section 10.1.1). What the handler leaves is read past, up to 64 KiB, or the connection ends behind the response.
 ///
-/// The whole is bounded by `HTTPLimits.bodySize` of the route; 413 answers a request that says it is longer.
+/// The whole is bounded by `HTTPLimits.bodySize` of the route; 413 answers a request that says it is longer. The codings that it
+/// was sent in are taken off, gzip and deflate, and both lengths are bounded; see ``RouteOption/inflatesBodies(_:)``.
 public struct RequestBody: AsyncSequence, Sendable {
     /// Some bytes, at least one.
     public typealias Element = [UInt8]
 
     let exchange: Exchange?
-    /// The length that was announced; `nil` where it is known at the end only, and 0 where there is no body.
+    /// The length that was announced; `nil` where it is known at the end only, as of a body in a coding, and 0 where there is
+    /// no body.
     public let length: Int?
 
     static let none = RequestBody(exchange: nil, length: 0)

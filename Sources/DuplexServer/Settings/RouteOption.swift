@@ -24,6 +24,15 @@ public struct RouteOption: Sendable {
         RouteOption { $0.http.bodySize = size }
     }
 
+    /// Whether the codings of a request's body, gzip and deflate, are taken off before the handler reads it.
+    ///
+    /// Default: true. The body is bounded by ``bodySize(_:)`` as it comes and as it becomes; another coding, or more than two, is answered with
+    /// 415. Without it a handler gets the bytes as they come, and `Content-Encoding` says what they are: for one that keeps them or
+    /// passes them on.
+    public static func inflatesBodies(_ inflates: Bool) -> RouteOption {
+        RouteOption { $0.inflatesBodies = inflates }
+    }
+
     /// The least bytes of a request's body in a second, once `headTime` has passed; 408 answers a slower one.
     public static func bodyRate(_ rate: ByteCount) -> RouteOption {
         RouteOption { $0.http.bodyRate = rate }

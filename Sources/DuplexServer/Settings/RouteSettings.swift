@@ -10,6 +10,7 @@ import Tracing
 struct RouteSettings: Sendable {
     var messages = MessageLimits.internet
     var http = HTTPLimits.internet
+    var inflatesBodies = true
     var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
     var closeTimeout = Duration.seconds(10)
     var subprotocols: [String] = []

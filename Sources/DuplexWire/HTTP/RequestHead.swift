@@ -19,6 +19,7 @@ struct RequestSummary: Sendable {
     var keepsAlive = true
     var expectsContinue = false
     var hasUpgrade = false
+    var hasContentCoding = false
 }
 
 extension RequestHead {
@@ -39,6 +40,9 @@ extension RequestHead {
 
     /// Whether there is an Upgrade field, whatever it names.
     package var hasUpgrade: Bool { content.summary.hasUpgrade }
+
+    /// Whether there is a Content-Encoding field, whatever it names.
+    package var hasContentCoding: Bool { content.summary.hasContentCoding }
 
     /// The request target as it was sent.
     public var target: String { content.target }
@@ -111,7 +115,8 @@ extension RequestHead {
             framing: try BodyFraming(requestFields: fields, version: version),
             keepsAlive: fields.keepsAlive(version: version),
             expectsContinue: try Self.expectsContinue(fields, version),
-            hasUpgrade: fields.contains(.upgrade)
+            hasUpgrade: fields.contains(.upgrade),
+            hasContentCoding: fields.contains(.contentEncoding)
         )
         content = RequestHeadContent(
             summary,

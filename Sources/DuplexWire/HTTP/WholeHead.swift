@@ -20,6 +20,7 @@ struct WholeHead {
     private var closes = false
     private var expectsContinue = false
     private var hasUpgrade = false
+    private var hasContentCoding = false
     private var fieldCount = 0
 
     private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .head, .delete, .options]
@@ -36,6 +37,7 @@ struct WholeHead {
     private static let upgrade = KnownText("upgrade")
     private static let connection = KnownText("connection")
     private static let contentLength = KnownText("content-length")
+    private static let contentEncoding = KnownText("content-encoding")
     private static let transferEncoding = KnownText("transfer-encoding")
     private static let chunked = KnownText("chunked")
     private static let hundredContinue = KnownText("100-continue")
@@ -70,7 +72,8 @@ struct WholeHead {
             framing: framing,
             keepsAlive: !closes,
             expectsContinue: expectsContinue,
-            hasUpgrade: hasUpgrade
+            hasUpgrade: hasUpgrade,
+            hasContentCoding: hasContentCoding
         )
         let bytes = [UInt8](copying: input.extracting(start..<position))
         return RequestHead(content: RequestHeadContent(summary, bytes, places.moved(by: -start)))
@@ -175,6 +178,8 @@ struct WholeHead {
         case 14 where Self.contentLength.isAnyCaseAt(name.lowerBound, of: input):
             guard length == nil, let count = Self.decimal(input, value) else { return false }
             length = count
+        case 16 where Self.contentEncoding.isAnyCaseAt(name.lowerBound, of: input):
+            hasContentCoding = true
         case 17 where Self.transferEncoding.isAnyCaseAt(name.lowerBound, of: input):
             guard !isChunked, value.count == 7, Self.chunked.isAnyCaseAt(value.lowerBound, of: input) else {
                 return false

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import Testing
+
+@testable import DuplexDeflate
+
+@Suite("Putting contents into codings")
+struct ContentDeflaterTests {
+    private static func inflated(_ bytes: [UInt8], _ coding: ContentCoding, isWhole: Bool = true) throws -> [UInt8] {
+        let inflater = ContentInflater([coding], upTo: .unlimited, pool: ContentPool())
+        inflater.take(bytes)
+        var output: [UInt8] = []
+        while let piece = try inflater.next() { output += piece }
+        if isWhole { try inflater.finish() }
+        return output
+    }
+
+    @Test("Contents come back as they were", arguments: ContentCoding.allCases, Samples.all)
+    func roundTrip(coding: ContentCoding, content: [UInt8]) throws {
+        let pool = ContentPool()
+        for isWhole in [true, false] {
+            let deflater = try #require(ContentDeflater(coding, level: 6, isWhole: isWhole, pool: pool))
+            var coded: [UInt8] = []
+            deflater.deflate(rawSpan(of: content), flushes: false, into: &coded)
+            deflater.deflate(rawSpan(of: content), flushes: true, into: &coded)
+            deflater.finish(into: &coded)
+            #expect(try Self.inflated(coded, coding) == content + content)
+        }
+    }
+
+    @Test("What is flushed can be inflated before there is more; what isn't may wait")
+    func flushes() throws {
+        let deflater = try #require(ContentDeflater(.gzip, level: 6, isWhole: false, pool: ContentPool()))
+        var coded: [UInt8] = []
+        deflater.deflate(rawSpan(of: Array("one".utf8)), flushes: false, into: &coded)
+        #expect(try Self.inflated(coded, .gzip, isWhole: false).isEmpty)
+        deflater.deflate(rawSpan(of: Array("two".utf8)), flushes: true, into: &coded)
+        #expect(try Self.inflated(coded, .gzip, isWhole: false) == Array("onetwo".utf8))
+    }
+
+    @Test("gzip is gzip, and deflate has zlib's wrapping; levels that there aren't become the nearest")
+    func formats() {
+        #expect(coded(Samples.text, level: 99).prefix(3) == [0x1F, 0x8B, 8])
+        #expect(coded(Samples.text, .deflate, level: -1).first == 0x78)
+        #expect(coded(Samples.text, level: 9).count < Samples.text.count / 4)
+    }
+}
