@@ -37,16 +37,23 @@ extension HTTPConnection {
     /// What a response goes through before it is sent.
     @inline(__always)
     func finish(_ response: inout Response, at endpoint: Endpoint, _ request: Request) {
+        if endpoint.isAnswerFollowed { return follow(&response, at: endpoint, request) }
+        meetConditions(&response, at: endpoint, request)
+    }
+
+    @inline(__always)
+    private func meetConditions(_ response: inout Response, at endpoint: Endpoint, _ request: Request) {
         // Only a response that has a field of its own can name a validator.
         if !response.otherFields.isEmpty {
             response = response.meetingConditions(of: request, endpoint.settings.response)
         }
-        if endpoint.isAnswerFollowed { follow(&response, at: endpoint, request) }
     }
 
     @inline(never)
     private func follow(_ response: inout Response, at endpoint: Endpoint, _ request: Request) {
-        endpoint.settings.finishing?.run(request, &response)
+        let original = response
+        meetConditions(&response, at: endpoint, request)
+        endpoint.settings.finishing?.run(request, &response, inPlaceOf: original)
         present?.record?.answered(response)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexDeflate
 import DuplexSockets
 import DuplexWire
 import HTTPTypes
@@ -26,10 +27,37 @@ extension HTTPConnection {
         case .bytes(let bytes): respond(response, bytes.span.raw)
         case .text(let text): respond(response, text.utf8.span.raw)
         case .pushed(let begin): push(response, begin)
+        case .coded(let coded): return respondAtOnce(response, coded)
         case .file, .writer: return false
         }
         return true
     }
+
+    /// Sends a response whose body is coded at once.
+    @inline(never)
+    private func respondAtOnce(_ response: Response, _ coded: CodedBody) -> Bool {
+        guard coded.isAtHand else { return false }
+        let bytes: [UInt8]?
+        switch coded.body.content {
+        case .bytes(let plain): bytes = self.coded(plain.span.raw, coded)
+        case .text(let plain): bytes = self.coded(plain.utf8.span.raw, coded)
+        case .file, .writer, .pushed, .coded: return false
+        }
+        guard let bytes else {
+            give(up: Self.noMemory)
+            return true
+        }
+        if let record = present?.record, session.sendsBody { record.sent(bytes.count) }
+        respond(response, bytes.span.raw)
+        return true
+    }
+
+    private func coded(_ plain: RawSpan, _ body: CodedBody) -> [UInt8]? {
+        services.core.shared(ContentPool.init).deflate(plain, body.coding, level: body.level)
+    }
+
+    /// Nothing of the response has gone, and nothing can.
+    static var noMemory: HTTPError { HTTPError(.wrongLength, "there is no memory to compress it") }
 
     private func respond(_ response: Response, _ body: RawSpan) {
         if body.byteCount >= Self.directSize { return respondInPlace(response, body) }

@@ -37,6 +37,7 @@ extension HandlerRunner {
         case .bytes, .text, .pushed: break
         case .file(let file): await send(file, of: response, request)
         case .writer(let length, let write): await send(write, length, of: response)
+        case .coded(let coded): await send(coded, of: response, request)
         }
         connection.goOn()
     }
@@ -72,6 +73,55 @@ extension HandlerRunner {
             connection.failBody(of: exchange, error)
         }
     }
+
+    /// Sends a body that is put into a coding on its way.
+    private func send(_ coded: CodedBody, of response: Response, _ request: Request) async {
+        let file: LoopBound<FileRange>?
+        do {
+            file = if case .file(let file) = coded.body.content { try bound(file) } else { nil }
+        } catch {
+            return connection.fileFailed(error, request)
+        }
+        guard let exchange = connection.beginBody(response, nil) else { return }
+        do {
+            await exchange.setTrailers(response.trailers)
+            if connection.session.sendsBody {
+                try await exchange.beginCoding(coded)
+                switch coded.body.content {
+                case .bytes(let bytes): try await send(bytes, to: exchange)
+                case .text(let text): try await send(Array(text.utf8), to: exchange)
+                case .writer(_, let write): try await write(ResponseWriter(exchange: exchange))
+                case .file, .pushed, .coded: break
+                }
+                if let file { try await send(file, to: exchange) }
+                try await exchange.endCoding()
+            }
+            connection.finishBody(of: exchange, trailers: await exchange.trailers)
+        } catch {
+            connection.failBody(of: exchange, error)
+        }
+    }
+
+    private func bound(_ file: ResponseFile) throws(SocketError) -> LoopBound<FileRange> {
+        LoopBound(try file.range(), on: loop.thread)
+    }
+
+    private func send(_ bytes: [UInt8], to exchange: Exchange) async throws {
+        for start in stride(from: 0, to: bytes.count, by: Self.codedPiece) {
+            let piece = bytes[start..<min(start + Self.codedPiece, bytes.count)]
+            try await exchange.write(Array(piece), flushes: false)
+        }
+    }
+
+    /// The system can't move what is coded on the way: it is read here.
+    private func send(_ file: LoopBound<FileRange>, to exchange: Exchange) async throws {
+        while file.value.remaining > 0 {
+            try await exchange.write(try file.value.read(limit: Self.codedPiece), flushes: false)
+        }
+    }
+
+    /// How much of a body is coded at once.
+    private static var codedPiece: Int { 64 * 1_024 }
 
     /// Sends a part of a file; returns when the system has taken it.
     private func transmit(_ range: sending FileRange) async throws {

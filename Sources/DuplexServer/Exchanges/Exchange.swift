@@ -58,6 +58,8 @@ actor Exchange {
     private var writers: Deque<Waiter<Void>> = []
     private(set) var trailers: HTTPFields = [:]
     private var follower: (any ExchangeFollower)?
+    /// The coding that the response is put into, where it is.
+    private var coding: OutgoingCoding?
     /// Why the app can't go on; nil while it can.
     private var failure: (any Error)?
     private var nextID: UInt64 = 0
@@ -206,9 +208,35 @@ actor Exchange {
         trailers = fields
     }
 
+    /// Has the pieces that follow put into a coding.
+    ///
+    /// - Throws: `HTTPError` without memory for it.
+    func beginCoding(_ body: CodedBody) throws {
+        coding = OutgoingCoding(body, pool: loop.core.shared(ContentPool.init))
+        if coding == nil { throw HTTPError(.wrongLength, "there is no memory to compress the body") }
+    }
+
+    /// Sends what is left of the coding, behind the last piece.
+    func endCoding() async throws {
+        guard let coding else { return }
+        self.coding = nil
+        try await write(try coding.end())
+    }
+
     /// Sends a piece of the response, and waits while the client is behind.
-    func write(_ piece: [UInt8]) async throws {
+    ///
+    /// - Parameters:
+    ///   - piece: the bytes.
+    ///   - flushes: whether all of it goes out now, where it is put into a coding.
+    /// - Throws: `CancellationError` when the client has gone, `HTTPError` beyond the length that was said.
+    func write(_ piece: [UInt8], flushes: Bool = true) async throws {
         if let failure { throw failure }
+        guard let coding else { return try await writeAsIs(piece) }
+        try await writeAsIs(try coding.coded(piece, flushes: flushes))
+        if coding.hasHadTurn { await Task.yield() }
+    }
+
+    private func writeAsIs(_ piece: [UInt8]) async throws {
         let goesOut = try carrier.value.writePiece(piece)
         if let failure { throw failure }
         if !goesOut {

@@ -12,6 +12,8 @@ public struct ResponseBody: Sendable {
         case writer(length: Int?, @Sendable (ResponseWriter) async throws -> Void)
         /// What is pushed without a task; called on the loop once the head has been written.
         case pushed(@Sendable (Exchange) -> Void)
+        /// Any of the others, put into a coding when it is sent.
+        case coded(CodedBody)
     }
 
     let content: Content
@@ -78,7 +80,7 @@ public struct ResponseBody: Sendable {
         switch content {
         case .bytes(let bytes): bytes
         case .text(let text): Array(text.utf8)
-        case .file, .writer, .pushed: nil
+        case .file, .writer, .pushed, .coded: nil
         }
     }
 
@@ -86,7 +88,8 @@ public struct ResponseBody: Sendable {
     var isAtHand: Bool {
         switch content {
         case .bytes, .text: true
-        case .file, .writer: false
+        case .coded(let coded): coded.isAtHand
+        case .file, .writer, .pushed: false
         }
     }
 
@@ -97,7 +100,7 @@ public struct ResponseBody: Sendable {
         case .text(let text): text.utf8.count
         case .file(let file): file.count
         case .writer(let length, _): length
-        case .pushed: nil
+        case .pushed, .coded: nil
         }
     }
 }

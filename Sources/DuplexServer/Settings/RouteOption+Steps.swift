@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+public import DuplexWire
+
 // Middleware: what requests go through on their way to a handler, and responses on their way back.
 
 extension RouteOption {
@@ -95,6 +97,27 @@ extension RouteOption {
         RouteOption { settings in
             for option in options { option.apply(&settings) }
         }
+    }
+
+    /// Compresses responses for clients that take it: gzip, or deflate where a client wants only that (RFC 9110 section 12.5.3).
+    ///
+    /// ```swift
+    /// server.use(.compressResponses())
+    /// server.get("/account", .compressResponses(.disabled)) { … }
+    /// ```
+    ///
+    /// Text and what is like it, from 1 KiB on, behind all other steps. What a ``ResponseWriter`` writes can be read by the client
+    /// as soon as it has come, and holds 104 KiB meanwhile. A file is compressed anew each time. Left as they are: parts of
+    /// contents, streams of events, what has a `Content-Encoding` or is `no-transform`. `Vary` names `Accept-Encoding`, and a strong
+    /// `ETag` becomes a weak one, with which GET and HEAD are answered with 304 as before.
+    ///
+    /// Hazard: where a page holds a secret, and text that a stranger may choose, its compressed length tells of the secret to
+    /// whoever sees lengths on the network (BREACH).
+    ///
+    /// - Parameter compression: which responses, and how hard. Default: from 1 KiB on, at level 6.
+    /// - Returns: the option.
+    public static func compressResponses(_ compression: ResponseCompression = .standard) -> RouteOption {
+        RouteOption { $0.finishing = ($0.finishing ?? ResponseSteps()).compressing(compression) }
     }
 
     /// Makes the responses of problems: nothing matches, a rule is broken, a handler has failed.

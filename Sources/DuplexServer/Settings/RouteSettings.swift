@@ -48,7 +48,7 @@ struct RouteSettings: Sendable {
 
     /// Adds something that responses go through.
     mutating func addFinishing(_ step: @escaping @Sendable (Request, inout Response) -> Void) {
-        finishing = (finishing ?? ResponseSteps([])).adding(step)
+        finishing = (finishing ?? ResponseSteps()).adding(step)
     }
 
     func with(_ options: [RouteOption]) -> RouteSettings {

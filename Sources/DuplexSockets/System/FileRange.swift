@@ -118,7 +118,7 @@ package final class FileRange {
     /// Reads up to `limit` bytes, for where ``send(to:limit:)`` can't be used.
     ///
     /// - Throws: as ``send(to:limit:)``.
-    func read(limit: Int) throws(SocketError) -> [UInt8] {
+    package func read(limit: Int) throws(SocketError) -> [UInt8] {
         let wanted = Int(min(remaining, UInt64(limit)))
         var bytes = [UInt8](repeating: 0, count: wanted)
         var (count, code) = (0, Int32(0))
