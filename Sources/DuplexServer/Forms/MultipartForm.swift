@@ -110,15 +110,14 @@ public struct MultipartPart: AsyncSequence {
         return bytes
     }
 
-    /// The whole content of the part as text in UTF-8.
+    /// The whole content of the part as text, by the charset of its media type; UTF-8 where none is named.
     ///
     /// - Parameter limit: the most bytes that are taken. Default: 1 MiB.
     /// - Returns: the text.
-    /// - Throws: `HTTPError` with 400 for what isn't UTF-8; else as ``collect(upTo:)``.
+    /// - Throws: `HTTPError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no text in it;
+    ///   else as ``collect(upTo:)``.
     public func text(upTo limit: ByteCount = .mebibytes(1)) async throws -> String {
-        guard let text = String(validating: try await collect(upTo: limit), as: UTF8.self) else {
-            throw HTTPError(.malformedBody, "a part of the form isn't text in UTF-8")
-        }
-        return text
+        let charset = try Charset(of: mediaType)
+        return try charset.decode(try await collect(upTo: limit))
     }
 }
