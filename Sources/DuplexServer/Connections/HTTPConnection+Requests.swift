@@ -131,8 +131,17 @@ extension HTTPConnection {
         default:
             present?.record?.error = error
             services.logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])
+            if let error = error as? SocketError, error.isOutOfSpace { return Self.outOfSpace }
             return Problem(.internalServerError, "The server failed to answer this request.")
         }
+    }
+
+    /// RFC 4918 section 11.5.
+    private static var outOfSpace: Problem {
+        Problem(
+            HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"),
+            "The server has no room for this."
+        )
     }
 
     /// RFC 9110 section 15.5.20.

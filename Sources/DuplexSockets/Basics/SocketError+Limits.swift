@@ -8,6 +8,9 @@ import Darwin
 #endif
 
 extension SocketError {
+    /// Whether a disk, or somebody's share of it, is full.
+    package var isOutOfSpace: Bool { errno == ENOSPC || errno == EDQUOT }
+
     /// An error of the system; where a limit is behind it, the message names the limit.
     static func system(_ message: String, errno code: Int32) -> SocketError {
         let limit = limit(behind: code)
