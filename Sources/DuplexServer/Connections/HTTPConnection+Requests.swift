@@ -84,6 +84,10 @@ extension HTTPConnection {
         case .task(let handler):
             if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
             start(.request(endpoint, request, handler))
+        case .linked(let handler):
+            request[ExchangeLink.self] = exchange ?? makeExchange()
+            present = Present(endpoint: endpoint)
+            start(.request(endpoint, request, handler))
         }
     }
 

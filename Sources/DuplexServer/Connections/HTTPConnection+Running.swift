@@ -117,6 +117,14 @@ extension HTTPConnection {
         respond(response, to: request)
     }
 
+    /// Sends an interim response.
+    func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPError) {
+        guard stage == .serving else { return }
+        var bytes = services.takeScratch()
+        defer { write(&bytes) }
+        try session.writeInterim(status, fields, into: &bytes)
+    }
+
     /// Sends a piece that the app has written.
     ///
     /// - Returns: whether it goes out.

@@ -15,6 +15,8 @@ protocol ExchangeCarrier: AnyObject {
     func wantBody()
     /// The app has taken what there was of the body, or has enough for now.
     func setReadingBody(_ isReading: Bool)
+    /// Sends an interim response; throws once the final one has begun.
+    func writeInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws(HTTPError)
     /// Sends a piece of the response's body.
     ///
     /// - Returns: whether it goes out: an empty one doesn't.
@@ -203,6 +205,12 @@ actor Exchange {
     }
 
     // MARK: The response
+
+    /// Sends an interim response.
+    func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws {
+        if let failure { throw failure }
+        try carrier.value.writeInterim(status, fields)
+    }
 
     func setTrailers(_ fields: HTTPFields) {
         trailers = fields

@@ -12,6 +12,7 @@ extension HTTPField.Name {
 
     static let xRequestID = Self(known: "X-Request-ID")
     static let xForwardedProto = Self(known: "X-Forwarded-Proto")
+    static let link = Self(known: "Link")
     static let secFetchSite = Self(known: "Sec-Fetch-Site")
     static let referrerPolicy = Self(known: "Referrer-Policy")
     static let lastEventID = Self(known: "Last-Event-ID")

@@ -65,7 +65,8 @@ final class Endpoint: Sendable {
         self.parameters = parameters
         self.settings = settings
         let tracing = settings.tracer.map(RequestTracing.init)
-        let handler = handler.behind(settings.steps)
+        let stepped = handler.behind(settings.steps)
+        let handler = settings.sendsEarlyHints ? stepped.linked : stepped
         self.handler = tracing == nil ? handler : handler.inSpan
         observers = (tracing.map { [$0] } ?? []) + settings.observers
         isFollowed = !observers.isEmpty || settings.timeLimit != nil

@@ -7,6 +7,13 @@ enum RouteHandler: Sendable {
     case immediate(@Sendable (Request) throws -> Response)
     /// In a task.
     case task(@Sendable (Request) async throws -> Response)
+    /// In a task, and what is sent before the response is noted with the request.
+    case linked(@Sendable (Request) async throws -> Response)
+
+    /// The same handler, with what is sent before the response, if it may wait.
+    var linked: RouteHandler {
+        if case .task(let handler) = self { .linked(handler) } else { self }
+    }
 
     /// The handler with the steps in front of it, the first one outermost; it waits only if one of them does, or it did.
     func behind(_ steps: [RouteStep]) -> RouteHandler {
@@ -17,7 +24,7 @@ enum RouteHandler: Sendable {
         switch (step, self) {
         case (.before(let step), .immediate(let handler)):
             .immediate { request in try step(request) ?? handler(request) }
-        case (.before(let step), .task(let handler)):
+        case (.before(let step), .task(let handler)), (.before(let step), .linked(let handler)):
             .task { request in
                 if let response = try step(request) { return response }
                 return try await handler(request)
@@ -35,7 +42,7 @@ enum RouteHandler: Sendable {
     func callAsFunction(_ request: Request) async throws -> Response {
         switch self {
         case .immediate(let handler): try handler(request)
-        case .task(let handler): try await handler(request)
+        case .task(let handler), .linked(let handler): try await handler(request)
         }
     }
 }

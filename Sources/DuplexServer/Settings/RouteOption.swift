@@ -33,6 +33,9 @@ public struct RouteOption: Sendable {
         RouteOption { $0.inflatesBodies = inflates }
     }
 
+    /// Has handlers that wait send early hints, by ``Request/sendEarlyHints(_:fields:)`` (RFC 8297).
+    public static let earlyHints = RouteOption { $0.sendsEarlyHints = true }
+
     /// The least bytes of a request's body in a second, once `headTime` has passed; 408 answers a slower one.
     public static func bodyRate(_ rate: ByteCount) -> RouteOption {
         RouteOption { $0.http.bodyRate = rate }

@@ -11,6 +11,7 @@ struct RouteSettings: Sendable {
     var messages = MessageLimits.internet
     var http = HTTPLimits.internet
     var inflatesBodies = true
+    var sendsEarlyHints = false
     var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
     var closeTimeout = Duration.seconds(10)
     var subprotocols: [String] = []
