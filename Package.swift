@@ -26,6 +26,7 @@ let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-met
 let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 let package = Package(
@@ -38,6 +39,7 @@ let package = Package(
         .library(name: "DuplexWebSockets", targets: ["DuplexWebSockets"]),
         .library(name: "DuplexJSON", targets: ["DuplexJSON"]),
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
+        .library(name: "DuplexMustache", targets: ["DuplexMustache"]),
         .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
         .executable(name: "duplex", targets: ["DuplexCommand"]),
     ],
@@ -49,6 +51,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
@@ -99,9 +102,14 @@ let package = Package(
         .target(
             name: "DuplexServer",
             dependencies: [
-                "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexWebSockets", httpTypes, logging, deque, lifecycle,
-                signals, metrics, tracing,
+                "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", httpTypes, logging,
+                deque, lifecycle, signals, metrics, tracing,
             ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "DuplexMustache",
+            dependencies: ["DuplexWire", "DuplexServer", httpTypes, mustache],
             swiftSettings: strict
         ),
         .target(
@@ -162,10 +170,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "DuplexMustacheTests",
+            dependencies: ["DuplexMustache", "DuplexTesting", "DuplexWire", "DuplexServer", httpTypes],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "DuplexServerTests",
             dependencies: [
                 "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets", "DuplexWire",
-                "DuplexWebSockets", "DuplexServer", httpTypes, logging, lifecycle, metrics, metricsTestKit, tracing,
+                "DuplexDeflate", "DuplexWebSockets", "DuplexServer", httpTypes, logging, lifecycle, metrics, metricsTestKit, tracing,
                 inMemoryTracing,
             ],
             swiftSettings: strict

@@ -31,6 +31,7 @@ struct ImportTests {
             "Synchronization", "HTTPTypes", "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "CoreMetrics",
             "Tracing",
         ],
+        "DuplexMustache": ["DuplexWire", "DuplexServer", "Foundation", "HTTPTypes", "Mustache", "Synchronization"],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",
             "HTTPTypes",
