@@ -35,6 +35,8 @@ final class OutgoingCoding {
 
     /// How much is deflated before others have their turn.
     private static let turn = 256 * 1_024
+    /// How many bytes could be deflated in the time that a flush takes.
+    private static let flushCost = 1_024
 
     /// Begins a body; nil without memory for it.
     init?(_ body: CodedBody, pool: ContentPool) {
@@ -64,7 +66,7 @@ final class OutgoingCoding {
             }
             self.left = left - piece.count
         }
-        inTurn += piece.count
+        inTurn += piece.count + Self.flushCost
         var output: [UInt8] = []
         deflater.deflate(piece.span.raw, flushes: flushes, into: &output)
         return output

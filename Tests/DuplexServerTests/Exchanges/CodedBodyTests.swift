@@ -35,6 +35,13 @@ struct CodedBodyTests {
             return coding.hasHadTurn
         }
         #expect(turns == [false, false, false, true, false, false, false, true])
+        // Short pieces take longer than their length says.
+        let rows = try Self.outgoing(nil)
+        let rowsInTurn = try (1...1_000).first { _ in
+            _ = try rows.coded([1, 2, 3], flushes: true)
+            return rows.hasHadTurn
+        }
+        #expect((rowsInTurn ?? .max) < 300)
     }
 
     @Test("What is coded has no length before it is sent, and no bytes at hand")
