@@ -38,9 +38,9 @@ final class HTTPConnection {
     private var timer: (id: TimerID, deadline: Instant)?
     private(set) var hasInputEnded = false
     /// Whether the app has enough of the body for now.
-    private var isBodyHeld = false
+    var isBodyHeld = false
     /// Since when the client has taken nothing of what waits for it, and how much that was.
-    private var stall: (since: Instant, queued: Int)?
+    private(set) var stall: (since: Instant, queued: Int)?
     private var lingerEnds: Instant?
 
     enum Stage {
@@ -220,7 +220,7 @@ final class HTTPConnection {
         return session
     }
 
-    private func armTimer() { armTimer(session.standing.deadline) }
+    func armTimer() { armTimer(session.standing.deadline) }
 
     /// Has the timer fire no later than what is waited for must come; one that fires early looks again.
     private func armTimer(_ session: Instant?) {
@@ -358,46 +358,5 @@ extension HTTPConnection: TimerTarget {
         if stall != nil { return judgeStall() }
         if let event = session.timeOut(now: now), case .violation(let error) = event { violated(error) }
         settle()
-    }
-}
-
-extension HTTPConnection: ExchangeCarrier {
-    func wantBody() {
-        var bytes = services.takeScratch()
-        session.wantBody(into: &bytes)
-        write(&bytes)
-    }
-
-    func setReadingBody(_ isReading: Bool) {
-        guard stage == .serving, isBodyHeld == isReading else { return }
-        isBodyHeld = !isReading
-        if isReading {
-            if stall == nil { session.resumeBody(now: now) }
-            takePending()
-        } else {
-            session.pauseBody(now: now)
-        }
-        settle()
-    }
-
-    func finishResponse() {
-        guard let exchange else { return }
-        finishBody(of: exchange, trailers: HTTPFields())
-        goOn()
-    }
-
-    func abandonResponse(_ error: any Error) {
-        noteFault(.silent, "\(error)")
-        channel.reset()
-        end()
-    }
-
-    var isBehind: Bool {
-        guard stage == .serving else { return false }
-        // Why is told at the end of the turn, which a writer who doesn't wait would never let come.
-        if !channel.canWrite { return true }
-        holdBackIfBehind()
-        if stall != nil { armTimer() }
-        return stall != nil
     }
 }

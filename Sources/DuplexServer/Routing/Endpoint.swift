@@ -66,8 +66,8 @@ final class Endpoint: Sendable {
         self.settings = settings
         let tracing = settings.tracer.map(RequestTracing.init)
         let stepped = handler.behind(settings.steps)
-        let handler = settings.sendsEarlyHints ? stepped.linked : stepped
-        self.handler = tracing == nil ? handler : handler.inSpan
+        let spanned = tracing == nil ? stepped : stepped.inSpan
+        self.handler = settings.sendsEarlyHints ? spanned.linked : spanned
         observers = (tracing.map { [$0] } ?? []) + settings.observers
         isFollowed = !observers.isEmpty || settings.timeLimit != nil
         isAnswerFollowed = isFollowed || settings.finishing != nil

@@ -6,7 +6,7 @@ import Tracing
 // Handlers within the spans of their requests.
 
 extension RouteHandler {
-    /// The same in the context of the request's span, the steps in front of it included.
+    /// The same in the context of the request's span, the steps in front of it included; to be linked behind this.
     var inSpan: RouteHandler {
         switch self {
         case .immediate(let handler):
@@ -15,7 +15,7 @@ extension RouteHandler {
                 let response = try InstrumentationContext.withValue(context) { try handler(request) }
                 return response.written(in: context)
             }
-        case .task(let handler):
+        case .task(let handler), .linked(let handler):
             .task { request in
                 guard let context = request[RequestSpan.self]?.context else { return try await handler(request) }
                 let response = try await InstrumentationContext.withValue(context) { try await handler(request) }

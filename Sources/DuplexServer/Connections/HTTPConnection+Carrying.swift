@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+// What an exchange asks of its connection.
+
+extension HTTPConnection: ExchangeCarrier {
+    func wantBody() {
+        var bytes = services.takeScratch()
+        session.wantBody(into: &bytes)
+        write(&bytes)
+    }
+
+    func setReadingBody(_ isReading: Bool) {
+        guard stage == .serving, isBodyHeld == isReading else { return }
+        isBodyHeld = !isReading
+        if isReading {
+            if stall == nil { session.resumeBody(now: now) }
+            takePending()
+        } else {
+            session.pauseBody(now: now)
+        }
+        settle()
+    }
+
+    func finishResponse() {
+        guard let exchange else { return }
+        finishBody(of: exchange, trailers: HTTPFields())
+        goOn()
+    }
+
+    func abandonResponse(_ error: any Error) {
+        noteFault(.silent, "\(error)")
+        channel.reset()
+        end()
+    }
+
+    var isBehind: Bool {
+        guard stage == .serving else { return false }
+        // Why is told at the end of the turn, which a writer who doesn't wait would never let come.
+        if !channel.canWrite { return true }
+        holdBackIfBehind()
+        if stall != nil { armTimer() }
+        return stall != nil
+    }
+}
