@@ -178,7 +178,8 @@ let package = Package(
             name: "DuplexServerTests",
             dependencies: [
                 "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets", "DuplexWire",
-                "DuplexDeflate", "DuplexWebSockets", "DuplexServer", httpTypes, logging, lifecycle, metrics, metricsTestKit, tracing,
+                "DuplexDeflate", "DuplexWebSockets", "DuplexServer", httpTypes, logging, lifecycle, metrics,
+                metricsTestKit, tracing,
                 inMemoryTracing,
             ],
             swiftSettings: strict
