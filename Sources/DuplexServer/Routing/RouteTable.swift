@@ -108,7 +108,8 @@ final class RouteTable: Sendable {
         for paths in hosts.filter({ $0.pattern.matches(host) }).map(\.paths) + [paths] {
             switch paths.find(head) {
             case .respond(let endpoint, let parameters): return .respond(endpoint, parameters: parameters)
-            case .upgrade(let endpoint, let parameters): return .upgrade(endpoint, parameters: parameters)
+            case .upgrade(let endpoint, let parameters) where Self.knownMethods.contains(head.method):
+                return .upgrade(endpoint, parameters: parameters)
             case let other: if case .nothing = second { second = other }
             }
         }

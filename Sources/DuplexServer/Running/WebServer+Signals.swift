@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A signal that ends a server in order; see ``WebServer/run(until:onListening:)``.
+/// A signal that ends a server in order; see ``WebServer/run(until:onListening:onHangUp:)``.
 public struct ShutdownSignal: Sendable, Hashable {
     let signal: UnixSignal
 
