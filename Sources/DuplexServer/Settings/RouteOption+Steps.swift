@@ -93,7 +93,10 @@ extension RouteOption {
     ///     static let house = RouteOption.all(.requestID(), .securityHeaders())
     /// }
     /// ```
-    public static func all(_ options: RouteOption...) -> RouteOption {
+    public static func all(_ options: RouteOption...) -> RouteOption { all(options) }
+
+    /// Several options as one, in their order.
+    public static func all(_ options: [RouteOption]) -> RouteOption {
         RouteOption { settings in
             for option in options { option.apply(&settings) }
         }
