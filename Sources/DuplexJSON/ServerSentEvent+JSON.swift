@@ -41,7 +41,7 @@ extension EventStream {
     ///   - value: the value.
     ///   - event: the type that a page listens for. Default: `message`.
     ///   - id: what the client names when it comes back. Default: none.
-    /// - Throws: `EncodingError`; else as ``DuplexServer/EventStream/send(_:)``.
+    /// - Throws: `EncodingError`; else as `send(_:)`.
     public func send(json value: some Encodable, event: String? = nil, id: String? = nil) async throws {
         try await send(ServerSentEvent(json: value, event: event, id: id))
     }
@@ -55,7 +55,7 @@ extension EventFeed {
     ///   - event: the type that a page listens for. Default: `message`.
     ///   - id: unique among those of the feed. Default: one is made.
     /// - Returns: the id.
-    /// - Throws: `EncodingError`; else as ``DuplexServer/EventFeed/publish(_:)``.
+    /// - Throws: `EncodingError`; else as `publish(_:)`.
     @discardableResult
     public func publish(json value: some Encodable, event: String? = nil, id: String? = nil) throws -> String {
         try publish(ServerSentEvent(json: value, event: event, id: id))

@@ -28,7 +28,9 @@ struct ServerJSONTests {
             let user = try await client.get("/users/7")
             #expect(user.text == #"{"id":7}"# && user.fields[.contentType] == "application/json")
             let type: HTTPFields = [.contentType: "application/json"]
-            #expect(try await client.post("/users", fields: type, body: #"{"id":1}"#.utf8).text == #"[{"id":1},{"id":2}]"#)
+            #expect(
+                try await client.post("/users", fields: type, body: #"{"id":1}"#.utf8).text == #"[{"id":1},{"id":2}]"#
+            )
             let text = try await client.get("/text")
             #expect(text.text == "text" && text.fields[.contentType] == "text/plain; charset=utf-8")
             #expect(try await client.get("/status").status == .noContent)
