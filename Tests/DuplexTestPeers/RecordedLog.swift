@@ -22,9 +22,9 @@ package final class RecordedLog: Sendable {
 
     package var logger: Logger { Logger(label: "tests") { _ in Handler(log: self, logLevel: self.level) } }
 
-    /// Waits for a line with that message.
-    package func entry(of message: String) async throws -> Entry {
-        try await stored.wait { entries in entries.first { $0.message == message } }
+    /// Waits for a line with that message, perhaps for the second or a later one.
+    package func entry(of message: String, times: Int = 1) async throws -> Entry {
+        try await stored.wait { entries in entries.filter { $0.message == message }.dropFirst(times - 1).first }
     }
 
     private struct Handler: LogHandler {

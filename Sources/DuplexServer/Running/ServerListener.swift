@@ -24,7 +24,12 @@ final class ServerListener: Sendable {
         var serving: ServingLoops?
         /// What binds it again.
         var restart: Task<Void, Never>?
+        /// The socket that was lost last.
+        var lost: ObjectIdentifier?
         var isClosed = false
+
+        /// Whether that is the present one, and nobody has closed the listener.
+        var isLost: Bool { !isClosed && lost == ObjectIdentifier(socket) }
     }
 
     /// Binds the address; connections wait in the backlog.
@@ -78,8 +83,8 @@ final class ServerListener: Sendable {
 
     private func start(_ socket: SocketListener, _ serving: ServingLoops) async throws {
         let entrance = Entrance(socket.localAddress, hosts: hosts)
-        try await socket.start { [weak self] in
-            self?.noteLoss()
+        try await socket.start { [weak self, id = ObjectIdentifier(socket)] in
+            self?.noteLoss(of: id)
         } _: { loop, channel, address in
             serving.accept(channel, from: address, by: entrance, on: loop)
         }
@@ -120,26 +125,40 @@ final class ServerListener: Sendable {
         try await start(next, serving)
     }
 
-    /// The system has taken the socket away, as one does to apps that it suspends.
-    private func noteLoss() {
+    /// The system has taken a socket away, as one does to apps that it suspends; told by each loop.
+    private func noteLoss(of socket: ObjectIdentifier) {
         state.withLock { state in
-            guard !state.isClosed, state.restart == nil else { return }
+            state.lost = socket
+            guard state.isLost, state.restart == nil else { return }
             state.restart = Task { [weak self] in await self?.regain() }
         }
     }
 
     private func regain() async {
         logger.warning("a listener was lost", metadata: ["address": "\(address)"])
-        while !Task.isCancelled {
+        while goesOn {
             do {
                 try await restart()
                 logger.notice("a listener is back", metadata: ["address": "\(address)"])
-                break
             } catch {
+                // One that is bound, and accepts nothing, is as good as lost.
+                let mayComeBack = state.withLock { state in
+                    state.lost = ObjectIdentifier(state.socket)
+                    return settings.address.again(at: 0) != nil
+                }
                 logger.error("a listener isn't back", metadata: ["address": "\(address)", "error": "\(error)"])
+                if !mayComeBack { return }
                 try? await Task.sleep(for: Self.pause)
             }
         }
-        state.withLock { $0.restart = nil }
+    }
+
+    /// Whether there is a socket to be had again; the next loss starts anew otherwise.
+    private var goesOn: Bool {
+        state.withLock { state in
+            let goesOn = state.isLost && !Task.isCancelled
+            if !goesOn { state.restart = nil }
+            return goesOn
+        }
     }
 }

@@ -40,10 +40,14 @@ import Darwin
         let address = running.addresses[0]
         let peer = try await RawPeer.connect(to: address)
         #expect(try await peer.response(to: Self.request).text == "ok")
-        #expect(takeAway(address) > 0)
-        let line = try await log.entry(of: "a listener is back")
-        #expect(line.metadata["address"] == "\(address)")
+        for times in 1...2 {
+            #expect(takeAway(address) > 0)
+            let line = try await log.entry(of: "a listener is back", times: times)
+            #expect(line.metadata["address"] == "\(address)")
+        }
         #expect(running.addresses == [address])
+        // Once for each loss, though each loop has told of it.
+        #expect(log.entries.filter { $0.message == "a listener was lost" }.count == 2)
         let other = try await RawPeer.connect(to: address)
         #expect(try await other.response(to: Self.request).text == "ok")
         #expect(try await peer.response(to: Self.request).text == "ok")
@@ -72,7 +76,8 @@ import Darwin
 
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #expect(listen(descriptor, 8) == 0)
-        var inherited = server(RecordedLog())
+        let log = RecordedLog()
+        var inherited = server(log)
         inherited.address = .descriptor(descriptor)
         let other = try await inherited.start()
         await #expect {
@@ -80,6 +85,10 @@ import Darwin
         } throws: {
             ($0 as? SocketError)?.code == .cannotBind
         }
+        // Nor when it is lost, which is told once.
+        #expect(takeAway(other.addresses[0]) > 0)
+        _ = try await log.entry(of: "a listener isn't back")
         await other.stop()
+        #expect(log.entries.filter { $0.message == "a listener isn't back" }.count == 1)
     }
 }
