@@ -13,7 +13,7 @@ extension HTTPConnection {
     @inline(never)
     func follow(_ request: Request, at endpoint: Endpoint) {
         let record = makeRecord(request, at: endpoint.pattern, endpoint.observers)
-        if case .task = endpoint.handler, let limit = endpoint.settings.timeLimit { record.limit(to: limit, self) }
+        if endpoint.handler.mayWait, let limit = endpoint.settings.timeLimit { record.limit(to: limit, self) }
         present = Present(endpoint: endpoint, record: record)
     }
 

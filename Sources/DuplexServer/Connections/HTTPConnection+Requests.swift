@@ -86,7 +86,7 @@ extension HTTPConnection {
             start(.request(endpoint, request, handler))
         case .linked(let handler):
             request[ExchangeLink.self] = exchange ?? makeExchange()
-            present = Present(endpoint: endpoint)
+            if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
             start(.request(endpoint, request, handler))
         }
     }

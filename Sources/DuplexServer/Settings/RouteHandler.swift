@@ -10,6 +10,11 @@ enum RouteHandler: Sendable {
     /// In a task, and what is sent before the response is noted with the request.
     case linked(@Sendable (Request) async throws -> Response)
 
+    /// Whether it runs in a task.
+    var mayWait: Bool {
+        if case .immediate = self { false } else { true }
+    }
+
     /// The same handler, with what is sent before the response, if it may wait.
     var linked: RouteHandler {
         if case .task(let handler) = self { .linked(handler) } else { self }

@@ -76,6 +76,34 @@ struct EarlyHintsTests {
         }
     }
 
+    @Test("Who looks on at such a route learns of each request, and its handler's time is limited")
+    func followed() async throws {
+        let log = OutcomeLog()
+        let (never, continuation) = AsyncStream<Never>.makeStream()
+        var server = WebServer(port: 0)
+        server.use(log.option)
+        server.get("/", .earlyHints) { request async throws in
+            try await request.sendEarlyHints(Self.link)
+            return "done"
+        }
+        server.get("/slow", .earlyHints, .timeLimit(.seconds(5))) { request async throws in
+            try await request.sendEarlyHints(Self.link)
+            for await _ in never {}
+            return "late"
+        }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/").text == "done")
+            #expect(try await log.next().summary == "/ 200 0 4")
+            let connection = await client.connect()
+            try await connection.send(.get, "/slow")
+            await client.clock.advance(by: .milliseconds(5_100))
+            #expect(try await connection.response().status == .serviceUnavailable)
+            #expect(try await log.next().summary.hasPrefix("/slow 503 "))
+        }
+        continuation.finish()
+        #expect(await log.rest() == 0)
+    }
+
     @Test("A request that was answered gets none, whatever is asked for by then")
     func behind() async throws {
         let (requests, keep) = AsyncStream<Request>.makeStream()
