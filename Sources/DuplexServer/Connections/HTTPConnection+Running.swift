@@ -42,8 +42,11 @@ extension HTTPConnection {
 
     /// Has a response go through its steps, sends it, unless its body is still to be made, and goes on.
     ///
-    /// - Returns: whether it is sent.
+    /// One that comes too late, for a client that has gone or was answered otherwise, is dropped.
+    ///
+    /// - Returns: whether it is sent, or dropped.
     func conclude(_ response: inout Response, at endpoint: Endpoint, _ request: Request) -> Bool {
+        guard stage == .serving else { return true }
         finish(&response, at: endpoint, request)
         guard respondAtOnce(response) else { return false }
         goOn()

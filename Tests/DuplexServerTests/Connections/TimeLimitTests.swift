@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
+import Synchronization
 import Testing
 
 @Suite("How long a handler may take")
@@ -81,6 +82,28 @@ struct TimeLimitTests {
             #expect(outcome.status == .serviceUnavailable && outcome.route == "/" && !outcome.isCut)
             #expect(outcome.duration >= .seconds(5) && outcome.duration < .milliseconds(5_200))
         }
+    }
+
+    @Test("What it answers too late goes through no steps: those have seen the answer in its place")
+    func lateSteps() async throws {
+        let gate = Gate()
+        let seen = Mutex<[Int]>([])
+        var server = WebServer(port: 0)
+        server.use(.after { _, response in seen.withLock { $0.append(response.status.code) } })
+        server.get("/", .timeLimit(.seconds(5))) { _ async in
+            _ = try? await gate.wait()
+            return "late"
+        }
+        try await WebServer.testing(server) { client async throws in
+            let connection = await client.connect()
+            try await connection.send(.get, "/")
+            #expect(await gate.event() == "began")
+            await client.clock.advance(by: .milliseconds(5_100))
+            #expect(try await connection.response().status == .serviceUnavailable)
+            #expect(await gate.event() == "cancelled")
+            #expect(try await client.get("/nothing").status == .notFound)
+        }
+        #expect(seen.withLock { $0 } == [503, 404])
     }
 
     @Test("One that answers in time isn't disturbed, nor is the next request of the connection")
