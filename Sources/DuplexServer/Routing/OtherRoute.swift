@@ -34,9 +34,20 @@ struct OtherRoute: Sendable {
     /// - Returns: whether it does.
     func picks(_ head: RequestHead, _ name: Substring) -> Bool {
         if let host, !host.matches(name) { return false }
-        let path = head.path
-        guard prefix.isEmpty || path == prefix || path.hasPrefix(prefix + "/") else { return false }
-        return pick?(head) ?? true
+        return isAbove(head.path) && (pick?(head) ?? true)
+    }
+
+    /// Whether a path begins with the prefix, as paths of routes are found: segment by segment, percent-decoded.
+    ///
+    /// Else one more way to write a path would lead past the steps of its group.
+    private func isAbove(_ path: String) -> Bool {
+        if prefix.isEmpty { return true }
+        let wanted = prefix.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = path.split(separator: "/", maxSplits: wanted.count, omittingEmptySubsequences: false)
+        guard segments.count >= wanted.count else { return false }
+        return zip(wanted, segments).allSatisfy { wanted, segment in
+            wanted.hasPrefix(":") ? !segment.isEmpty : PercentDecoding.decode(segment) == String(wanted)
+        }
     }
 
     /// Those for longer paths first, then those for one host, and otherwise as the app has them.

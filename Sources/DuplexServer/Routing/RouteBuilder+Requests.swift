@@ -102,7 +102,7 @@ extension RouteBuilder {
     /// ```
     ///
     /// Asked in the order that they were added in, those of groups with longer paths first; in a group only of requests below its
-    /// path, as it was sent.
+    /// path.
     ///
     /// - Parameters:
     ///   - name: what logs and metrics call it.

@@ -57,6 +57,26 @@ import Testing
         }
     }
 
+    @Test(
+        "However the path of a group is written, its own fallback answers, behind its steps",
+        arguments: ["/admin/x", "/%61dmin/x", "/adm%69n", "/users/7/x", "/%75sers/%37"]
+    )
+    func encoded(path: String) async throws {
+        var server = WebServer(port: 0)
+        server.fallback { _ in "anybody's" }
+        for prefix in ["/admin", "/users/:id"] {
+            server.group(prefix, .basicAuth(realm: "a", accounts: ["mia": "secret"])) { group in
+                group.fallback { _ in "a secret" }
+            }
+        }
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get(path).status == .unauthorized)
+            for other in ["/admi", "/admin%2Fx", "/users", "/users//x", "//admin"] {
+                #expect(try await client.get(other).text == "anybody's")
+            }
+        }
+    }
+
     @Test("A path that answers other methods is 405 nevertheless, OPTIONS answers by itself, an unknown method is 501")
     func rules() async throws {
         var server = WebServer(port: 0)
