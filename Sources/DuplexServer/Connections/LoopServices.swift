@@ -27,7 +27,8 @@ final class LoopServices {
     let ends: EndSummary
     let logger: Logger
     let tracer: (any Tracer)?
-    var table: RouteTable
+    /// Other routes may be for other hosts.
+    var table: RouteTable { didSet { allowed = nil } }
     /// The requests that have come since the start.
     var requests: UInt64 = 0
     /// Whether the server has begun to end.
@@ -59,11 +60,11 @@ final class LoopServices {
 
     var now: Instant { core.now }
 
-    /// Whether a request is for a host that the server answers for, where it came by.
+    /// Whether a request is for a host that the server answers for, where it came by, or that a route is for.
     func allowsHost(of head: RequestHead, _ hosts: borrowing AllowedHosts) -> Bool {
         if !hosts.isRestricted { return true }
         if let allowed, head.hasHost(of: allowed) { return true }
-        guard hosts.contain(head.host) else { return false }
+        guard hosts.contain(head.host) || table.hasRoutes(forHost: head.host) else { return false }
         allowed = head.bare
         return true
     }

@@ -16,10 +16,9 @@ struct AllowedHosts: Sendable {
     ///
     /// - Parameters:
     ///   - names: the hosts that the app names, without ports; `nil` for the default.
-    ///   - others: hosts that are allowed beside those, by whatever rule.
     ///   - isLocal: whether the server can only be reached from this machine, by TCP.
-    init(_ names: [String]?, alsoFor others: [String] = [], isLocal: Bool) {
-        patterns = ((names ?? []) + others).compactMap { HostPattern($0) }
+    init(_ names: [String]?, isLocal: Bool) {
+        patterns = (names ?? []).compactMap { HostPattern($0) }
         isRestricted = names.map { !$0.contains("*") } ?? isLocal
     }
 

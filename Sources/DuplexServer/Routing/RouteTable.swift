@@ -27,6 +27,8 @@ final class RouteTable: Sendable {
     /// Those of one host or several, in the order that they are asked in.
     private let hosts: [(pattern: HostPattern, paths: RoutePaths)]
     private let hasHosts: Bool
+    /// All hosts that routes are for.
+    private let patterns: Set<HostPattern>
     private let others: [OtherRoute]
     /// The routes as people call them.
     private let names: [ObjectIdentifier: String]
@@ -44,11 +46,13 @@ final class RouteTable: Sendable {
     init(_ routes: [RouteDefinition], settings: RouteSettings) throws(RouteError) {
         var draft = RouteDraft()
         var others: [OtherRoute] = []
+        var patterns: Set<HostPattern> = []
         var observers = settings.observers
         for route in routes {
             let settings = settings.with(route.options)
             observers += settings.observers
             let host = try RouteDraft.host(of: route)
+            if let host { patterns.insert(host) }
             switch route.action {
             case .request(let method, let handler):
                 draft.add(
@@ -83,6 +87,7 @@ final class RouteTable: Sendable {
         paths = try draft.paths(for: nil)
         hosts = try draft.hosts()
         hasHosts = !hosts.isEmpty
+        self.patterns = patterns
         self.others = OtherRoute.ordered(others)
         names = draft.names
         self.settings = settings
@@ -93,6 +98,15 @@ final class RouteTable: Sendable {
     func name(of route: ObjectIdentifier) -> String? { names[route] }
 
     // MARK: Requests
+
+    /// Whether there are routes for that host by name.
+    ///
+    /// - Parameter host: as of `RequestHead.host`.
+    /// - Returns: whether there are.
+    func hasRoutes(forHost host: String) -> Bool {
+        let name = AllowedHosts.name(of: host)
+        return patterns.contains { $0.matches(name) }
+    }
 
     func decide(_ head: RequestHead) -> Decision {
         if !hasHosts, let endpoint = paths.plainEndpoint(for: head) {

@@ -123,7 +123,7 @@ public final class RunningServer: Sendable {
             defer { state.observers = table.observers }
             return state.observers
         }
-        for observer in earlier { await observer.finish() }
+        await Self.finish(earlier)
     }
 
     /// Binds all addresses once more, at the same ports; connections that there are go on.
@@ -150,13 +150,20 @@ public final class RunningServer: Sendable {
         for listener in listeners { await listener.close() }
         serving.beginToEnd(within: limit)
         await serving.end(leavingHandlers: server.leavesHandlersBehind)
-        for observer in state.withLock({ $0.observers }) { await observer.finish() }
+        await Self.finish(state.withLock { $0.observers })
         let waiters = state.withLock { state in
             state.hasStopped = true
             defer { state.waiters = [:] }
             return state.waiters
         }
         for waiter in waiters.values { waiter.finish() }
+    }
+
+    /// Has those who look on write what they still have: all at once, as each of them, and of the routes, may take its time.
+    private static func finish(_ observers: [any RequestObserver]) async {
+        await withDiscardingTaskGroup { group in
+            for observer in observers { group.addTask { await observer.finish() } }
+        }
     }
 
     /// Waits until the server has ended, by ``stop(within:)``, or the task is cancelled, which ends nothing.

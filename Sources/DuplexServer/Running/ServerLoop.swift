@@ -49,6 +49,8 @@ final class ServerLoop: ConnectionOwner {
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
         var webSockets: [ObjectIdentifier: Served] = [:]
         var openWebSockets = 0
+        /// The requests of a part that has ended.
+        var requests: UInt64 = 0
         /// What is still to be closed.
         var leaving: [Leaving] = []
         /// Handlers that are to be started.
@@ -291,6 +293,7 @@ final class ServerLoop: ConnectionOwner {
         loop.core.forgetSteps(self)
         letGo()
         state.value.owner = nil
+        state.value.requests = state.value.services?.requests ?? 0
         state.value.services = nil
     }
 

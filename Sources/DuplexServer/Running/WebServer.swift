@@ -234,9 +234,9 @@ public struct WebServer: Sendable {
         ).with(options)
     }
 
-    /// The hosts that are answered for by a listener: those that routes are for belong to them.
+    /// The hosts that are answered for by a listener, beside those that routes are for.
     func hosts(at address: ListenAddress) -> AllowedHosts {
-        AllowedHosts(allowedHosts, alsoFor: routes.compactMap(\.host), isLocal: address.isLoopback)
+        AllowedHosts(allowedHosts, isLocal: address.isLoopback)
     }
 
     /// What connections are served with.

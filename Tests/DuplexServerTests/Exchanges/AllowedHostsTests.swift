@@ -32,7 +32,6 @@ import Testing
             #expect(!hosts.contain("other.app"))
             #expect(AllowedHosts(["*"], isLocal: isLocal).contain("other.app"))
             #expect(AllowedHosts(["*.app"], isLocal: isLocal).contain("other.app"))
-            #expect(AllowedHosts(["a"], alsoFor: ["other.app"], isLocal: isLocal).contain("other.app"))
         }
     }
 
