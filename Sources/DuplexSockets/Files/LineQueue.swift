@@ -125,7 +125,7 @@ package final class LineQueue: Sendable {
     /// Waits as ``flush()`` does, at most for so long.
     package func flush(within limit: Duration) async {
         let deadline = Task { [self] in
-            try? await Task.sleep(for: limit)
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
             for flusher in state.withLock({ $0.abandoned() }) { flusher.resume() }
         }
         await flush()

@@ -103,6 +103,26 @@ struct LineQueueTests {
         #expect(queue.counts.written == 1)
     }
 
+    @Test("A flush with a limit that has come back in time ends nobody else's")
+    func limitedFlushInTime() async {
+        let mayWrite = DispatchSemaphore(value: 0)
+        let queue = LineQueue(name: "tests", lineLimit: 10) { _ in
+            mayWrite.wait()
+            return true
+        }
+        for round in 1...50 {
+            // Its time is over at once, and not up.
+            await queue.flush(within: .seconds(3_600))
+            queue.append([0x61])
+            async let flushed: Void = queue.flush()
+            // Those who were cancelled have had their turn.
+            for _ in 0..<10 { await Task.yield() }
+            mayWrite.signal()
+            await flushed
+            #expect(queue.counts.written == round)
+        }
+    }
+
     @Test("A caller may write what waits by itself, to come behind it")
     func writingOut() {
         let paper = Paper()
