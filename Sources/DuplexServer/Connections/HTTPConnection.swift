@@ -94,6 +94,8 @@ final class HTTPConnection {
 
     /// The server ends and waits no longer.
     func abort() {
+        // The channel may be a WebSocket's by now.
+        guard stage != .over else { return }
         channel.reset()
         end()
     }

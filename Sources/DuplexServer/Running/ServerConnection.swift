@@ -27,6 +27,7 @@ public struct ServerConnection: Sendable {
 
     /// Ends it in order: behind the response to the present request, or by a closing handshake with 1001.
     ///
+    /// A stream of events comes to its end.
     /// Returns at once. Does nothing to a connection that has ended.
     public func close() { end(true) }
 

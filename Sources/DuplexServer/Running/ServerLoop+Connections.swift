@@ -12,7 +12,7 @@ extension ServerLoop {
         return ServerCounts(
             connections: state.connections.count,
             webSockets: state.openWebSockets,
-            requests: state.services?.requests ?? 0
+            requests: state.services?.requests ?? state.requests
         )
     }
 
@@ -30,7 +30,11 @@ extension ServerLoop {
             route: connection.present?.route,
             age: connection.accepted.duration(to: now)
         ) { [loop] isInOrder in
-            loop.execute { _ in isInOrder ? bound.value.stop() : bound.value.abort() }
+            loop.execute { _ in
+                guard isInOrder else { return bound.value.abort() }
+                bound.value.stop()
+                bound.value.endPushing()
+            }
         }
     }
 

@@ -58,4 +58,53 @@ import Testing
         // What has ended is left alone.
         for connection in connections { connection.close() }
     }
+
+    @Test("One that has become a WebSocket since isn't taken away from it")
+    func upgraded() async throws {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.get("/") { _ in "ok" }
+        server.webSocket("/echo") { socket in
+            for try await message in socket.messages { try await socket.send(message) }
+        }
+        let running = try await server.start()
+        let peer = try await RawPeer.connect(to: running.addresses[0])
+        #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").text == "ok")
+        let before = try #require(await running.connections.first)
+        try await peer.send(RawPeer.upgradeRequest("/echo"))
+        #expect(try await peer.readHead().hasPrefix("HTTP/1.1 101 "))
+        before.abort()
+        // Behind what the loop was asked for.
+        #expect(await running.counts.webSockets == 1)
+        try await peer.send(.text("still here"))
+        #expect(try await peer.readFrame().text == "still here")
+        await peer.close()
+        await running.stop()
+    }
+
+    @Test("A stream of events ends in order, by a feed and by a handler", .timeLimit(.minutes(1)))
+    func events() async throws {
+        let feed = EventFeed()
+        let (started, tell) = AsyncStream<Void>.makeStream()
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.events("/feed", of: feed, replay: 1)
+        server.events("/handler") { stream in
+            try await stream.send("one")
+            tell.yield()
+            let (never, continuation) = AsyncStream<Never>.makeStream()
+            defer { continuation.finish() }
+            for await _ in never {}
+        }
+        try feed.publish("one")
+        let running = try await server.start()
+        for path in ["/feed", "/handler"] {
+            let peer = try await RawPeer.connect(to: running.addresses[0])
+            try await peer.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = try await peer.readHead()
+            if path == "/handler" { for await _ in started { break } }
+            for connection in await running.connections { connection.close() }
+            let rest = try await peer.readToEnd()
+            #expect(rest.suffix(5).elementsEqual("0\r\n\r\n".utf8))
+        }
+        await running.stop()
+    }
 }
