@@ -64,7 +64,7 @@ extension HTTPConnection {
             codings = try ContentCoding.applied(in: head.fields)
         } catch {
             let problem = Problem(error.status, error.message, fields: [.acceptEncoding: ContentCoding.accepted])
-            return refuse(head, problem, endpoint.settings)
+            return answerAlone(head, endpoint.pattern, endpoint.settings, makeBody(head)) { _ in throw problem }
         }
         var body = makeBody(head)
         if !codings.isEmpty {

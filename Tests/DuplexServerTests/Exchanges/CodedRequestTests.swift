@@ -61,9 +61,11 @@ struct CodedRequestTests {
 
     @Test("An unknown coding is answered with 415, and with those that are taken")
     func unknown() async throws {
-        try await testing { client async throws in
+        let log = OutcomeLog()
+        try await testing(log.option) { client async throws in
             for path in ["/text", "/left"] {
                 let response = try await client.post(path, fields: [.contentEncoding: "br"], body: [1, 2, 3])
+                #expect(try await log.next().outcome.route == path)
                 #expect(response.status == .unsupportedMediaType)
                 #expect(response.fields[.acceptEncoding] == "gzip, deflate")
                 #expect(response.text.contains("br"))
