@@ -118,11 +118,13 @@ public final class RunningServer: Sendable {
         var next = server
         next.routes = group.definitions
         let table = try next.table()
-        await serving.replace(table)
         let earlier = state.withLock { state in
+            // In here, so that of several at a time the same one is the last on all loops.
+            serving.beginToReplace(table)
             defer { state.observers = table.observers }
             return state.observers
         }
+        await serving.haveTurned()
         await Self.finish(earlier)
     }
 

@@ -27,7 +27,7 @@ extension ServerLoop {
         return ServerConnection(
             kind: .http,
             remoteAddress: connection.client.remoteAddress,
-            route: connection.present?.route,
+            route: route(of: connection),
             age: connection.accepted.duration(to: now)
         ) { [loop] isInOrder in
             loop.execute { _ in
@@ -36,6 +36,13 @@ extension ServerLoop {
                 bound.value.endPushing()
             }
         }
+    }
+
+    private func route(of connection: HTTPConnection) -> String? {
+        if let present = connection.present { return present.route }
+        // A response that is pushed has no task, and nothing else is noted of it.
+        guard connection.isPushing, let route = connection.lastRoute else { return nil }
+        return connection.services.table.name(of: route)
     }
 
     private func tell(_ socket: WebSocket, _ served: Served, _ now: Instant) -> ServerConnection {

@@ -12,14 +12,15 @@ extension ServerLoop {
     /// Begins to end everything: idle connections at once, requests once they are answered, WebSockets by a closing
     /// handshake, in the batches of ``WebServer/drain``.
     ///
-    /// - Parameter limit: how long all of it may take; as the server's settings say where it is nil. A second call with a limit
-    ///   makes haste.
+    /// - Parameter limit: how long all of it may take; as the server's settings say where it is nil. A second call with a shorter
+    ///   one makes haste.
     func beginToEnd(within limit: Duration?) {
         loop.execute { [self] _ in
             let state = state.value
             if state.phase.isStopping { return hasten(limit) }
             state.services?.isStopping = true
             state.owner = self
+            state.deadline = loop.core.now.advanced(by: limit ?? server.drain.spread + server.closeTimeout)
             state.leaving = state.webSockets.values.compactMap(\.socket).map { .webSocket($0) }
             state.leaving += state.connections.values.filter(\.isPushing).map { .response($0) }
             let plan = plan(state.leaving.count, limit)
@@ -39,6 +40,9 @@ extension ServerLoop {
 
     private func hasten(_ limit: Duration?) {
         guard let limit, !state.value.hasEnded else { return }
+        let deadline = loop.core.now.advanced(by: limit)
+        if let earlier = state.value.deadline, earlier <= deadline { return }
+        state.value.deadline = deadline
         if let timer = state.value.timer { loop.core.cancel(timer) }
         state.value.timer = nil
         perform(state.value.phase.hasten(plan(state.value.leaving.count, limit)))

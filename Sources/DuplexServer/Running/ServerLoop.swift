@@ -60,6 +60,8 @@ final class ServerLoop: ConnectionOwner {
         /// Whether the handlers that run are to be cancelled.
         var mustCancel = false
         var timer: TimerID?
+        /// When what is left is cut at the latest.
+        var deadline: Instant?
         /// Whether closing handshakes have no longer than the limit of the end.
         var cutsWebSockets = false
         /// Whether all connections are closed and all handlers have returned.

@@ -47,9 +47,14 @@ package final class ServingLoops: Sendable {
         byLoop[ObjectIdentifier(loop)]?.accept(channel, address, entrance)
     }
 
-    /// Has other routes answer from now on; returns once they do on every loop.
-    func replace(_ table: RouteTable) async {
-        for loop in loops { await loop.loop.make { _ in loop.replace(table) } }
+    /// Has other routes answer soon, on every loop.
+    func beginToReplace(_ table: RouteTable) {
+        for loop in loops { loop.loop.execute { _ in loop.replace(table) } }
+    }
+
+    /// Waits until all loops have done what they were asked to before.
+    func haveTurned() async {
+        for loop in loops { await loop.loop.make { _ in } }
     }
 
     // MARK: What is seen of it

@@ -134,6 +134,29 @@ import Testing
         await running.stop()
     }
 
+    @Test("Of routes that are replaced at the same time the same ones answer on all loops")
+    func replacingAtOnce() async throws {
+        let running = try await Self.server().start()
+        for _ in 0..<20 {
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for number in 0..<8 {
+                    tasks.addTask {
+                        try await running.replaceRoutes { routes in routes.get("/") { _ in "\(number)" } }
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+            var texts: Set<String> = []
+            for _ in 0..<8 {
+                let peer = try await RawPeer.connect(to: running.addresses[0])
+                texts.insert(try await peer.response(to: Self.request).text)
+                await peer.close()
+            }
+            #expect(texts.count == 1)
+        }
+        await running.stop()
+    }
+
     @Test("A server on loopback answers for the hosts of the routes that there are now")
     func replacingHosts() async throws {
         func request(_ host: String) -> String { "GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n" }

@@ -101,7 +101,10 @@ import Testing
             try await peer.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
             _ = try await peer.readHead()
             if path == "/handler" { for await _ in started { break } }
-            for connection in await running.connections { connection.close() }
+            for connection in await running.connections {
+                #expect(connection.route == "GET \(path)")
+                connection.close()
+            }
             let rest = try await peer.readToEnd()
             #expect(rest.suffix(5).elementsEqual("0\r\n\r\n".utf8))
         }

@@ -40,6 +40,36 @@ struct ServingLoopsTests {
         }
     }
 
+    @Test("The end makes haste with a shorter limit, and doesn't with a longer one", arguments: [true, false])
+    func haste(isShorterFirst: Bool) async throws {
+        try await TestLoop.run { loop in
+            let (gates, gate) = AsyncStream<Never>.makeStream()
+            // Waiting for it can't be cancelled.
+            let opened = Task { for await _ in gates {} }
+            var server = WebServer(port: 0)
+            server.logger = RecordedLog().logger
+            server.get("/slow") { _ async in
+                await opened.value
+                return "late"
+            }
+            let serving = try ServingLoops(server, on: loop.group)
+            let link = MemoryLink()
+            await loop.loop.make { core in
+                serving.accept(link.channel(.far, on: loop.loop, core), from: nil, on: loop.loop)
+            }
+            let peer = RawPeer(await link.socket(.near, on: loop.loop), masks: true)
+            try await peer.send("GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await loop.settle()
+            for limit in isShorterFirst ? [1, 3_600] : [3_600, 1] { serving.beginToEnd(within: .seconds(limit)) }
+            await loop.advance(by: .milliseconds(900))
+            #expect(await serving.hasConnections)
+            await loop.advance(by: .milliseconds(200))
+            #expect(await !serving.hasConnections)
+            gate.finish()
+            await serving.end(leavingHandlers: false)
+        }
+    }
+
     @Test("Routes that contradict each other are an error before anything runs")
     func routes() async throws {
         try await TestLoop.run { loop in
