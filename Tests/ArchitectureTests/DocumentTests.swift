@@ -9,8 +9,11 @@ import Testing
 struct DocumentTests {
     /// What shows programs.
     private static let guides =
-        ["README.md", "docs/WebServer.md"]
-        + ["CocoaAsyncSocket", "SocketRocket", "XPWebSocket", "Starscream", "URLSessionWebSocketTask"]
+        ["README.md", "docs/WebServer.md", "docs/SecuringAServer.md", "docs/TestingAServer.md"]
+        + [
+            "CocoaAsyncSocket", "CocoaHTTPServer", "GCDWebServer", "SocketRocket", "XPWebSocket", "Starscream",
+            "URLSessionWebSocketTask",
+        ]
         .map { "docs/From\($0).md" }
     private static let documents = guides + ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 
@@ -119,9 +122,12 @@ struct DocumentTests {
         #expect(paths.filter { !Repository.exists(String($0)) } == [])
     }
 
-    @Test("Every test that ARCHITECTURE.md names is there")
-    func namedTestsExist() throws {
-        let quoted = Markdown.quoted(try Repository.text(of: "ARCHITECTURE.md"))
+    @Test(
+        "Every test that a document names is there",
+        arguments: ["ARCHITECTURE.md", "docs/FromGCDWebServer.md", "docs/FromCocoaHTTPServer.md"]
+    )
+    func namedTestsExist(document: String) throws {
+        let quoted = Markdown.quoted(try Repository.text(of: document))
         let named = quoted.filter { $0.hasSuffix("Tests") && $0.allSatisfy(\.isLetter) && !$0.hasPrefix("Duplex") }
         let suites = Set(
             Repository.tests.compactMap { $0.path.split(separator: "/").last }.map { String($0.dropLast(6)) }

@@ -5,7 +5,7 @@
 import Foundation
 import Testing
 
-/// Runs the snippets that need no network: they are built beside these tests.
+/// Runs the snippets that need no network but this machine's own: they are built beside these tests.
 @Suite("The snippets about testing do what they say")
 struct SnippetTests {
     @Test(
@@ -13,6 +13,9 @@ struct SnippetTests {
         arguments: [
             ("TestWithAClock", "the read ended: timedOut\nthe peer was refused\n"),
             ("TestAServer", "Hello world\nhi\n408\n"),
+            ("TestUploads", "12 bytes\ngiven up: truncated\n400\ngiven up: timeout\n408\n"),
+            ("TestEvents", "one\na comment\ntwo\nthe end\n204\n"),
+            ("TestOverAPort", "hi\n1\n1001 (going away)\n"),
         ]
     )
     func prints(name: String, expected: String) throws {

@@ -1,0 +1,13 @@
+// Pages from templates, for who has the password.
+import DuplexMustache
+import DuplexServer
+
+let templates = try MustacheTemplates(from: "templates", reloads: true)
+
+var server = WebServer(port: 8080)
+server.use(.digestAuth(realm: "Site", accounts: ["mia": "a long password"]), .throttleFailures())
+server.get("/") { request in
+    let user = request[AuthenticatedUser.self] ?? ""
+    return try templates.page("index", ["user": user, "agent": request.fields[.userAgent] ?? "no browser"])
+}
+try await server.run(until: .terminate, .interrupt)
