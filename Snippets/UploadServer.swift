@@ -3,13 +3,16 @@ import DuplexServer
 import DuplexSockets
 import Foundation
 
+let page = """
+    <!doctype html><title>Files</title>
+    <form action="/files" method="post" enctype="multipart/form-data">
+    <input type="file" name="file" multiple> <button>Send</button>
+    </form>
+    """
+
 var server = WebServer(port: 8080)
 server.use(.securityHeaders(), .sameSite())
-server.get("/") { _ in
-    Response.html(
-        "<form action=/files method=post enctype=multipart/form-data><input type=file name=file multiple><button>Send</button></form>"
-    )
-}
+server.get("/") { _ in Response.html(page) }
 server.post("/files", .bodySize(.gibibytes(1)), .bodyRate(.kibibytes(4))) { request in
     var names: [String] = []
     for try await part in try request.multipart(limits: MultipartLimits(partCount: 100)) {

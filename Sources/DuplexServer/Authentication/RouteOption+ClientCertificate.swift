@@ -9,7 +9,7 @@ extension RouteOption {
     /// Lets in whose certificate the app knows; others get 403.
     ///
     /// ```swift
-    /// server.tls?.clientCertificates = .requested(.authorities(ours))
+    /// server.tls?.clientCertificates = .requested(.roots(ours))
     /// server.group("/machines", .clientCertificate { certificate in machines[certificate.fingerprint] }) { … }
     /// ```
     ///

@@ -15,54 +15,73 @@ public struct WebServer: Sendable {
     /// Where connections are taken, and how: the first listener; ``listen(on:)`` adds others.
     public var listener: Listener
     private var otherListeners: [Listener] = []
-    /// What clients may make the server hold or wait for; default: `.internet`.
+    /// What clients may make the server hold or wait for.
+    ///
+    /// Default: `.internet`.
     public var limits = ServerLimits.internet
-    /// When to ping WebSocket clients, and how long to wait for the pong; every 20 seconds for 20 seconds.
+    /// When to ping WebSocket clients, and how long to wait for the pong.
+    ///
+    /// Default: every 20 s, for 20 s.
     public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
-    /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections; 10 seconds.
+    /// How long a closing handshake may take, and how long the end of ``run()`` waits for connections.
+    ///
+    /// Default: 10 s.
     public var closeTimeout = Duration.seconds(10)
-    /// How the end of ``run()`` takes leave of WebSockets; all at once, with 1001, unless told otherwise.
+    /// How the end of ``run()`` closes WebSockets and ends event streams.
+    ///
+    /// Default: all at once, with 1001.
     public var drain = Drain()
-    /// How long a connection may stay without a request; 60 seconds.
+    /// How long a connection may stay without a request, and a client take nothing of a response.
+    ///
+    /// Default: 60 s.
     public var idleTimeout = Duration.seconds(60)
     /// The hosts that requests may be for, without ports; 421 answers others (RFC 9110 section 15.5.20).
     ///
     /// Default: all, but for a server on loopback, which answers for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`
-    /// only, and for hosts that routes are for: any page could otherwise reach it by a name of its own that leads to this machine (DNS rebinding). The names
-    /// here are allowed beside those; `"*"` allows all, for a server behind a proxy that passes the host on.
+    /// only, and for hosts that routes are for: any page could otherwise reach it by a name of its own that leads to this
+    /// machine (DNS rebinding). The names here are allowed beside those. `*.example.com` allows all that ends so, and `"*"`
+    /// allows all: for a server behind a proxy that passes the host on.
     public var allowedHosts: [String]?
-    /// Whether ``run()`` returns although handlers still run that have been cancelled for ``closeTimeout``; not by default.
+    /// Whether ``run()`` returns although handlers still run that have been cancelled for ``closeTimeout``.
     ///
-    /// They go on by themselves then. They are named in the log either way.
+    /// They go on by themselves then. They are named in the log either way. Default: false.
     public var leavesHandlersBehind = false
     /// The subprotocols that WebSocket routes speak, the preferred one first.
     public var subprotocols: [String] = []
-    /// Which pages may open WebSockets; those of the same host unless told otherwise.
-    public var origins = OriginPolicy.sameHost
-    /// Whether WebSockets accept compression of messages when clients offer it (RFC 7692), and how; they don't unless told
-    /// otherwise.
+    /// Which pages may open WebSockets.
     ///
-    /// It costs a server time and memory for each client; see `CompressionParameters`.
+    /// Default: those of the same host.
+    public var origins = OriginPolicy.sameHost
+    /// Whether WebSockets accept compression of messages when clients offer it (RFC 7692), and how.
+    ///
+    /// Default: they don't. It costs a server time and memory for each client; see `CompressionParameters`.
     public var compression = WebSocketCompression.disabled
-    /// Which clients' offers of compression are declined because theirs doesn't work; those that are known unless told
-    /// otherwise.
+    /// Which clients' offers of compression are declined because theirs doesn't work.
+    ///
+    /// Default: those that are known.
     public var compressionQuirks = CompressionQuirks.known
     /// Gets what has no other way to be told: handlers that failed, a lack of descriptors.
     ///
     /// What clients do wrong is told at `debug`, connection by connection, and at `info` as sums, every ten seconds at most: so
     /// nobody fills a disk from outside. Each WebSocket's opening and end is told at `debug`, with its `WebSocket.id` as metadata.
     public var logger = Logger(label: "duplex.server")
-    /// Where the numbers of WebSockets go; nowhere unless told otherwise.
+    /// Where the numbers of WebSockets go; those of requests go by ``RouteOption/metrics(_:)``.
+    ///
+    /// Default: nowhere.
     public var metrics: WebSocketMetrics?
-    /// Sees every frame of WebSockets in either direction; nobody does unless told otherwise.
+    /// Sees every frame of WebSockets in either direction.
+    ///
+    /// Default: nobody does.
     public var tap: FrameTap?
-    /// Get the story of each WebSocket at its end; nobody does unless told otherwise.
+    /// Get the timeline of each WebSocket at its end.
+    ///
+    /// Default: nobody does.
     public var timelines: [TimelineSink] = []
     /// Makes a span of each request, of each handshake and of each WebSocket, below the client's where its request tells of
-    /// one; none unless told otherwise.
+    /// one.
     ///
-    /// Handlers run in the context of their span; that of a request is `request[RequestSpan.self]`. Give `InstrumentationSystem.tracer` for the one that the app
-    /// was bootstrapped with.
+    /// Handlers run in the context of their span; that of a request is `request[RequestSpan.self]`. Give
+    /// `InstrumentationSystem.tracer` for the one that the app was bootstrapped with. Default: none.
     public var tracer: (any Tracer)?
     /// How long a handler may run without a wait before a warning names its route.
     ///
@@ -71,7 +90,9 @@ public struct WebServer: Sendable {
     /// Meanwhile no other connection of the loop is served: what takes long belongs on a thread of its own. Measured to 4 ms.
     /// Each route is named once a minute at most, with how often that was.
     public var blockedLoopThreshold: Duration? = .milliseconds(100)
-    /// The loops that connections are spread over; one for each core of the machine unless told otherwise.
+    /// The loops that connections are spread over.
+    ///
+    /// Default: one for each core of the machine.
     public var group: EventLoopGroup?
 
     /// What answers requests, in the order of the app.
@@ -82,7 +103,7 @@ public struct WebServer: Sendable {
     /// Makes a server without routes.
     ///
     /// - Parameters:
-    ///   - host: which interfaces to listen on; this machine only unless told otherwise.
+    ///   - host: which interfaces to listen on. Default: this machine only.
     ///   - port: the port; 0 has the system choose, see ``run(onListening:)``.
     public init(host: ListenAddress.Host = .loopback, port: Int) {
         self.init(.tcp(host: host, port: port))
@@ -146,7 +167,8 @@ public struct WebServer: Sendable {
     /// On cancellation no further connection is accepted, WebSockets are closed as ``drain`` says, requests that were begun
     /// are answered, and ``closeTimeout`` after the last WebSocket was told at most everything is closed.
     ///
-    /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when the port can't be had. Being cancelled is the normal end and throws nothing.
+    /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when the port can't be had. Being
+    ///   cancelled is the normal end and throws nothing.
     public func run() async throws {
         try await run { _ in }
     }
