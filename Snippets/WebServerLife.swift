@@ -7,7 +7,11 @@ import DuplexSockets
     routes.host("api.example.com") { api in
         api.get("/version") { _ in "2" }
     }
-    routes.match("scripts", where: { $0.path.hasSuffix(".cgi") }) { _ in HTTPResponse.Status.gone }
+    routes.match("scripts") {
+        $0.path.hasSuffix(".cgi")
+    } handler: { _ in
+        HTTPResponse.Status.gone
+    }
     routes.fallback { request in Response.text("Nothing is called \(request.path) here.", status: .notFound) }
 }
 
