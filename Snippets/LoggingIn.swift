@@ -18,7 +18,7 @@ server.get("/login", .basicAuth(realm: "Notes", file: passwords), .throttleFailu
 let needsSession = RouteOption.before { request in
     let id = request.cookies["__Host-session"] ?? ""
     guard let user = sessions.withLock({ $0[id] }) else { return .redirect(to: "/login", .seeOther) }
-    request[AuthenticatedUser.self] = user
+    request.authenticate(as: user)
     return nil
 }
 server.group("/notes", needsSession) { notes in

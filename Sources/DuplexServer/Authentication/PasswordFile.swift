@@ -48,11 +48,16 @@ public final class PasswordFile: Sendable {
         return PasswordEntries(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Whether the file has the user with that password; takes as long for a user who isn't in the file.
+    /// Whether the file has the user with that password, such as for a form to log in by.
     ///
+    /// Takes as long for a user who isn't in the file; some 50 ms by bcrypt, on a thread off the loops. Who guesses is to be
+    /// slowed down by ``RouteOption/rateLimit(_:burst:by:clients:)``.
+    ///
+    /// - Parameter credentials: what was shown.
+    /// - Returns: whether they are right.
     /// - Throws: ``Problem`` with 503 if too many wait; `SocketError` if the file can't be read, or crypt(3) doesn't have the
     ///   kind of hash; `CancellationError`.
-    func contains(_ credentials: PasswordCredentials) async throws -> Bool {
+    public func contains(_ credentials: PasswordCredentials) async throws -> Bool {
         guard Self.threads.waitingCount < Self.queueBound else {
             throw Problem(.serviceUnavailable, "Too many passwords wait to be checked.", fields: [.retryAfter: "1"])
         }

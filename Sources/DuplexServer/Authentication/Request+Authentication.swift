@@ -2,8 +2,13 @@
 // Copyright (c) the Duplex authors
 
 extension Request {
-    /// Notes who makes the request, once that was shown.
-    func authenticate(as user: String) {
+    /// Notes who makes the request, once a step of the app's own has found that out: `request[AuthenticatedUser.self]`.
+    ///
+    /// The steps of this library do so by themselves. What was shown counts as right from then on, for
+    /// ``RouteOption/throttleFailures(_:within:)``: without this it counts as being checked until the response has been made.
+    ///
+    /// - Parameter user: the name.
+    public func authenticate(as user: String) {
         self[AuthenticatedUser.self] = user
         noteAuthentication()
     }

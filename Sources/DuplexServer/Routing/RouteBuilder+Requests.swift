@@ -103,6 +103,7 @@ extension RouteBuilder {
     ///
     /// Asked in the order that they were added in, those of groups with longer paths first; in a group only of requests below its
     /// path.
+    /// At the top it is asked of all that no path answers: `OPTIONS *`, CONNECT, and what would open WebSockets, too.
     ///
     /// - Parameters:
     ///   - name: what logs and metrics call it.

@@ -45,6 +45,7 @@ public final class RunningServer: Sendable {
     }
 
     deinit {
+        for listener in listeners { listener.abandon() }
         serving.beginToEnd(within: nil)
     }
 
@@ -133,9 +134,13 @@ public final class RunningServer: Sendable {
     /// For an app that knows that the system has taken its sockets away, as some do while an app is suspended. What the system
     /// tells of itself needs no call: such a listener is bound again at once, and every second until that succeeds.
     ///
-    /// - Throws: `SocketError` when a port can't be had now, or a socket was made by somebody else.
+    /// - Throws: `SocketError` when a port can't be had now, or a socket was made by somebody else; the others are bound then.
     public func restartListeners() async throws {
-        for listener in listeners { try await listener.restart() }
+        var failure: (any Error)?
+        for listener in listeners {
+            do { try await listener.restart() } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 
     // MARK: The end

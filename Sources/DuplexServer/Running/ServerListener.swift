@@ -103,6 +103,14 @@ final class ServerListener: Sendable {
         await state.withLock { $0.socket }.close()
     }
 
+    /// Has nothing bound again any more: the server was let go of.
+    func abandon() {
+        state.withLock { state in
+            state.isClosed = true
+            state.restart?.cancel()
+        }
+    }
+
     // MARK: Again
 
     /// Binds the address once more: the port is the same one, also where the system had chosen it.

@@ -34,6 +34,8 @@ extension WebServer {
     /// A service manager that wants to know is told when connections are taken, when the server reloads, and when it ends; and,
     /// where it has a watchdog, that all loops turn (systemd's `Type=notify`, sd_notify(3)).
     ///
+    /// Hazard: the end waits for an `onHangUp` that is at work; it is cancelled, and has to look.
+    ///
     /// - Parameters:
     ///   - signals: such as `.terminate, .interrupt`.
     ///   - onListening: as of ``run(onListening:)``; does nothing by default.

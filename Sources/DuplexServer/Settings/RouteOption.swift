@@ -28,7 +28,7 @@ public struct RouteOption: Sendable {
     ///
     /// Default: true. The body is bounded by ``bodySize(_:)`` as it comes and as it becomes; another coding, or more than two, is answered with
     /// 415. Without it a handler gets the bytes as they come, and `Content-Encoding` says what they are: for one that keeps them or
-    /// passes them on.
+    /// passes them on. With it, too, `Content-Encoding` says how the bytes came, though they are plain by now.
     public static func inflatesBodies(_ inflates: Bool) -> RouteOption {
         RouteOption { $0.inflatesBodies = inflates }
     }

@@ -183,6 +183,33 @@ struct FailureThrottleTests {
         }
     }
 
+    @Test("A step of the app's own that says who it is holds up nobody, however long the handler takes")
+    func ownStep() async throws {
+        let (gate, open) = AsyncStream<Never>.makeStream()
+        let step = RouteOption.before { request in
+            guard request.fields[.authorization] == Self.right[.authorization] else {
+                throw Problem(.unauthorized, "Who?")
+            }
+            request.authenticate(as: "mia")
+            return nil
+        }
+        let slow = RouteOption.around { request, next in
+            if request.path == "/in" { for await _ in gate {} }
+            return try await next(request)
+        }
+        try await testing([.throttleFailures(2), step, slow]) { client async throws in
+            var connections: [TestConnection] = []
+            for _ in 0..<4 {
+                let connection = await client.connect()
+                try await connection.begin(.get, "/in", fields: Self.right)
+                try await connection.finish()
+                connections.append(connection)
+            }
+            open.finish()
+            for connection in connections { #expect(try await connection.response().text == "mia") }
+        }
+    }
+
     @Test("Two throttles count each by itself")
     func nested() async throws {
         try await testing([.throttleFailures(3), .throttleFailures(2), Checks().option]) { client async throws in

@@ -22,7 +22,8 @@ extension RouteOption {
         .before { request in
             if request.tls != nil { return nil }
             if trustsProxy, request.fields[.xForwardedProto]?.lowercased() == "https" { return nil }
-            guard let host = HTTPSRedirect.hostname(of: request.head.host) else {
+            let host = AllowedHosts.name(of: request.head.host)
+            guard !host.isEmpty else {
                 throw Problem(.badRequest, "The request names no host.")
             }
             let authority = port == 443 ? host : "\(host):\(port)"
@@ -30,18 +31,5 @@ extension RouteOption {
             let path = request.path.hasPrefix("/") ? request.path : "/"
             return .redirect(to: "https://\(authority)\(path)\(query)", .permanentRedirect)
         }
-    }
-}
-
-enum HTTPSRedirect {
-    /// The host without the port; `nil` where there is none.
-    static func hostname(of host: String) -> String? {
-        let name: Substring
-        if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
-            name = host[...end]
-        } else {
-            name = host.prefix { $0 != ":" }
-        }
-        return name.isEmpty ? nil : String(name)
     }
 }

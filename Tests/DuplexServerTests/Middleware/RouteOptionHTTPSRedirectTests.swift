@@ -8,7 +8,7 @@ import HTTPTypes
 import Testing
 
 @Suite("Sending clients to where they are secured")
-struct HTTPSRedirectTests {
+struct RouteOptionHTTPSRedirectTests {
     private func testing(_ option: RouteOption, _ body: (TestClient) async throws -> Void) async throws {
         var server = WebServer(port: 0)
         server.allowedHosts = ["*"]
