@@ -130,6 +130,7 @@ extension HTTPConnection {
         if let exchange {
             exchange.onLoop(services.loop) { exchange, _ in exchange.end(CancellationError()) }
             self.exchange = nil
+            releaseBody()
         }
         if present != nil {
             if present?.record != nil { endRecord(isCut: outcome == .cut) }

@@ -123,7 +123,10 @@ final class HTTPConnection {
                 // Nothing can follow.
                 if position == bytes.count && head.framing == .none { return position }
             case .body(let range): appendToBody(bytes.extracting(range))
-            case .end(let trailers): exchange?.onLoop(services.loop, trailers) { $0.finishBody($1) }
+            case .end(let trailers):
+                // All that waits for the app is there: what is read from now on isn't the body's.
+                releaseBody()
+                exchange?.onLoop(services.loop, trailers) { $0.finishBody($1) }
             case .violation(let error): violated(error)
             case nil: return position
             }
@@ -135,6 +138,13 @@ final class HTTPConnection {
         guard let exchange else { return }
         present?.record?.received(bytes.count)
         exchange.onLoop(services.loop, [UInt8](copying: bytes.raw)) { $0.append($1) }
+    }
+
+    /// Nothing more of the body is kept for the app, so that it holds back the client no longer.
+    func releaseBody() {
+        guard isBodyHeld else { return }
+        isBodyHeld = false
+        if stall == nil { session.resumeBody(now: now) }
     }
 
     /// The client has broken a rule: the handler learns it where it reads, and where nobody answers, this does.

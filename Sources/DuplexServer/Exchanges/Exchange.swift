@@ -192,7 +192,8 @@ actor Exchange {
 
     private func taken(_ piece: [UInt8]) -> [UInt8] {
         pieceBytes -= piece.count
-        if !isReading && pieceBytes < Self.bodyBound / 2 && bodyEnd == nil {
+        // Behind the end of the body, or of the exchange, the connection reads for others.
+        if !isReading && pieceBytes < Self.bodyBound / 2 && bodyEnd == nil && failure == nil {
             isReading = true
             carrier.value.setReadingBody(true)
         }
