@@ -18,14 +18,14 @@ let strict: [SwiftSetting] = [
 ]
 
 /// A fuzz target: libFuzzer has the main function, so the module must not have one.
-func target(_ name: String) -> Target {
+func target(_ name: String, _ products: String...) -> Target {
     .executableTarget(
         name: name,
         dependencies: [
             "FuzzSupport",
             .product(name: "DuplexWire", package: "duplex"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
-        ],
+        ] + products.map { .product(name: $0, package: "duplex") },
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]
     )
 }
@@ -44,6 +44,10 @@ let package = Package(
         target("exchange"),
         target("frames"),
         target("session"),
+        target("fields"),
+        target("forms"),
+        target("events"),
+        target("contents", "DuplexDeflate"),
     ],
     swiftLanguageModes: [.v6]
 )
