@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Foundation
 import Testing
 
@@ -34,6 +35,38 @@ import Testing
         }
         // The file is systemd's, and stays.
         #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    /// Of the service manager's side there is a socket for datagrams, as sd_notify(3) has it.
+    @Test("A service manager hears from duplex serve when it takes connections, and when it ends at SIGTERM")
+    func notification() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "duplex-\(UUID().uuidString.prefix(8)).sock")
+            .path(percentEncoded: false)
+        let descriptor = try DatagramCalls.socket(.unix)
+        defer {
+            SystemCalls.close(descriptor)
+            try? FileManager.default.removeItem(atPath: path)
+        }
+        try DatagramCalls.bind(descriptor, to: .unix(path))
+        let buffer = ReceiveBuffer()
+        var heard: [String] = []
+        func hears(_ state: String) async -> Bool {
+            await comesTrue {
+                let result = DatagramCalls.receive(descriptor, upTo: 4, size: 512, port: 0, in: buffer)
+                if case .received(let datagrams) = result {
+                    heard += datagrams.map { String(decoding: $0.bytes, as: UTF8.self) }
+                }
+                return heard.contains(state)
+            }
+        }
+        try await DuplexServe.withRunning(environment: ["NOTIFY_SOCKET": path]) { server in
+            #expect(await hears("READY=1"))
+            #expect(!heard.contains("STOPPING=1"))
+            let socket = try await Socket.connect(to: .host("127.0.0.1", port: Int(server.port)))
+            await socket.close()
+        }
+        #expect(await hears("STOPPING=1"))
+        #expect(heard == ["READY=1", "STOPPING=1"])
     }
 }
 #endif

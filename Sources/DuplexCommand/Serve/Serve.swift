@@ -147,7 +147,7 @@ struct Serve: AsyncParsableCommand {
         if !allowedHosts.isEmpty { server.allowedHosts = allowedHosts }
         if let loops { server.group = try EventLoopGroup(loops: loops) }
         DemoServer.addRoutes(to: &server, echoPath: echoPath, style: style)
-        try await server.run { address in announce(address) }
+        try await server.runManaged { address in announce(address) }
     }
 
     private func serve(_ stream: StreamAddress, _ options: TLSServerOptions?) async throws {

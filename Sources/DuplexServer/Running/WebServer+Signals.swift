@@ -57,12 +57,20 @@ extension WebServer {
         }
     }
 
+    /// Serves until the task is cancelled, and tells a service manager: for programs that have signals of their own.
+    ///
+    /// - Parameter onListening: as of ``run(onListening:)``.
+    /// - Throws: as ``run(onListening:)`` does.
+    package func runManaged(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
+        try await run(until: [], nil, onListening)
+    }
+
     private func run(
         until signals: [ShutdownSignal],
         _ onHangUp: (@Sendable (RunningServer) async throws -> Void)?,
         _ onListening: @escaping @Sendable (SocketAddress) async throws -> Void
     ) async throws {
-        let caught = await UnixSignalsSequence(trapping: signals.map(\.signal))
+        let caught = signals.isEmpty ? nil : await UnixSignalsSequence(trapping: signals.map(\.signal))
         let hangUps = onHangUp == nil ? nil : await UnixSignalsSequence(trapping: .sighup)
         let manager = ServiceNotifier()
         let running = try RunningServer(self)
@@ -72,7 +80,7 @@ extension WebServer {
                 return true
             }
             tasks.addTask {
-                for await _ in caught { break }
+                if let caught { for await _ in caught { break } } else { await running.untilStopped() }
                 manager?.stopping()
                 return true
             }

@@ -184,6 +184,45 @@ def play_curl(url, proxied):
         expects[0] = True
         check("100-continue", call("PUT", "/raw", data=FILE)[2].startswith(SUM.encode()), True)
         check("100-continue and chunks", call("PUT", "/raw", chunks=True)[2].startswith(SUM.encode()), True)
+        check_curl(url, proxied)
+
+
+LINES = b"".join(b"line %d\n" % i for i in range(1_000))
+TICKS = b"data: 0\n\ndata: 1\n\ndata: 2\n\n"
+
+
+def check_curl(url, proxied):
+    """What curl alone does: compressed responses, HTTP/1.0, early hints and events."""
+
+    def curl(path, *options):
+        run = subprocess.run(["curl", "-sS", "--max-time", "30", *options, url + path], capture_output=True)
+        if run.returncode:
+            raise Failed(f"curl {options} {path}: {run.stderr.decode()}")
+        return run.stdout
+
+    text = b"compressed " * 1_000
+    for path, expected in ("/compressed/text", text), ("/compressed/stream", LINES):
+        for options in ([], ["-0"]):
+            check(f"plain {path} {options}", curl(path, *options), expected)
+            check(f"compressed {path} {options}", curl(path, "--compressed", *options), expected)
+            coded = curl(path, "-H", "Accept-Encoding: gzip", *options)
+            # A proxy may ask the server in HTTP/1.0, or not ask for this.
+            if not proxied:
+                check(f"gzip {path} {options}", len(coded) < len(expected) / 2 and coded[:2], b"\x1f\x8b")
+    for options in ([], ["-0"]):
+        check(f"events {options}", TICKS in curl("/ticks", "-N", *options), True)
+        check(f"a stream {options}", curl("/stream", *options), LINES)
+        check(f"behind hints {options}", curl("/hinted", *options), b"hinted")
+    seen = curl("/hinted", "-i").replace(b"\r", b"").lower()
+    # nginx has known what they are since 1.29, and leaves them out unless it is told.
+    if not proxied:
+        check("hints", seen.startswith(b"http/1.1 103 early hints\nlink: </style.css>; rel=preload; as=style\n\n"), True)
+    # As ab -k does: HTTP/1.0 keeps a connection that both ask to be kept.
+    if not proxied:
+        keep = ["-0", "-H", "Connection: keep-alive", "-w", "%{num_connects}"]
+        check("HTTP/1.0 on one connection", curl("/hello", *keep, url + "/hello"), b"Hello, world!1Hello, world!0")
+        check("HTTP/1.0 without that", curl("/hello", "-0", "-w", "%{num_connects}", url + "/hello"),
+              b"Hello, world!1Hello, world!1")
 
 
 def json_text(value):

@@ -22,6 +22,19 @@ enum DemoServer {
                 for number in 0..<1_000 { try await writer.write("line \(number)\n") }
             }
         }
+        server.get("/hinted", .earlyHints) { request in
+            try await request.sendEarlyHints("</style.css>; rel=preload; as=style")
+            return "hinted"
+        }
+        server.group("/compressed", .compressResponses()) { compressed in
+            compressed.get("/text") { _ in String(repeating: "compressed ", count: 1_000) }
+            compressed.get("/stream") { _ in
+                Response(type: "text/plain") { writer in
+                    for number in 0..<1_000 { try await writer.write("line \(number)\n") }
+                }
+            }
+        }
+        server.events("/ticks") { stream in for number in 0..<3 { try await stream.send("\(number)") } }
         addBodies(&server)
         try addCookies(&server)
         addSharing(&server)

@@ -17,6 +17,7 @@ struct DuplexServe {
     /// - Parameters:
     ///   - arguments: of `serve`, behind the port.
     ///   - port: where it listens; the system's choice unless given.
+    ///   - environment: variables beside those of the tests.
     ///   - descriptors: how many descriptors it may have, and can't raise that; as many as the tests unless given.
     ///   - body: runs beside it.
     /// - Returns: what `body` returned.
@@ -24,12 +25,13 @@ struct DuplexServe {
     static func withRunning<Result>(
         _ arguments: [String] = [],
         port: UInt16 = 0,
+        environment: [String: String] = [:],
         descriptors: Int? = nil,
         _ body: (DuplexServe) async throws -> Result
     ) async throws -> Result {
         var command = [try executable(), "serve", "--port", "\(port)"] + arguments
         if let descriptors { command = ["/bin/sh", "-c", "ulimit -n \(descriptors) && exec \"$0\" \"$@\""] + command }
-        return try await PeerProcess.withRunning(command) { process, line in
+        return try await PeerProcess.withRunning(command, environment: environment) { process, line in
             guard let url = line.split(separator: " ").last,
                 let port = url.split(separator: ":").last.flatMap({ UInt16($0) })
             else { throw PeerProcess.Failed(description: "duplex serve began with “\(line)”, not with its address") }
