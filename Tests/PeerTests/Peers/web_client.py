@@ -206,17 +206,16 @@ def check_curl(url, proxied):
             check(f"plain {path} {options}", curl(path, *options), expected)
             check(f"compressed {path} {options}", curl(path, "--compressed", *options), expected)
             coded = curl(path, "-H", "Accept-Encoding: gzip", *options)
-            # A proxy may ask the server in HTTP/1.0, or not ask for this.
-            if not proxied:
-                check(f"gzip {path} {options}", len(coded) < len(expected) / 2 and coded[:2], b"\x1f\x8b")
+            check(f"gzip {path} {options}", coded[:2], b"\x1f\x8b")
     for options in ([], ["-0"]):
         check(f"events {options}", TICKS in curl("/ticks", "-N", *options), True)
         check(f"a stream {options}", curl("/stream", *options), LINES)
-        check(f"behind hints {options}", curl("/hinted", *options), b"hinted")
-    seen = curl("/hinted", "-i").replace(b"\r", b"").lower()
-    # nginx has known what they are since 1.29, and leaves them out unless it is told.
+    # nginx before 1.29 takes early hints for the response, and waits for ever for more of it.
     if not proxied:
+        seen = curl("/hinted", "-i").replace(b"\r", b"").lower()
         check("hints", seen.startswith(b"http/1.1 103 early hints\nlink: </style.css>; rel=preload; as=style\n\n"), True)
+        check("behind hints", seen.endswith(b"\n\nhinted"), True)
+        check("no hints in HTTP/1.0", curl("/hinted", "-0", "-i")[:12], b"HTTP/1.1 200")
     # As ab -k does: HTTP/1.0 keeps a connection that both ask to be kept.
     if not proxied:
         keep = ["-0", "-H", "Connection: keep-alive", "-w", "%{num_connects}"]
