@@ -27,6 +27,7 @@ let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: 
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 let package = Package(
@@ -51,6 +52,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
@@ -123,7 +125,7 @@ let package = Package(
             name: "DuplexCommand",
             dependencies: [
                 "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, arguments,
-                histogram,
+                histogram, configuration,
             ],
             swiftSettings: strict
         ),
@@ -220,8 +222,9 @@ let package = Package(
         .testTarget(
             name: "DuplexCommandTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexTestProcesses", "DuplexCommand", "DuplexBase", "DuplexSockets", "DuplexWire",
-                "DuplexWebSockets", "DuplexServer", httpTypes, logging, arguments, histogram,
+                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexCommand", "DuplexBase",
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, arguments,
+                histogram, configuration,
             ],
             swiftSettings: strict
         ),

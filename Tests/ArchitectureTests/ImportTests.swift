@@ -38,7 +38,7 @@ struct ImportTests {
         ],
         "DuplexCommand": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Glibc", "Darwin", "Dispatch",
-            "Foundation", "Synchronization", "HTTPTypes", "Logging", "ArgumentParser", "Histogram",
+            "Foundation", "Synchronization", "HTTPTypes", "Logging", "ArgumentParser", "Configuration", "Histogram",
         ],
     ]
 

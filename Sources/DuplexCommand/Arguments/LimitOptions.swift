@@ -22,8 +22,8 @@ enum LimitsPreset: String, ExpressibleByArgument, CaseIterable, Sendable {
 
 /// What the peer may make this side hold.
 struct LimitOptions: ParsableArguments {
-    @Option(name: .customLong("limits"), help: "What the peer may make this side hold.")
-    var preset = LimitsPreset.internet
+    @Option(name: .customLong("limits"), help: "What the peer may make this side hold; internet unless given.")
+    var preset: LimitsPreset?
 
     @Option(
         help: ArgumentHelp(
@@ -69,9 +69,11 @@ struct LimitOptions: ParsableArguments {
         }
     }
 
+    private var presetLimits: ServerLimits { (preset ?? .internet).limits }
+
     /// Of the messages of either side.
     var messages: MessageLimits {
-        var limits = preset.limits.messages
+        var limits = presetLimits.messages
         if let maxMessage { limits = limits.with(messageSize: maxMessage) }
         if let maxFragments { limits = limits.with(fragments: maxFragments) }
         limits.messageRate = messageRate.map { .perSecond($0) }
@@ -80,11 +82,11 @@ struct LimitOptions: ParsableArguments {
     }
 
     /// Of the responses that a client gets.
-    var http: HTTPLimits { preset.limits.http }
+    var http: HTTPLimits { presetLimits.http }
 
     /// Of a server.
     var server: ServerLimits {
-        var limits = preset.limits
+        var limits = presetLimits
         limits.messages = messages
         return limits
     }

@@ -25,22 +25,13 @@ struct ServerTLSArguments: ParsableArguments {
         if key != nil && certificate == nil { throw ValidationError("--tls-key goes with --tls-cert.") }
     }
 
-    /// Reads the files.
+    /// Reads the files, which `reload()` of the identities reads anew.
     ///
     /// - Returns: `nil` when connections are to be in the clear.
     /// - Throws: `SocketError` when a file lacks what it should have.
     func load() throws -> TLSServerOptions? {
-        try identity().map { TLSServerOptions($0) }
-    }
-
-    /// Reads the files once more, for the connections from now on.
-    ///
-    /// - Throws: as ``load()``; the connections then go on with what was read before.
-    func reload(into identities: TLSIdentities) throws {
-        if let identity = try identity() { identities.replace(with: [identity]) }
-    }
-
-    private func identity() throws -> TLSIdentity? {
-        try certificate.map { try TLSIdentity.pem(certificates: $0, key: key ?? $0) }
+        guard let certificate else { return nil }
+        let key = key ?? certificate
+        return TLSServerOptions(try TLSIdentities { [try .pem(certificates: certificate, key: key)] })
     }
 }

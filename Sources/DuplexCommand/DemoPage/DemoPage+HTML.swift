@@ -3,28 +3,32 @@
 
 extension DemoPage {
     /// The markup, which the script fills in by the ids.
-    static let html = #"""
+    static let html = socketsHTML + exchangesHTML + footHTML
+
+    /// The head, and the sections of the two WebSockets.
+    private static let socketsHTML = #"""
         <!doctype html>
         <html lang="en">
         <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
-            <title>Duplex: echo and chat</title>
-            <link rel="icon" href="/icon.svg" type="image/svg+xml">
-            <link rel="stylesheet" href="/duplex.css">
-            <script type="module" src="/duplex.js"></script>
+            <title>Duplex: what the server can do</title>
+            <link rel="icon" href="/demo/icon.svg" type="image/svg+xml">
+            <link rel="stylesheet" href="/demo/duplex.css">
+            <script type="module" src="/demo/duplex.js"></script>
         </head>
         <body>
             <a class="skip" href="#chat">Skip to the chat room</a>
 
             <header class="masthead">
-                <img src="/icon.svg" alt="" width="48" height="48">
+                <img src="/demo/icon.svg" alt="" width="48" height="48">
                 <h1>Duplex</h1>
                 <p>Full-duplex networking for Swift: sockets, WebSockets and an embedded server on one event loop.</p>
             </header>
 
-            <noscript><p class="notice">This page needs JavaScript to open its WebSockets.</p></noscript>
+            <noscript><p class="notice">This page needs JavaScript to open its WebSockets; the form works
+                without.</p></noscript>
 
             <main>
                 <section class="panel" id="echo" aria-labelledby="echo-title">
@@ -115,6 +119,10 @@ extension DemoPage {
                         </div>
                     </form>
                 </section>
+
+        """#
+
+    private static let footHTML = #"""
             </main>
 
             <footer>

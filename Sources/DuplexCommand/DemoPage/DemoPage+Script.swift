@@ -5,7 +5,7 @@ extension DemoPage {
     /// The script, a module: strict, run once the markup is there, and without a global.
     ///
     /// What comes from the network becomes text nodes, never markup.
-    static let script = formatScript + logScript + connectionScript + echoScript + chatScript
+    static let script = formatScript + logScript + connectionScript + echoScript + feedScript + formScript + chatScript
 
     private static let formatScript = #"""
         const byId = (id) => document.getElementById(id);

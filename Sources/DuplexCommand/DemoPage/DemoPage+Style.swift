@@ -182,6 +182,8 @@ extension DemoPage {
         }
         .log:empty::before { content: attr(data-empty); display: block; padding-block: 0.5rem; color: var(--soft); }
 
+        .log.short { --log-size: 8rem; }
+
         .row { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding-block: 0.375rem; }
         .row + .row { border-block-start: 1px solid var(--line); }
         .row .body { flex: 1 1 10rem; min-inline-size: 0; overflow-wrap: anywhere; white-space: pre-wrap; }
@@ -225,6 +227,9 @@ extension DemoPage {
             background: var(--surface);
         }
         input:focus-visible { border-color: var(--accent); outline-offset: 0; }
+
+        progress { inline-size: 100%; block-size: 0.75rem; accent-color: var(--accent); }
+        input[type="file"] { min-inline-size: 0; padding-block: 0.375rem; }
 
         .actions { display: flex; flex-wrap: wrap; gap: 0.5rem; }
         button {

@@ -4,7 +4,8 @@
 import DuplexWebSockets
 import DuplexWire
 
-/// The page that `duplex serve` answers with at `/`: an echo and a chat room, over one WebSocket each.
+/// The page that `duplex serve` answers with at `/`: an echo and a chat room, over one WebSocket each,
+/// server-sent events, an upload, a form, and the last requests.
 ///
 /// Markup, style, script and icon are separate resources, so that the page runs under a policy that allows no inline
 /// code at all; they are string constants, so that the command stays a single file.
@@ -37,12 +38,24 @@ enum DemoPage {
     /// The path of the WebSocket of the chat room; see ``ChatContract``.
     static let chatPath = "/chat"
 
+    /// The path of the events; a count.
+    static let eventsPath = "/events"
+
+    /// The path that counts the bytes of what is sent there.
+    static let uploadPath = "/demo/upload"
+
+    /// The path that a form is sent to.
+    static let formPath = "/demo/form"
+
+    /// The path of the last requests, as events.
+    static let logPath = "/demo/log"
+
     /// Everything that is served over plain HTTP, the page itself first.
     static let resources = [
         Resource(path: "/", contentType: .html, body: html),
-        Resource(path: "/duplex.css", contentType: .css, body: style),
-        Resource(path: "/duplex.js", contentType: .javaScript, body: script),
-        Resource(path: "/icon.svg", contentType: .svg, body: icon),
+        Resource(path: "/demo/duplex.css", contentType: .css, body: style),
+        Resource(path: "/demo/duplex.js", contentType: .javaScript, body: script),
+        Resource(path: "/demo/icon.svg", contentType: .svg, body: icon),
     ]
 
     /// The resource at a path without its query, or nil when the page has none there.
@@ -67,7 +80,7 @@ enum DemoPage {
         ]
     }
 
-    /// The value of `Content-Security-Policy`: this origin's own files and WebSockets, and nothing else.
+    /// The value of `Content-Security-Policy`: this origin's own files, forms and WebSockets, and nothing else.
     ///
     /// `'self'` covers `ws:` and `wss:` in today's browsers only (CSP Level 3, section 6.7.2.8), so the host's
     /// WebSockets are named for older ones. An IPv6 literal can't be: the grammar of a host source has no brackets, and
@@ -79,7 +92,7 @@ enum DemoPage {
         let sockets = host.hasPrefix("[") ? "" : " ws://\(host) wss://\(host)"
         return [
             "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
-            "connect-src 'self'\(sockets)", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
+            "connect-src 'self'\(sockets)", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
         ].joined(separator: "; ")
     }
 }

@@ -6,7 +6,8 @@ import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
 
-/// The server that `duplex serve` runs: the demo page, an echo, a chat room, and an echo at every other path.
+/// The server that `duplex serve` runs: the demo page or a folder, an echo, a chat room, events,
+/// and an echo at every other path.
 enum DemoServer {
     /// How connections are handled: with an echo, or with a broadcast.
     enum HandlerStyle: String, Sendable, CaseIterable {
@@ -24,32 +25,78 @@ enum DemoServer {
     ///   - server: what to add them to.
     ///   - echoPath: the path of the echo; paths that nothing else claims echo too.
     ///   - style: how the echo handles its connections.
-    static func addRoutes(to server: inout WebServer, echoPath: String, style: HandlerStyle) {
-        for resource in DemoPage.resources {
-            server.get(resource.path) { request in response(resource, host: request.head.host) }
+    ///   - folder: answers GET where nothing else does; without one the demo page is at `/`.
+    ///   - showsPage: whether the demo page is there beside a folder, at `/demo`.
+    static func addRoutes(
+        to server: inout WebServer,
+        echoPath: String,
+        style: HandlerStyle,
+        folder: FolderHandler? = nil,
+        showsPage: Bool = false
+    ) {
+        let log = DemoLog()
+        if folder == nil || showsPage { addPage(to: &server, at: folder == nil ? "/" : "/demo", log) }
+        if let folder {
+            server.get("*", log.option) { request in try await folder.response(to: request) }
+        } else {
+            // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
+            server.get("/hello") { _ in greeting }
+            server.get("/hello/async") { _ in await slowGreeting() }
+            addBodies(to: &server)
         }
-        // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
-        server.get("/hello") { _ in greeting }
-        server.get("/hello/async") { _ in await slowGreeting() }
-        addBodies(to: &server)
+        let events = DemoEvents()
+        server.events(DemoPage.eventsPath, log.option, retry: .seconds(1)) { try await events.send(on: $0) }
+        addSockets(to: &server, echoPath, style, log)
+    }
+
+    private static func addSockets(
+        to server: inout WebServer,
+        _ echoPath: String,
+        _ style: HandlerStyle,
+        _ log: DemoLog
+    ) {
         for path in [echoPath, "*"] {
             switch style {
-            case .sync: server.webSocket(path, handler: EchoHandler())
-            case .async: server.webSocket(path, handler: echo)
-            case .broadcast: server.webSocket(path, handler: BroadcastHandler())
+            case .sync: server.webSocket(path, log.option, handler: EchoHandler())
+            case .async: server.webSocket(path, log.option, handler: echo)
+            case .broadcast: server.webSocket(path, log.option, handler: BroadcastHandler())
             }
         }
         let room = ChatRoom()
-        server.webSocket(DemoPage.chatPath) { socket in try await room.welcome(socket) }
+        server.webSocket(DemoPage.chatPath, log.option) { socket in try await room.welcome(socket) }
+    }
+
+    /// The page, its parts and what it talks to beside WebSockets and events.
+    private static func addPage(to server: inout WebServer, at path: String, _ log: DemoLog) {
+        for resource in DemoPage.resources {
+            server.get(resource.path == "/" ? path : resource.path, log.option) { request in
+                response(resource, host: request.head.host)
+            }
+        }
+        for method in [HTTPRequest.Method.post, .put] {
+            server.on(method, DemoPage.uploadPath, log.option, .bodySize(.unlimited)) { request in
+                "\(try await count(request.body))\n"
+            }
+        }
+        server.post(DemoPage.formPath, log.option) { request in
+            var response = try await DemoForm(request).response(for: request)
+            protect(&response, host: request.head.host)
+            return response
+        }
+        server.events(DemoPage.logPath, of: log.feed, replay: 20)
+    }
+
+    private static func count(_ body: RequestBody) async throws -> Int {
+        var count = 0
+        for try await piece in body { count += piece.count }
+        return count
     }
 
     /// Bodies of any length, in and out, for clients that want to see how theirs goes.
     private static func addBodies(to server: inout WebServer) {
         for method in [HTTPRequest.Method.post, .put] {
             server.on(method, "/count", .bodySize(.unlimited)) { request in
-                var count = 0
-                for try await piece in request.body { count += piece.count }
-                return "\(count)\n"
+                "\(try await count(request.body))\n"
             }
         }
         server.get("/bytes/:count") { request -> Response in
@@ -81,11 +128,16 @@ enum DemoServer {
     static func response(_ resource: DemoPage.Resource, host: String) -> Response {
         var response = Response(type: resource.contentType, body: .text(resource.body))
         response.fields[.eTag] = resource.entityTag?.description
+        protect(&response, host: host)
+        return response
+    }
+
+    /// Adds the fields by which browsers let pages do little.
+    private static func protect(_ response: inout Response, host: String) {
         for (name, value) in DemoPage.headers(host: isPlain(host) ? host : "localhost") {
             guard let name = HTTPField.Name(name) else { continue }
             response.fields[name] = value
         }
-        return response
     }
 
     /// A host may have punctuation by the grammar of URLs (RFC 3986 section 3.2.2), some of which would begin a directive of

@@ -18,8 +18,8 @@ extension Request {
     /// responses is in the final one alone, and a browser takes hints by what the final one allows.
     ///
     /// Hazard: some clients take an interim response that they don't know for the final one. Send hints to browsers, which say
-    /// `Sec-Fetch-Mode: navigate`. Send none behind nginx before 1.29: it takes them for the response, and its client waits in
-    /// vain; haproxy hands them on.
+    /// `Sec-Fetch-Mode: navigate`. Send none behind a proxy that doesn't know them: nginx 1.22 takes them for the response, and
+    /// its client waits in vain.
     ///
     /// - Parameters:
     ///   - links: the values of the field Link (RFC 8288 section 3).

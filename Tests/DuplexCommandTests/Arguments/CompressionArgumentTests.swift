@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexServer
 import DuplexWebSockets
 import Testing
 
@@ -14,7 +15,9 @@ struct CompressionArgumentTests {
         let options = try ConnectionOptions.parse([]).webSocketOptions
         let serve = try Serve.parse([])
         #expect(options.compression == .offered)
-        #expect(serve.compression.compression == .disabled)
+        #expect(serve.options.compression == nil)
+        let server = try serve.options.server(serving: nil, tls: nil, log: nil)
+        #expect(server.compression == .disabled)
     }
 
     @Test(
@@ -25,7 +28,7 @@ struct CompressionArgumentTests {
         let options = try ConnectionOptions.parse(["--compression", name]).webSocketOptions
         let serve = try Serve.parse(["--compression", name])
         #expect(options.compression == compression)
-        #expect(serve.compression.compression == compression)
+        #expect(serve.options.compression?.compression == compression)
     }
 
     @Test("Another name is refused")

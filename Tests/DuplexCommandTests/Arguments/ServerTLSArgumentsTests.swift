@@ -17,7 +17,7 @@ struct ServerTLSArgumentsTests {
                 "--tls-cert", folder + "cert.pem", "--tls-key", folder + "key.pem",
             ])
             let options = try #require(try arguments.load())
-            try arguments.reload(into: options.identities)
+            try options.identities.reload()
         }
         #expect(throws: (any Error).self) { try ServerTLSArguments.parse(["--tls-key", "k"]) }
     }

@@ -8,13 +8,13 @@ import Testing
 
 @Suite("The demo page")
 struct DemoPageTests {
-    @Test("The policy allows this origin's files and WebSockets, and nothing else")
+    @Test("The policy allows this origin's files, forms and WebSockets, and nothing else")
     func policy() {
         #expect(
             DemoPage.contentSecurityPolicy(host: "localhost:8080")
                 == "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
                 + "connect-src 'self' ws://localhost:8080 wss://localhost:8080; "
-                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+                + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         )
     }
 
@@ -40,9 +40,9 @@ struct DemoPageTests {
         "A resource is found at its path",
         arguments: [
             ("/", "text/html; charset=utf-8"),
-            ("/duplex.css", "text/css; charset=utf-8"),
-            ("/duplex.js", "text/javascript; charset=utf-8"),
-            ("/icon.svg", "image/svg+xml"),
+            ("/demo/duplex.css", "text/css; charset=utf-8"),
+            ("/demo/duplex.js", "text/javascript; charset=utf-8"),
+            ("/demo/icon.svg", "image/svg+xml"),
         ]
     )
     func resource(path: String, contentType: String) throws {

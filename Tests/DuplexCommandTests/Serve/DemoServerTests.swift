@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -67,6 +68,31 @@ struct DemoServerTests {
         }
     }
 
+    @Test("What is uploaded is counted, whatever its length")
+    func upload() async throws {
+        try await WebServer.testing(Self.server()) { client async throws in
+            for method in [HTTPRequest.Method.post, .put] {
+                let body = [UInt8](repeating: 1, count: 3 << 20)
+                let response = try await client.request(method, "/demo/upload", body: body)
+                #expect(response.text == "\(body.count)\n")
+            }
+        }
+    }
+
+    @Test("Beside a folder the page is at /demo when it is asked for")
+    func pageBesideFolder() async throws {
+        try await withTemporaryFolder { root in
+            var server = WebServer(port: 0)
+            let folder = try FolderHandler(root)
+            DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async, folder: folder, showsPage: true)
+            try await WebServer.testing(server) { client async throws in
+                #expect(try await client.get("/demo").text == DemoPage.html)
+                #expect(try await client.get("/demo/duplex.css").status == .ok)
+                #expect(try await client.get("/").status == .notFound)
+            }
+        }
+    }
+
     @Test(
         "Every resource of the page goes out with its type and the fields that protect it",
         arguments: DemoPage.resources
@@ -102,7 +128,7 @@ struct DemoServerTests {
             let socket = try await Socket.connect(to: .host("localhost", port: port))
             let tag = try #require(DemoPage.resources[0].entityTag)
             let fields = "Host: localhost:\(port)\r\nIf-None-Match: \(tag)\r\n"
-            try await socket.write("GET /duplex.css HTTP/1.1\r\n\(fields)\r\nGET / HTTP/1.1\r\n\(fields)\r\n")
+            try await socket.write("GET /demo/duplex.css HTTP/1.1\r\n\(fields)\r\nGET / HTTP/1.1\r\n\(fields)\r\n")
             try await socket.write("GET / HTTP/1.1\r\nHost: localhost:\(port)\r\nConnection: close\r\n\r\n")
             var bytes: [UInt8] = []
             while let more = try await socket.read() { bytes += more }

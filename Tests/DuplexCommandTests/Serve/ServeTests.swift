@@ -4,6 +4,7 @@
 import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -181,6 +182,73 @@ struct ServeTests {
         await socket.close()
         server.signal(SIGTERM)
         #expect(try await server.status() == 0)
+    }
+
+    @Test("It serves a folder as a file says, logs, and opens the log anew on SIGHUP")
+    func folder() async throws {
+        try await withTemporaryFolder { root in
+            try Data("hello".utf8).write(to: URL(fileURLWithPath: root + "index.html"))
+            let log = root + "access.log"
+            let text = "folder: \(root)\nport: 1\nlog: \(log)\nauth: ann:secret\n"
+            try Data(text.utf8).write(to: URL(fileURLWithPath: root + "serve.yaml"))
+            let (server, port) = try await Self.start(["--config", root + "serve.yaml"])
+            func get() async throws -> String {
+                let socket = try await Socket.connect(to: .host("localhost", port: port))
+                let user = "Authorization: Basic \(Data("ann:secret".utf8).base64EncodedString())\r\n"
+                try await socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(user)\r\n")
+                var answer = ""
+                while let bytes = try await socket.read() { answer += String(decoding: bytes, as: UTF8.self) }
+                return answer
+            }
+            #expect(try await get().hasSuffix("\r\n\r\nhello"))
+            let file = try await Self.contents(of: log) { $0.contains("- ann [") }
+            #expect(file.contains("\"GET / HTTP/1.1\" 200 5"))
+            try FileManager.default.moveItem(atPath: log, toPath: log + ".old")
+            server.signal(SIGHUP)
+            // Lines go to the old file until the signal has come.
+            while !FileManager.default.fileExists(atPath: log) { _ = try await get() }
+            server.signal(SIGTERM)
+            let result = try await server.finish()
+            #expect(result.status == 0 && result.errors.isEmpty)
+        }
+    }
+
+    /// What a file holds once it is as it should be, for ten seconds at most; another process writes it.
+    private static func contents(
+        of path: String,
+        _ isRight: @escaping @Sendable (String) -> Bool
+    ) async throws -> String {
+        let deadline = ContinuousClock.now + .seconds(10)
+        var text = ""
+        while !isRight(text), ContinuousClock.now < deadline {
+            text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            await Task.yield()
+        }
+        return text
+    }
+
+    @Test("What is wrong in a file ends it with 1 and is told")
+    func wrongFile() async throws {
+        try await withTemporaryFolder { root in
+            try Data(#"{"prot": 1}"#.utf8).write(to: URL(fileURLWithPath: root + "serve.json"))
+            let result = try await RunningCommand.run(["serve", "--config", root + "serve.json"])
+            #expect(result.status == 1 && result.errors.contains("“prot”") && result.errors.hasPrefix("duplex: "))
+            let absent = try await RunningCommand.run(["serve", root + "absent"])
+            #expect(absent.status == 1 && absent.errors.contains("is no folder that can be read"))
+        }
+    }
+
+    @Test("The help says where a password may be seen, and what the keys of a file are")
+    func help() async throws {
+        let help = try await RunningCommand.run(["serve", "--help"])
+        let words = help.output.split { $0.isWhitespace }.joined(separator: " ")
+        for text in [
+            "Other programs of the machine can see it in the list of processes", "DUPLEX_PORT", "tls.certificate",
+            "duplex serve --config serve.yaml", "[<folder or address>]", "8080 unless given",
+            "values: sync, async, broadcast",
+        ] {
+            #expect(words.contains(text), "\(text)")
+        }
     }
 
     @Test("A level of the log that isn't one is wrong usage")

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+
+// The web server that the options describe.
+
+extension ServeArguments {
+    /// The file of `--log`; `nil` for none, and for standard output.
+    ///
+    /// - Throws: `SocketError` when it can't be opened.
+    func accessLogFile() throws -> AccessLogFile? {
+        guard let log, log != "-" else { return nil }
+        return try AccessLogFile(path: log)
+    }
+
+    /// Makes the server, which doesn't listen yet.
+    ///
+    /// - Parameters:
+    ///   - target: the folder; `nil` for the demo page.
+    ///   - tls: what secures connections.
+    ///   - file: the file of requests.
+    /// - Returns: the server with its routes.
+    /// - Throws: when the folder, a file of passwords or the loops can't be had.
+    func server(serving target: ServeTarget?, tls: TLSServerOptions?, log file: AccessLogFile?) throws -> WebServer {
+        var server = WebServer(host: listeningHost, port: listeningPort)
+        server.limits = limits.server
+        server.tls = tls
+        server.compression = (compression ?? .off).compression
+        server.subprotocols = subprotocols
+        if !origins.isEmpty { server.origins = origins.contains("*") ? .any : .allowed(origins) }
+        if !allowedHosts.isEmpty { server.allowedHosts = allowedHosts }
+        if let loops { server.group = try EventLoopGroup(loops: loops) }
+        try addSteps(to: &server, file)
+        var folder: FolderHandler?
+        if case .folder(let path) = target { folder = try FolderHandler(path) }
+        DemoServer.addRoutes(to: &server, echoPath: echo, style: style ?? .async, folder: folder, showsPage: demo)
+        return server
+    }
+
+    /// What all requests go through.
+    ///
+    /// A redirect to TLS comes before anybody is asked for a password.
+    private func addSteps(to server: inout WebServer, _ file: AccessLogFile?) throws {
+        if let file { server.use(.accessLog(.file(file))) }
+        if log == "-" { server.use(.accessLog(.standardOutput())) }
+        if let redirectHttps {
+            server.listen(on: Listener(.tcp(host: listeningHost, port: redirectHttps)))
+            server.use(.redirectToHTTPS(port: listeningPort))
+        }
+        if !sharedOrigins.isEmpty { server.use(.cors(CORSPolicy(sharing))) }
+        if let password { server.use(.basicAuth(realm: "duplex", accounts: [password.user: password.password])) }
+        if let passwordFile { server.use(.basicAuth(realm: "duplex", file: try PasswordFile(path: passwordFile))) }
+        if password != nil || passwordFile != nil { server.use(.throttleFailures()) }
+        if compress { server.use(.compressResponses()) }
+    }
+
+    private var sharing: CORSPolicy.Origins {
+        if sharedOrigins.contains("*") { return .any }
+        let origins = Set(sharedOrigins)
+        return .matching { origins.contains($0) }
+    }
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+import DuplexServer
+import DuplexSockets
+import Logging
+
+extension DemoServer.HandlerStyle: ExpressibleByArgument {}
+
+/// The options of `duplex serve`, each of which may stand in a file or in the environment, too; `nil` where it isn't given.
+struct ServeArguments: ParsableArguments {
+    @Option(help: "The port, 8080 unless given; 0 has the system choose one.")
+    var port: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "localhost, * for all interfaces, or one address of this machine; localhost unless given.",
+            valueName: "address"
+        )
+    )
+    var host: String?
+
+    @Option(help: ArgumentHelp("How many event loops; one for each core unless given.", valueName: "count"))
+    var loops: Int?
+
+    @Option(
+        name: .customLong("echo"),
+        help: ArgumentHelp("The path of the echo; \(DemoPage.echoPath) unless given.", valueName: "path")
+    )
+    var echoPath: String?
+
+    @Option(
+        name: .customLong("handler"),
+        help: """
+            An echo on the loop, an echo in a task for each connection, or a broadcast to all of them; async unless given.
+            """
+    )
+    var style: DemoServer.HandlerStyle?
+
+    @Option(
+        help: "Whether to have messages compressed (permessage-deflate) when clients offer it; off unless given."
+    )
+    var compression: CompressionArgument?
+
+    @Option(
+        name: .customLong("subprotocol"),
+        parsing: .singleValue,
+        help: ArgumentHelp("A subprotocol to agree to, the preferred one first; may be repeated.", valueName: "name")
+    )
+    var subprotocols: [String] = []
+
+    @Option(
+        name: .customLong("origin"),
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "An origin whose pages may open WebSockets, or * for any; may be repeated. The server's own unless given.",
+            valueName: "url"
+        )
+    )
+    var origins: [String] = []
+
+    @Option(
+        name: .customLong("cors"),
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "An origin whose pages may make requests and read the answers, or * for any; may be repeated.",
+            valueName: "url"
+        )
+    )
+    var sharedOrigins: [String] = []
+
+    @Option(
+        name: .customLong("allowed-host"),
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            """
+            A host that requests may be for, without a port, or * for any; may be repeated. On loopback only the names of \
+            this machine unless given, and else any.
+            """,
+            valueName: "name"
+        )
+    )
+    var allowedHosts: [String] = []
+
+    @Option(
+        name: .customLong("auth"),
+        help: ArgumentHelp(
+            "Ask for this name and this password (Basic) for everything.",
+            discussion: """
+                Other programs of the machine can see it in the list of processes; DUPLEX_AUTH and --auth-file hide it. \
+                Without TLS everybody on the way can read it.
+                """,
+            valueName: "name:password"
+        )
+    )
+    var password: PasswordArgument?
+
+    @Option(
+        name: .customLong("auth-file"),
+        help: ArgumentHelp(
+            "Ask for a name and a password of this file, as `htpasswd -B` makes it, for everything.",
+            valueName: "file"
+        )
+    )
+    var passwordFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Log requests in the combined format in this file, which makes way for a new one at 100 MiB; - for standard output.",
+            valueName: "file"
+        )
+    )
+    var log: String?
+
+    @Flag(help: "Compress responses (gzip) for clients that take it.")
+    var compress = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Listen on this port in the clear as well, and redirect everything to TLS (308).",
+            valueName: "port"
+        )
+    )
+    var redirectHttps: Int?
+
+    @Flag(help: "Serve the demo page beside a folder, at /demo. It shows the paths of the last requests.")
+    var demo = false
+
+    @Flag(help: "Print nothing but errors, and the address if the system chose the port.")
+    var quiet = false
+
+    @Option(
+        name: .customLong("log-level"),
+        help: ArgumentHelp(
+            "How much is logged: error, notice, info with sums of what clients did wrong, debug with each of them.",
+            valueName: "level"
+        )
+    )
+    var logLevel: LogLevelArgument?
+
+    @OptionGroup var tls: ServerTLSArguments
+
+    @OptionGroup var limits: LimitOptions
+
+    // MARK: What is otherwise
+
+    var listeningPort: Int { port ?? 8_080 }
+    var listeningHost: ListenAddress.Host { ListenAddress.Host(host ?? "localhost") }
+    var echo: String { echoPath ?? DemoPage.echoPath }
+
+    func validate() throws {
+        guard port.map(Self.isPort) ?? true, redirectHttps.map(Self.isPort) ?? true else {
+            throw ValidationError("A port is a number from 0 to 65535.")
+        }
+        guard loops ?? 1 >= 1 else { throw ValidationError("There must be one event loop at least.") }
+        guard echo.hasPrefix("/") else { throw ValidationError("The path of the echo begins with a slash.") }
+        guard !allowedHosts.contains(where: Self.hasPort) else {
+            throw ValidationError("An allowed host is a name or an address without a port, an IPv6 one in brackets.")
+        }
+        guard echo != DemoPage.chatPath else { throw ValidationError("The chat room is at \(DemoPage.chatPath).") }
+        if password != nil && passwordFile != nil {
+            throw ValidationError("--auth and --auth-file exclude each other.")
+        }
+    }
+
+    /// Takes from a file and the environment what the command line doesn't say.
+    ///
+    /// - Throws: ``Failure`` for a value that isn't one.
+    mutating func fill(from configuration: inout ServeConfiguration) throws(Failure) {
+        try configuration.fill(&port, "port", where: Self.isPort)
+        try configuration.fill(&host, "host")
+        try configuration.fill(&loops, "loops") { $0 >= 1 }
+        try configuration.fill(&echoPath, "echo") { $0.hasPrefix("/") && $0 != DemoPage.chatPath }
+        try configuration.fill(&style, "handler")
+        try configuration.fill(&compression, "compression")
+        try configuration.fill(&subprotocols, "subprotocol")
+        try configuration.fill(&origins, "origin")
+        try configuration.fill(&sharedOrigins, "cors")
+        try configuration.fill(&allowedHosts, "allowed-host")
+        // Whoever gives one of the two on the command line doesn't mean the other one of the file.
+        let isGiven = password != nil || passwordFile != nil
+        var (unusedPassword, unusedFile) = (password, passwordFile)
+        try configuration.fill(&unusedPassword, "auth", isSecret: true)
+        try configuration.fill(&unusedFile, "auth-file")
+        if !isGiven { (password, passwordFile) = (unusedPassword, unusedFile) }
+        try configuration.fill(&log, "log")
+        try configuration.fill(&compress, "compress")
+        try configuration.fill(&redirectHttps, "redirect-https", where: Self.isPort)
+        try configuration.fill(&demo, "demo")
+        try configuration.fill(&quiet, "quiet")
+        try configuration.fill(&logLevel, "log-level")
+        try configuration.fill(&tls.certificate, "tls.certificate")
+        try configuration.fill(&tls.key, "tls.key")
+        try fillLimits(from: &configuration)
+    }
+
+    private mutating func fillLimits(from configuration: inout ServeConfiguration) throws(Failure) {
+        try configuration.fill(&limits.preset, "limits")
+        try configuration.fill(&limits.maxMessage, "max-message")
+        try configuration.fill(&limits.maxFragments, "max-fragments") { $0 >= 1 }
+        try configuration.fill(&limits.messageRate, "message-rate") { $0 >= 1 }
+        try configuration.fill(&limits.byteRate, "byte-rate") { $0.bytes >= 1 }
+    }
+
+    private static func isPort(_ port: Int) -> Bool { (0...65_535).contains(port) }
+
+    private static func hasPort(_ host: String) -> Bool {
+        host.contains(":") && !(host.hasPrefix("[") && host.hasSuffix("]"))
+    }
+}
+
+/// A level of the log on the command line.
+struct LogLevelArgument: ExpressibleByArgument, Sendable, Hashable {
+    let level: Logger.Level
+
+    init?(argument: String) {
+        guard let level = Logger.Level(rawValue: argument) else { return nil }
+        self.level = level
+    }
+
+    static var allValueStrings: [String] { Logger.Level.allCases.map(\.rawValue) }
+}
