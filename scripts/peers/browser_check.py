@@ -141,6 +141,64 @@ async def send_by_keyboard(page):
     await page.wait_until(shows("echo-log", "by keyboard alone"), "the echo of a message sent by Enter")
 
 
+async def check_events(page):
+    await page.click("events-toggle")
+    behind = "document.getElementById('events-log').textContent.includes('Event 11id 11 · came back behind 10')"
+    await page.wait_until(behind, "the events behind those of the first stream")
+    numbers = "[...document.querySelectorAll('#events-log [data-direction=received] .body')].map((b) => b.textContent)"
+    seen = (await page.evaluate(f"{numbers}.join()")).split(",")
+    expect(seen[:11] == [f"Event {number}" for number in range(1, 12)], f"the events are {seen}")
+    await page.click("events-toggle")
+    await page.wait_until(has_state("events", "closed"), "the events being stopped")
+    print("ok: events come, and none is missing or twice when the browser comes back for those behind the last")
+
+
+async def choose_file(page, element, name, size):
+    await page.evaluate(
+        "(() => { const all = new DataTransfer();"
+        f" all.items.add(new File([new Uint8Array({size})], {json.dumps(name)}, {{ type: 'text/plain' }}));"
+        f" document.getElementById('{element}').files = all.files; }})()"
+    )
+
+
+async def check_upload(page):
+    await choose_file(page, "upload-file", "zeros", 5 << 20)
+    await page.click("upload-send")
+    await page.wait_until(has_state("upload", "open"), "the end of the upload")
+    state = await page.text("upload-state")
+    expect("counted 5.0\u00a0MiB" in state, f"the upload reads {state!r}")
+    expect(await page.evaluate("document.getElementById('upload-progress').value") == 1, "the progress isn't whole")
+    print(f"ok: an upload shows its progress: {state}")
+
+
+async def check_form(page):
+    await page.fill("form-text", MARKUP)
+    await choose_file(page, "form-file", "<b>.txt", 7)
+    for button, kind, text in (
+        ("form-send", "urlencoded", "<b>.txt"), ("form-send-parts", "multipart", "the file “<b>.txt”, text/plain"),
+    ):
+        await page.click(button)
+        await page.wait_until(shows("form-log", text), f"the server's view of a form as {kind}")
+        await page.wait_until(shows("form-log", MARKUP), "markup from a form, as text")
+    expect(await page.evaluate("document.querySelectorAll('.log img, .log b').length") == 0, "a form made elements")
+    print("ok: a form shows what the server makes of it, sent either way")
+
+
+async def check_requests(page):
+    await page.click("requests-toggle")
+    for text in ("GET /echo", "POST /demo/upload", "POST /demo/form"):
+        await page.wait_until(shows("requests-log", text), f"{text} among the last requests")
+    print("ok: the last requests are shown")
+
+
+async def check_narrow(page):
+    metrics = {"width": 360, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+    await page.call("Emulation.setDeviceMetricsOverride", **metrics)
+    width = await page.evaluate("document.documentElement.scrollWidth")
+    expect(width <= 360, f"in 360 pixels the page is {width} wide")
+    print("ok: in 360 pixels nothing is wider")
+
+
 async def check_reconnect(page):
     await page.click("echo-toggle")
     await page.wait_until(has_state("echo", "closed"), "the echo connection closing")
@@ -181,9 +239,16 @@ async def check_all(url, deadline, screenshots):
         await check_markup(first, second)
         await check_keyboard(first)
         await check_reconnect(first)
+        await check_events(first)
+        await check_upload(first)
+        await check_form(first)
+        await check_requests(first)
         if screenshots:
             screenshots.mkdir(parents=True, exist_ok=True)
             await first.screenshot(screenshots / "page.png")
+        await check_narrow(first)
+        if screenshots:
+            await first.screenshot(screenshots / "narrow.png")
         check_quiet([first, second], url)
 
 

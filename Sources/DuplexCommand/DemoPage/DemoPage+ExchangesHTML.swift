@@ -15,8 +15,8 @@ extension DemoPage {
                         <code>/events</code>
                         <p class="people" id="events-returns">Not come back yet</p>
                     </div>
-                    <div class="log" id="events-log" role="log" aria-live="polite" aria-label="Events" tabindex="0"
-                        data-empty="Events appear here, with the Last-Event-ID that the server got."></div>
+                    <div class="log short" id="events-log" role="log" aria-live="polite" aria-label="Events"
+                        tabindex="0" data-empty="Events appear here, with the Last-Event-ID that the server got."></div>
                 </section>
 
                 <section class="panel" id="requests" aria-labelledby="requests-title">
@@ -29,8 +29,8 @@ extension DemoPage {
                         <p class="state" id="requests-state" role="status">Not connected</p>
                         <code>/demo/log</code>
                     </div>
-                    <div class="log" id="requests-log" role="log" aria-live="polite" aria-label="Requests" tabindex="0"
-                        data-empty="Requests appear here once their responses have gone."></div>
+                    <div class="log short" id="requests-log" role="log" aria-live="polite" aria-label="Requests"
+                        tabindex="0" data-empty="Requests appear here once their responses have gone."></div>
                 </section>
 
                 <section class="panel" id="upload" aria-labelledby="upload-title">
@@ -63,7 +63,7 @@ extension DemoPage {
                             <input id="form-text" name="text" type="text" value="&lt;b&gt;Grüße&lt;/b&gt; &amp; more">
                         </div>
                         <div class="field">
-                            <label for="form-file">File, sent as a part only</label>
+                            <label for="form-file">File, whose content goes in a part only</label>
                             <input id="form-file" name="file" type="file">
                         </div>
                         <div class="actions">

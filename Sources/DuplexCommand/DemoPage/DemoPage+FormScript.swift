@@ -50,7 +50,8 @@ extension DemoPage {
                 }
                 this.#progress.value = 1;
                 const rate = formatSize(Math.round(count / Math.max(duration, 0.1) * 1000));
-                this.#end("open", `The server has counted ${formatSize(count)} in ${formatDuration(duration)}, ${rate}/s`);
+                const time = formatDuration(duration);
+                this.#end("open", `The server has counted ${formatSize(count)} in ${time}, ${rate}/s`);
             }
 
             #end(state, text) {

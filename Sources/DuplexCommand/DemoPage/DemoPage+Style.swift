@@ -182,7 +182,7 @@ extension DemoPage {
         }
         .log:empty::before { content: attr(data-empty); display: block; padding-block: 0.5rem; color: var(--soft); }
 
-        .log.short { --log-size: 8rem; }
+        .log.short { --log-size: 12rem; }
 
         .row { display: flex; flex-wrap: wrap; gap: 0 0.75rem; padding-block: 0.375rem; }
         .row + .row { border-block-start: 1px solid var(--line); }

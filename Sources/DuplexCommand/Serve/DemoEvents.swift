@@ -8,7 +8,7 @@ import DuplexServer
 /// Each stream ends after some events, so that clients show how they come back: a browser by itself, with the id of the last event.
 struct DemoEvents: Sendable {
     /// The time from one event to the next.
-    var interval = Duration.seconds(1)
+    var interval = Duration.milliseconds(500)
     /// How many events a stream has.
     var count = 10
 
