@@ -34,10 +34,17 @@ extension HTTPConnection {
     /// Sends as much of the file as goes now; the channel is empty.
     func sendFile() -> TransferResult {
         guard let file else { return .wouldBlock }
+        // What was queued before is out by now; until then the channel has to ask for more, or nobody would send it.
+        if file.transfer.isTaken {
+            endFile(nil)
+            return .wouldBlock
+        }
         do throws(SocketError) {
-            let step = try file.transfer.move(to: channel, mayBeDirect: !channel.isSecured)
-            if case .disconnected(let code) = step { return .failed(code) }
-            if file.transfer.isTaken { endFile(nil) }
+            switch try file.transfer.move(to: channel, mayBeDirect: !channel.isSecured) {
+            case .disconnected(let code): return .failed(code)
+            case .sent where file.transfer.isTaken: endFile(nil)
+            case .sent, .queued, .wouldBlock: break
+            }
         } catch {
             endFile(error)
         }
