@@ -5,6 +5,7 @@ import ArgumentParser
 import DuplexServer
 import DuplexSockets
 import DuplexWire
+import Foundation
 import Logging
 
 /// `duplex serve`: a server to try things with, and for the files of a folder.
@@ -110,6 +111,7 @@ struct Serve: AsyncParsableCommand {
                 reloadOnHangUp(tls?.identities, nil)
                 try await Interruption.shared.cancelling { try await serve(stream, tls) }
             } else {
+                try refuseSecrets()
                 let log = try options.accessLogFile()
                 let server = try options.server(serving: target, tls: tls, log: log)
                 reloadOnHangUp(tls?.identities, log)
@@ -117,6 +119,19 @@ struct Serve: AsyncParsableCommand {
             }
         } catch {
             throw Failure(error)
+        }
+    }
+
+    /// Refuses a folder that has in it what nobody is to read, as the one has that `duplex cert` was called in.
+    private func refuseSecrets() throws(Failure) {
+        guard case .folder(let path) = target else { return }
+        let folder = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        let root = folder.hasSuffix("/") ? folder : folder + "/"
+        let key = options.tls.key ?? options.tls.certificate
+        for file in [key, options.passwordFile, options.log, config].compactMap(\.self) {
+            let place = URL(fileURLWithPath: file).resolvingSymlinksInPath().path
+            guard place.hasPrefix(root) else { continue }
+            throw Failure(.failure, "“\(file.visible)” lies in the folder, where all could read it.")
         }
     }
 

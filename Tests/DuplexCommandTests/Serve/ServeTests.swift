@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import ArgumentParser
 import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
@@ -187,9 +188,11 @@ struct ServeTests {
     @Test("It serves a folder as a file says, logs, and opens the log anew on SIGHUP")
     func folder() async throws {
         try await withTemporaryFolder { root in
-            try Data("hello".utf8).write(to: URL(fileURLWithPath: root + "index.html"))
+            let site = root + "site/"
+            try FileManager.default.createDirectory(atPath: site, withIntermediateDirectories: true)
+            try Data("hello".utf8).write(to: URL(fileURLWithPath: site + "index.html"))
             let log = root + "access.log"
-            let text = "folder: \(root)\nport: 1\nlog: \(log)\nauth: ann:secret\n"
+            let text = "folder: \(site)\nport: 1\nlog: \(log)\nauth: ann:secret\n"
             try Data(text.utf8).write(to: URL(fileURLWithPath: root + "serve.yaml"))
             let (server, port) = try await Self.start(["--config", root + "serve.yaml"])
             func get() async throws -> String {
@@ -225,6 +228,31 @@ struct ServeTests {
             await Task.yield()
         }
         return text
+    }
+
+    @Test("Files go over TLS, whole and at once; a folder with the key in it isn't served")
+    func securedFolder() async throws {
+        try await withCertificate { folder in
+            let site = folder + "site"
+            try FileManager.default.createDirectory(atPath: site, withIntermediateDirectories: true)
+            let lines = (1...100_000).map { "\($0)\n" }.joined()
+            try Data("hello\n".utf8).write(to: URL(fileURLWithPath: site + "/short.txt"))
+            try Data(lines.utf8).write(to: URL(fileURLWithPath: site + "/long.txt"))
+            let files = ["--tls-cert", folder + "cert.pem", "--tls-key", folder + "key.pem"]
+            try await withServe([site, "--port", "0"] + files) { url, _ in
+                let options = try ConnectionOptions.parse(["--insecure"]).connectOptions
+                let endpoint = try Endpoint(url.replacing("https", with: "tls"))
+                for (name, text) in [("short", "hello\n"), ("long", lines)] {
+                    let socket = try await Socket.connect(to: endpoint, options: options)
+                    try await socket.write("GET /\(name).txt HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                    var answer: [UInt8] = []
+                    while let bytes = try await socket.read() { answer += bytes }
+                    #expect(String(decoding: answer, as: UTF8.self).hasSuffix("\r\n\r\n" + text), "\(name)")
+                }
+            }
+            let refused = try await RunningCommand.run(["serve", folder, "--port", "0"] + files)
+            #expect(refused.status == 1 && refused.errors.contains("lies in the folder"))
+        }
     }
 
     @Test("What is wrong in a file ends it with 1 and is told")
