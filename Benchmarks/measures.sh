@@ -85,36 +85,6 @@ measure_peers() {
     for who in "${!ids[@]}"; do stop "${ids[$who]}"; done
 }
 
-# start_nginx: starts a server that answers by itself, in one process; sets pid and port, or fails without one.
-start_nginx() {
-    command -v nginx >/dev/null 2>&1 || return 1
-    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    cat >"$work/nginx.conf" <<END
-daemon off;
-master_process off;
-pid $PWD/$work/nginx.pid;
-error_log $PWD/$work/nginx.err;
-events { worker_connections 4096; }
-http {
-    access_log off;
-    keepalive_requests 1000000000;
-    client_body_temp_path $PWD/$work/nginx-body;
-    server {
-        listen 127.0.0.1:$port;
-        location /hello { default_type text/plain; return 200 "Hello, World!"; }
-    }
-}
-END
-    taskset -c "$server_core" nginx -c "$PWD/$work/nginx.conf" -e "$PWD/$work/nginx.err" >/dev/null 2>&1 &
-    pid=$!
-    children+=("$pid")
-    local deadline=$((SECONDS + 5))
-    until (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
-        kill -0 "$pid" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ] || return 1
-        sleep 0.05
-    done
-}
-
 # The program and the path behind each name: a handler that is async, and one that isn't, are two paths of one server.
 request_path() { if [ "$1" = async ]; then echo /hello/async; else echo /hello; fi; }
 

@@ -58,6 +58,24 @@ NAMES = {
     "hummingbird": "Hummingbird (Swift)",
 }
 
+# The web server: each cell by its name in the results, and whom a cell is compared with.
+WEB_TITLES = {
+    "hello": "GET of 13 bytes, depth 1",
+    "hello-16": "GET of 13 bytes, depth 16",
+    "json": "JSON of 1 KiB",
+    "upload-1m": "upload of 1 MiB",
+    "download-100k": "file of 100 KiB",
+    "download-1m": "file of 1 MiB",
+    "gzip-64k": "text of 64 KiB, in gzip",
+    "events": "event to 10,000 clients",
+}
+WEB_NAMES = {
+    "duplex": "**Duplex**",
+    "watched": "with log, metrics, limits",
+    "hummingbird": "Hummingbird",
+    "flyingfox": "FlyingFox",
+}
+
 # KiB for each idle connection.
 MEMORY_TARGETS = {"sync": 1.0, "async": 2.5}
 # KiB between the early and the late cycle.
@@ -104,7 +122,7 @@ class Results:
             elif kind == "stream":
                 name, number, who, *words = rest.split()
                 self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
-            elif kind in ("deflate", "secured", "broadcast", "request"):
+            elif kind in ("deflate", "secured", "broadcast", "request", "web"):
                 name, number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
@@ -210,6 +228,27 @@ def request_table(results):
     ]
     titles = [f"depth {depth}" for depth in depths]
     return table(("GET of 13 bytes, 50 connections: CPU of C / its own", *titles), rows)
+
+
+def web_row(name, rounds):
+    def cell(who, limit):
+        found = ratios(rounds, who, limit, cost)
+        return ratio_text(found) if found else "–"
+
+    own = [cost(round_["duplex"]) for round_ in rounds.values() if "duplex" in round_]
+    time = f"<sub>{statistics.median(own):.2f}</sub>" if own else ""
+    return (
+        WEB_TITLES[name],
+        cell("duplex", "c"),
+        *(cell(who, "nginx") for who in WEB_NAMES),
+        time,
+    )
+
+
+def web_table(results):
+    """The time of nginx, and of the loop in C where there is one, over that of each server."""
+    header = ("CPU of", "C / **Duplex**", *(f"nginx / {name}" for name in WEB_NAMES.values()), "<sub>µs: Duplex</sub>")
+    return table(header, [web_row(name, rounds) for name, rounds in results.rounds["web"].items()])
 
 
 def memory_row(handler, run):
@@ -365,10 +404,15 @@ def message_table(results):
 
 
 def report(results):
-    rounds = max(len(rounds) for rounds in results.echoes.values())
     date, *machine = results.machine
+    place = f"{date}, {', '.join(machine)}; one core for the server, one for the load."
+    web = (*web_table(results), "") if "web" in results.rounds else ()
+    if not results.echoes:
+        count = max(len(rounds) for rounds in results.rounds["web"].values())
+        return "\n".join((f"{place} Medians of {count} rounds.", "", *web))
+    rounds = max(len(rounds) for rounds in results.echoes.values())
     lines = [
-        f"{date}, {', '.join(machine)}; one core for the server, one for the load. Medians of {rounds} rounds, "
+        f"{place} Medians of {rounds} rounds, "
         "with the smallest and the largest in small print. A CPU figure of 1.00 is the limit: as cheap as a raw TCP "
         "echo in C.",
         "",
@@ -378,6 +422,7 @@ def report(results):
         "",
         *(request_table(results) if "request" in results.rounds else ()),
         "",
+        *web,
         *message_table(results),
         "",
         *other_table(results),

@@ -4,12 +4,17 @@
 // fanout: the load of a broadcast (epoll, non-blocking, one thread): one connection sends a message, all get it, and when
 // the last one has, the next is sent. Shares no code with Duplex.
 //
+// With -e the messages are server-sent events: a connection of its own asks for each (POST of -a, with the number of the
+// event behind it), and all get it.
+//
 //   fanout [options] PORT
 //     -c N      connections (10000)               -s BYTES  payload size, 8 or more (256)
 //     -T SEC    measured time (3)                 -w SEC    warm-up before it (0.5)
 //     -P PID    sample this server process: CPU over the measured time, RSS at its end
 //     -b N      connect from 127.0.0.1 to 127.0.0.N in turn (4), for more ports than one address has
 //     -p PATH   WebSocket, at this path; a stream otherwise, in which the very bytes of the server's frames are sent
+//     -e        events instead, at -p PATH; the bytes of their chunks where it is a stream
+//     -a PATH   what an event is asked for by (/publish/)
 //
 // Every byte of every delivery is compared. Prints one line of key=value; exit status 1 when anything was wrong.
 #define _GNU_SOURCE
@@ -33,7 +38,8 @@ struct conn { int fd; size_t pos; };
 static int o_conns = 10000, o_sources = 4, o_pid;
 static size_t o_size = 256;
 static double o_time = 3, o_warm = 0.5;
-static const char *o_path;
+static int o_events, publisher = -1;
+static const char *o_path, *o_publish = "/publish/";
 static struct sockaddr_in server = { .sin_family = AF_INET };
 static struct conn *cs;
 static u8 *frame, *sent, buf[256 * 1024];
@@ -51,7 +57,18 @@ static size_t header(u8 *h, size_t n, int mask) {   // of a binary message
     for (size_t i = 2; i < size; i++) h[i] = (u8)(n >> (8 * (size - 1 - i)));
     return size;
 }
+// An event in its chunk: its id is the number of the round, its data as many letters as were asked for.
+static void compose_event(u64 round) {
+    size_t size = 4 + 12 + 1 + 6 + o_size + 2;
+    size_t at = (size_t)sprintf((char *)frame, "%zx\r\nid: %012llu\ndata: ", size, (unsigned long long)round);
+    memset(frame + at, 'x', o_size);
+    memcpy(frame + at + o_size, "\n\n\r\n", 4);
+    framed = at + o_size + 4;
+    if (!o_path) { memcpy(sent, frame, framed); sent_size = framed; return; }
+    sent_size = (size_t)sprintf((char *)sent, "POST %s%012llu HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", o_publish, (unsigned long long)round);
+}
 static void compose(u64 round) {             // the frame that the server sends, and what has it send that
+    if (o_events) { compose_event(round); return; }
     for (int i = 0; i < 8; i++) frame[header_size + (size_t)i] = (u8)(round >> (8 * i));
     if (!o_path) { memcpy(sent, frame, framed); sent_size = framed; return; }
     size_t h = header(sent, o_size, 0x80);
@@ -61,8 +78,10 @@ static void compose(u64 round) {             // the frame that the server sends,
     sent_size = h + o_size;
 }
 static void publish(void) {
+    // The answers to the requests aren't looked at: what they have caused is.
+    if (publisher >= 0) while (recv(publisher, buf, sizeof buf, MSG_DONTWAIT) > 0) {}
     for (size_t at = 0; at < sent_size;) {
-        ssize_t w = send(cs[0].fd, sent + at, sent_size - at, MSG_NOSIGNAL);
+        ssize_t w = send(publisher >= 0 ? publisher : cs[0].fd, sent + at, sent_size - at, MSG_NOSIGNAL);
         if (w < 0) { if (errno == EAGAIN || errno == EINTR) continue; die("send"); }
         at += (size_t)w;
     }
@@ -84,32 +103,43 @@ static void await_all(void) {                // the current message, everywhere
         }
     }
 }
-static void open_all(void) {
+static int connect_one(int i) {
     int one = 1;
-    for (int i = 0; i < o_conns; i++) {
-        struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(i % o_sources)) };
-        int fd = socket(AF_INET, SOCK_STREAM, 0);
-        if (fd < 0) die("socket");
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-        setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
-        if (bind(fd, (void *)&from, sizeof from) || connect(fd, (void *)&server, sizeof server)) die("connect");
-        if (o_path) {
-            char head[512];
-            int n = snprintf(head, sizeof head, "GET %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", o_path);
-            if (send(fd, head, (size_t)n, MSG_NOSIGNAL) != n) die("send");
-            size_t got = 0;
-            while (got < 4 || memcmp(head + got - 4, "\r\n\r\n", 4)) {
-                ssize_t r = got < sizeof head ? recv(fd, head + got, 1, 0) : 0;
-                if (r <= 0) die("no end of the handshake");
-                got += (size_t)r;
-            }
-            if (memcmp(head, "HTTP/1.1 101", 12)) die("not a 101");
-        }
-        struct epoll_event e = { .events = EPOLLIN, .data.ptr = &cs[i] };
-        cs[i].fd = fd;
-        if (epoll_ctl(ep, EPOLL_CTL_ADD, fd, &e)) die("epoll_ctl");
+    struct sockaddr_in from = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(i % o_sources)) };
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    if (fd < 0) die("socket");
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+    if (bind(fd, (void *)&from, sizeof from) || connect(fd, (void *)&server, sizeof server)) die("connect");
+    return fd;
+}
+static void read_to(int fd, char *text, size_t size, const char *end, const char *failure) {
+    size_t got = 0, length = strlen(end);
+    while (got < length || memcmp(text + got - length, end, length)) {
+        ssize_t r = got < size ? recv(fd, text + got, 1, 0) : 0;
+        if (r <= 0) die(failure);
+        got += (size_t)r;
     }
+}
+static void ask(int fd) {                    // for a WebSocket, or for events
+    char head[512];
+    int n = snprintf(head, sizeof head, o_events ? "GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
+        : "GET %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", o_path);
+    if (send(fd, head, (size_t)n, MSG_NOSIGNAL) != n) die("send");
+    read_to(fd, head, sizeof head, "\r\n\r\n", "no end of the head");
+    if (memcmp(head, o_events ? "HTTP/1.1 200" : "HTTP/1.1 101", 12)) die("neither 101 nor 200");
+    // The stream begins with the id behind which the client would come back.
+    if (o_events) read_to(fd, head, sizeof head, "\n\n\r\n", "no id at the beginning");
+}
+static void open_all(void) {
+    for (int i = 0; i < o_conns; i++) {
+        cs[i].fd = connect_one(i);
+        if (o_path) ask(cs[i].fd);
+        struct epoll_event e = { .events = EPOLLIN, .data.ptr = &cs[i] };
+        if (epoll_ctl(ep, EPOLL_CTL_ADD, cs[i].fd, &e)) die("epoll_ctl");
+    }
+    if (o_events && o_path) publisher = connect_one(0);
 }
 static double proc_cpu(int pid) {
     clockid_t clock; struct timespec t;
@@ -119,24 +149,26 @@ static double proc_cpu(int pid) {
 static u64 rounds_until(u64 end) {
     static u64 round;
     u64 count = 0;
+    // Ids are those of one feed, also when this runs again.
+    if (o_events && !round) round = now_ns() / 1000;
     while (now_ns() < end) { compose(++round); publish(); await_all(); count++; }
     return count;
 }
 
 int main(int argc, char **argv) {
-    for (int c; (c = getopt(argc, argv, "c:s:T:w:P:b:p:")) != -1;) switch (c) {
+    for (int c; (c = getopt(argc, argv, "c:s:T:w:P:b:p:ea:")) != -1;) switch (c) {
         case 'c': o_conns = atoi(optarg); break; case 's': o_size = (size_t)atol(optarg); break;
         case 'T': o_time = atof(optarg); break; case 'w': o_warm = atof(optarg); break;
         case 'P': o_pid = atoi(optarg); break; case 'b': o_sources = atoi(optarg); break;
-        case 'p': o_path = optarg; break; default: return 64;
+        case 'p': o_path = optarg; break; case 'e': o_events = 1; break; case 'a': o_publish = optarg; break; default: return 64;
     }
-    if (optind != argc - 1 || o_conns < 1 || o_sources < 1 || o_size < 8 || o_size > 1 << 20) return 64;
+    if (optind != argc - 1 || o_conns < 1 || o_sources < 1 || strlen(o_publish) > 256 || o_size < 8 || o_size > 1 << 20) return 64;
     server.sin_port = htons((uint16_t)atoi(argv[optind])); server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     ep = epoll_create1(0); cs = calloc((size_t)o_conns, sizeof *cs);
-    frame = malloc(o_size + 10); sent = malloc(o_size + 14);
+    frame = malloc(o_size + 256); sent = malloc(o_size + 1024);
     if (ep < 0 || !cs || !frame || !sent) die("no memory");
     header_size = header(frame, o_size, 0); framed = header_size + o_size;
-    for (size_t i = 0; i < o_size; i++) frame[header_size + i] = (u8)(i * 7);
+    if (!o_events) for (size_t i = 0; i < o_size; i++) frame[header_size + i] = (u8)(i * 7);
     open_all();
     rounds_until(now_ns() + (u64)(o_warm * 1e9));
     double cpu = proc_cpu(o_pid); u64 began = now_ns();

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 //
-// http_load: a load of GET requests over connections that stay open (epoll, non-blocking, one thread), which shares no
-// code with Duplex.
+// http_load: a load of requests over connections that stay open (epoll, non-blocking, one thread), which shares no code
+// with Duplex.
 //
 //   http_load [options] PORT
 //     -H ADDR   IPv4 address (127.0.0.1)          -c N   connections (50)
 //     -p PATH   what is asked for (/hello)        -d N   requests in flight per connection, pipelined (1)
 //     -B TEXT   the body of each response ("Hello, World!")
+//     -s BYTES  instead: bodies of that size, all the same; the first, asked for alone, is what the others are compared with
+//     -z BYTES  as -s, in gzip: what the first inflates to has that size
+//     -u BYTES  POST with a body of that size instead of GET
 //     -T SEC    measured time (3)                 -w SEC warm-up before it (0.5)
 //     -P PID    sample this server process: CPU over the measured time, peak RSS (VmHWM) at its end
 //     -j        one line of key=value output
 //
-// Every response is checked: its status line, that it has one Content-Length and no Transfer-Encoding, and its whole body;
-// a byte more or less is a fault, since the next response then begins with another one. After the measured time nothing
-// more is asked, and the outstanding responses are awaited (at most 20 s) and checked. Exit status 1 when anything was
-// wrong.
+// Every response is checked: its status line, its framing, its coding, and its whole body; a byte more or less is a fault,
+// since the next response then begins with another one. After the measured time nothing more is asked, and the outstanding
+// responses are awaited (at most 20 s) and checked. Exit status 1 when anything was wrong. Needs zlib (-lz).
 //
 // "msgs" are responses completed in the measured time, "total" all of them. Latency runs from just before the send() of
 // the request is called to the recv() that returned the response's last byte.
@@ -36,11 +38,13 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 typedef uint8_t u8; typedef uint32_t u32; typedef uint64_t u64;
 
 static int o_conns = 50, o_depth = 1, o_line, o_pid, o_port;
 static double o_time = 3, o_warm = 0.5;
+static size_t o_size, o_plain, o_upload;
 static const char *o_host = "127.0.0.1", *o_path = "/hello", *o_body = "Hello, World!";
 
 static u64 now_ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec; }
@@ -70,18 +74,22 @@ static double hq(double q) {                 // microseconds
 
 // ---- connections
 enum { S_CONNECT, S_OPEN, S_DONE };
+enum { AT_HEAD, IN_BODY, AT_CHUNK, BEHIND_CHUNK, AT_END };
 enum { HEAD = 4096 };
 struct conn {
     int fd, st, want_out;
     size_t owed;                             // bytes of requests still to send
     u64 *ts; u32 ts_r, ts_n;                 // send times of requests in flight (ring of depth)
-    char in[HEAD + 1]; size_t il;            // a response that hasn't come whole
+    char in[HEAD + 1]; size_t il;            // a head, or a line of a chunk, that hasn't come whole
     char head[HEAD]; size_t hl;              // the last head that was checked: the next is often the same
+    int is_chunked; size_t length;           // what it says of the body
+    int at; size_t left, got;                // where in a response; what is left of the body or its chunk; what has come of it
 };
 static struct conn *cs;
 static int ep, n_open, n_done, running, measuring;
 static char *requests; static size_t request_size;   // one for each in flight
-static size_t body_size;
+static char *body; static size_t body_size;          // of each response, coded as it comes
+static int learning;                                 // the first response says what it is
 static u64 msgs, total, errors;
 static char first_error[512];
 static char rb[512 * 1024];
@@ -121,45 +129,88 @@ static int check_head(struct conn *c, const char *p, size_t n) {
     if (n >= HEAD) { fail(c, "a head of %zu bytes", n); return -1; }
     memcpy(c->head, p, n); c->head[n - 2] = 0; c->hl = 0;
     if (strncmp(c->head, "HTTP/1.1 200 ", 13)) { fail(c, "not a 200: %.40s", c->head); return -1; }
-    int lengths = 0;
+    int lengths = 0, chunks = 0, coded = 0;
     for (const char *l = strstr(c->head, "\r\n"); l && l[2]; l = strstr(l + 2, "\r\n")) {
-        if (!strncasecmp(l + 2, "Transfer-Encoding:", 18)) { fail(c, "a Transfer-Encoding"); return -1; }
         if (!strncasecmp(l + 2, "Connection: close", 17)) { fail(c, "the server wants to close"); return -1; }
+        if (!strncasecmp(l + 2, "Transfer-Encoding: chunked\r\n", 28)) chunks++;
+        if (!strncasecmp(l + 2, "Content-Encoding: gzip\r\n", 24)) coded++;
         if (strncasecmp(l + 2, "Content-Length:", 15)) continue;
-        char *end; unsigned long length = strtoul(l + 17, &end, 10);
-        if (length != body_size || strncmp(end, "\r\n", 2)) { fail(c, "Content-Length: %lu, want %zu", length, body_size); return -1; }
-        lengths++;
+        char *end; c->length = strtoul(l + 17, &end, 10); lengths++;
+        if (strncmp(end, "\r\n", 2)) { fail(c, "a Content-Length that isn't a number"); return -1; }
+        if (!learning && c->length != body_size) { fail(c, "Content-Length: %zu, want %zu", c->length, body_size); return -1; }
     }
-    if (lengths != 1) { fail(c, "%d Content-Length fields", lengths); return -1; }
+    if (lengths + chunks != 1) { fail(c, "%d Content-Length fields, %d times chunked", lengths, chunks); return -1; }
+    if (coded != (o_plain > 0)) { fail(c, coded ? "in gzip, unasked" : "not in gzip"); return -1; }
+    c->is_chunked = chunks;
     memcpy(c->head, p, n); c->hl = n;
     return 0;
 }
-// Takes the responses that have come whole, and returns how many bytes they were; -1 after a fault.
+// Compares a piece of a body.
+static int check_body(struct conn *c, const char *p, size_t n) {
+    if (learning) {
+        body = realloc(body, c->got + n);
+        if (!body) abort();
+        memcpy(body + c->got, p, n); body_size = c->got + n;
+    } else if (c->got + n > body_size || memcmp(p, body + c->got, n)) { fail(c, "another body at byte %zu", c->got); return -1; }
+    c->got += n; c->left -= n;
+    return 0;
+}
+static int finish(struct conn *c, u64 t) {
+    if (c->got != body_size) { fail(c, "a body of %zu bytes, want %zu", c->got, body_size); return -1; }
+    if (!c->ts_n) { fail(c, "a response nobody asked for"); return -1; }
+    if (measuring) { msgs++; hrec(t - c->ts[c->ts_r]); }
+    total++; c->ts_r = (c->ts_r + 1) % (u32)o_depth; c->ts_n--;
+    c->at = AT_HEAD; c->got = 0;
+    return 0;
+}
+// Takes what has come, except for a head or a line without an end; returns how many bytes; -1 after a fault.
 static ssize_t take(struct conn *c, const char *p, size_t n, u64 t) {
     size_t at = 0;
     for (;;) {
-        const char *end = memmem(p + at, n - at, "\r\n\r\n", 4);
-        if (!end) return (ssize_t)at;
-        size_t head = (size_t)(end + 4 - (p + at));
-        if (check_head(c, p + at, head)) return -1;
-        if (n - at < head + body_size) return (ssize_t)at;
-        if (memcmp(p + at + head, o_body, body_size)) { fail(c, "another body: %.40s", p + at + head); return -1; }
-        if (!c->ts_n) { fail(c, "a response nobody asked for"); return -1; }
-        if (measuring) { msgs++; hrec(t - c->ts[c->ts_r]); }
-        total++; c->ts_r = (c->ts_r + 1) % (u32)o_depth; c->ts_n--;
-        at += head + body_size;
+        const char *q = p + at, *end;
+        size_t rest = n - at;
+        switch (c->at) {
+        case AT_HEAD:
+            if (!(end = memmem(q, rest, "\r\n\r\n", 4))) return (ssize_t)at;
+            if (check_head(c, q, (size_t)(end + 4 - q))) return -1;
+            at += (size_t)(end + 4 - q);
+            c->at = c->is_chunked ? AT_CHUNK : IN_BODY; c->left = c->length;
+            break;
+        case IN_BODY:
+            if (!rest && c->left) return (ssize_t)at;
+            if (rest > c->left) rest = c->left;
+            if (check_body(c, q, rest)) return -1;
+            at += rest;
+            if (c->left) break;
+            if (c->is_chunked) c->at = BEHIND_CHUNK; else if (finish(c, t)) return -1;
+            break;
+        case AT_CHUNK: {
+            if (!(end = memmem(q, rest, "\r\n", 2))) return (ssize_t)at;
+            char *digits; c->left = strtoul(q, &digits, 16);
+            if (digits == q || digits != end) { fail(c, "a chunk without a size"); return -1; }
+            at += (size_t)(end + 2 - q);
+            c->at = c->left ? IN_BODY : AT_END;
+            break;
+        }
+        default:
+            if (rest < 2) return (ssize_t)at;
+            if (memcmp(q, "\r\n", 2)) { fail(c, "a chunk, or the last of them, doesn't end"); return -1; }
+            at += 2;
+            if (c->at == BEHIND_CHUNK) c->at = AT_CHUNK; else if (finish(c, t)) return -1;
+        }
     }
 }
 static void readable(struct conn *c) {
     // What is left of the last piece comes first.
     memcpy(rb, c->in, c->il);
-    ssize_t r = recv(c->fd, rb + c->il, sizeof rb - c->il, 0);
+    ssize_t r = recv(c->fd, rb + c->il, sizeof rb - c->il - 1, 0);
     if (r == 0) { fail(c, "connection ended by the server"); return; }
     if (r < 0) { if (errno != EAGAIN && errno != EINTR) fail(c, "recv: %s", strerror(errno)); return; }
-    size_t n = c->il + (size_t)r; ssize_t used = take(c, rb, n, now_ns());
+    size_t n = c->il + (size_t)r; rb[n] = 0;
+    ssize_t used = take(c, rb, n, now_ns());
     if (used < 0) return;
     c->il = n - (size_t)used;
-    if (c->il > HEAD) { fail(c, "a response that doesn't end"); return; }
+    if (c->il > HEAD) { fail(c, "a head that doesn't end"); return; }
     memcpy(c->in, rb + used, c->il);
     refill(c);
 }
@@ -184,6 +235,7 @@ static void spin(u64 until, int (*stop)(void)) {
     }
 }
 static int all_open(void) { return n_open + n_done >= o_conns; }
+static int one_open(void) { return n_open + n_done >= 1; }
 static int all_done(void) { return n_done >= o_conns; }
 static int drained(void) { for (int i = 0; i < o_conns; i++) if (cs[i].fd >= 0 && cs[i].ts_n) return 0; return 1; }
 
@@ -209,21 +261,27 @@ static double self_cpu(void) {
 static void usage(void) { fprintf(stderr, "usage: http_load [options] PORT (see the head of http_load.c)\n"); exit(2); }
 static void options(int argc, char **argv) {
     int o;
-    while ((o = getopt(argc, argv, "H:c:p:d:B:T:w:P:j")) != -1) switch (o) {
+    while ((o = getopt(argc, argv, "H:c:p:d:B:s:z:u:T:w:P:j")) != -1) switch (o) {
         case 'H': o_host = optarg; break; case 'c': o_conns = atoi(optarg); break; case 'p': o_path = optarg; break;
         case 'd': o_depth = atoi(optarg); break; case 'B': o_body = optarg; break; case 'T': o_time = atof(optarg); break;
+        case 's': o_size = strtoul(optarg, NULL, 10); break; case 'z': o_plain = strtoul(optarg, NULL, 10); break;
+        case 'u': o_upload = strtoul(optarg, NULL, 10); break;
         case 'w': o_warm = atof(optarg); break; case 'P': o_pid = atoi(optarg); break; case 'j': o_line = 1; break;
         default: usage();
     }
-    if (optind + 1 != argc || o_conns < 1 || o_depth < 1 || strlen(o_body) >= HEAD / 2 || strlen(o_path) >= HEAD / 2) usage();
+    if (optind + 1 != argc || o_conns < 1 || o_depth < 1 || strlen(o_path) >= HEAD / 2) usage();
     o_port = atoi(argv[optind]); body_size = strlen(o_body);
+    if (!(body = strdup(o_body))) abort();
 }
 static void make_requests(void) {
-    char one[HEAD];
-    request_size = (size_t)snprintf(one, sizeof one, "GET %s HTTP/1.1\r\nHost: %s:%d\r\nUser-Agent: http_load\r\nAccept: */*\r\n\r\n", o_path, o_host, o_port);
-    requests = malloc(request_size * (size_t)o_depth);
+    char one[HEAD], length[128] = "";
+    if (o_upload) snprintf(length, sizeof length, "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n", o_upload);
+    size_t head = (size_t)snprintf(one, sizeof one, "%s %s HTTP/1.1\r\nHost: %s:%d\r\nUser-Agent: http_load\r\nAccept: */*\r\n%s%s\r\n",
+        o_upload ? "POST" : "GET", o_path, o_host, o_port, o_plain ? "Accept-Encoding: gzip\r\n" : "", length);
+    request_size = head + o_upload;
+    requests = calloc((size_t)o_depth, request_size);
     if (!requests) abort();
-    for (int i = 0; i < o_depth; i++) memcpy(requests + (size_t)i * request_size, one, request_size);
+    for (int i = 0; i < o_depth; i++) memcpy(requests + (size_t)i * request_size, one, head);
 }
 static void start(struct conn *c, struct sockaddr_in *a) {
     int one = 1;
@@ -237,6 +295,30 @@ static void start(struct conn *c, struct sockaddr_in *a) {
     epoll_ctl(ep, EPOLL_CTL_ADD, c->fd, &e);
 }
 
+static int one_done(void) { return total == 1 || errors; }
+// Asks once, alone, for what all others are to be, and looks whether it has the right size.
+static void learn(struct sockaddr_in *a) {
+    struct conn *c = &cs[0];
+    learning = 1;
+    start(c, a);
+    spin(now_ns() + 20000000000ull, one_open);
+    c->ts[0] = now_ns(); c->ts_n = 1; c->owed = request_size;
+    flush_out(c);
+    spin(now_ns() + 20000000000ull, one_done);
+    learning = 0;
+    if (!errors && total != 1) fail(c, "no response");
+    size_t size = body_size;
+    if (!errors && o_plain) {
+        char *plain = malloc(o_plain + 1);
+        z_stream z = { .next_in = (u8 *)body, .avail_in = (uInt)body_size, .next_out = (u8 *)plain, .avail_out = (uInt)(o_plain + 1) };
+        if (!plain || inflateInit2(&z, 31) != Z_OK || inflate(&z, Z_FINISH) != Z_STREAM_END || z.avail_in) fail(c, "not gzip");
+        size = z.total_out; inflateEnd(&z); free(plain);
+    }
+    size_t wanted = o_plain ? o_plain : o_size;
+    if (!errors && size != wanted) fail(c, "a body of %zu bytes, want %zu", size, wanted);
+    if (errors) { printf("FAILED: %s\n", first_error); exit(1); }
+}
+
 int main(int argc, char **argv) {
     options(argc, argv);
     signal(SIGPIPE, SIG_IGN);
@@ -246,7 +328,8 @@ int main(int argc, char **argv) {
     ep = epoll_create1(0);
     cs = calloc((size_t)o_conns, sizeof *cs);
     if (!cs) abort();
-    for (int i = 0; i < o_conns; i++) start(&cs[i], &a);
+    if (o_size || o_plain) learn(&a);
+    for (int i = o_size || o_plain; i < o_conns; i++) start(&cs[i], &a);
     spin(now_ns() + 20000000000ull, all_open);
     if (n_open < o_conns || errors) { printf("FAILED: %d of %d connected; %s\n", n_open, o_conns, first_error); return 1; }
     running = 1;

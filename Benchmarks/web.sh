@@ -1,0 +1,143 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) the Duplex authors
+#
+# What scripts/bench measures of the web server: small answers, JSON, bodies both ways, compression, events; bare and with
+# access log, metrics and limits; beside a loop in C, nginx and the libraries of others. Read by scripts/bench, whose
+# functions it uses.
+
+web_bytes=1048576
+
+build_web() {
+    note "Building the web server that is measured ..."
+    nice swift build -c release --package-path Benchmarks/Web --scratch-path "$work/web" >"$work/web.log" 2>&1 ||
+        fail "the build failed:" "$(tail -n 20 "$work/web.log")"
+    duplex_web=$work/web/release/duplex-web
+}
+
+# What is sent: JSON of 1 KiB, as short as it can be written, text like a page's, and bytes.
+make_web_folder() {
+    web=$work/web-files
+    mkdir -p "$web"
+    python3 - "$web" <<'END'
+import json, random, sys
+from pathlib import Path
+
+folder, numbers = Path(sys.argv[1]), random.Random(1)
+items = [{"id": i, "name": f"item {i}", "price": i + 0.5, "tags": ["one", "two"]} for i in range(1000, 1015)]
+compact = lambda: json.dumps(items, sort_keys=True, separators=(",", ":"))
+items[0]["name"] += "x" * (1024 - len(compact()))
+(folder / "items.json").write_text(compact())
+words = "the of and to a in server request body answer connection client time bytes header route event".split()
+text = " ".join(f"{numbers.choice(words)}{numbers.choice(['', '', ', <b>', '</b>', '.'])}" for _ in range(20000))
+(folder / "text.txt").write_text(text[:65536])
+for name, size in (("100k", 100 << 10), ("1m", 1 << 20)):
+    (folder / name).write_bytes(numbers.randbytes(size))
+END
+    : >"$web/access.log"
+}
+
+# start_nginx: starts a server that answers by itself, in one process; sets pid and port, or fails without one.
+#
+# Of an upload it reads past what comes; pages are compressed as hard as Duplex does it.
+start_nginx() {
+    command -v nginx >/dev/null 2>&1 || return 1
+    port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    cat >"$work/nginx.conf" <<END
+daemon off;
+master_process off;
+pid $PWD/$work/nginx.pid;
+error_log $PWD/$work/nginx.err;
+events { worker_connections 4096; }
+http {
+    access_log off;
+    keepalive_requests 1000000000;
+    client_body_temp_path $PWD/$work/nginx-body;
+    server {
+        listen 127.0.0.1:$port;
+        location /hello { default_type text/plain; return 200 "Hello, World!"; }
+        location /json { default_type application/json; return 200 '$(cat "$web/items.json")'; }
+        location /count { client_max_body_size 0; default_type text/plain; return 200 "$web_bytes"; }
+        location /text { default_type text/plain; alias $PWD/$web/text.txt; gzip on; gzip_types *; gzip_comp_level 6; }
+        location / { root $PWD/$web; sendfile on; }
+    }
+}
+END
+    taskset -c "$server_core" nginx -c "$PWD/$work/nginx.conf" -e "$PWD/$work/nginx.err" >/dev/null 2>&1 &
+    pid=$!
+    children+=("$pid")
+    local deadline=$((SECONDS + 5))
+    until (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        kill -0 "$pid" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ] || return 1
+        sleep 0.05
+    done
+}
+
+
+# The cells: a name, those that have it, and what the load does.
+web_runs=(
+    "hello c,duplex,watched,nginx,hummingbird,flyingfox -c 50 -p /hello"
+    "hello-16 c,duplex,watched,nginx,hummingbird,flyingfox -c 50 -d 16 -p /hello"
+    "json duplex,watched,nginx,hummingbird,flyingfox -c 50 -p /json -s 1024"
+    "upload-1m duplex,watched,nginx,hummingbird,flyingfox -c 8 -p /count -u $web_bytes -B $web_bytes"
+    "download-100k duplex,watched,nginx,hummingbird,flyingfox -c 8 -p /100k -s 102400"
+    "download-1m duplex,watched,nginx,hummingbird,flyingfox -c 8 -p /1m -s $web_bytes"
+    "gzip-64k duplex,watched,nginx -c 8 -p /text -z 65536"
+)
+
+# Starts everybody that is here; sets web_ids and web_ports.
+start_web_servers() {
+    start_program http_hello "$work/http_hello" 0 && web_ids[c]=$pid && web_ports[c]=$port
+    start_program web "$duplex_web" "$web" && web_ids[duplex]=$pid && web_ports[duplex]=$port
+    start_program web-watched "$duplex_web" "$web" --log --metrics --limits &&
+        web_ids[watched]=$pid && web_ports[watched]=$port
+    if start_nginx; then
+        web_ids[nginx]=$pid && web_ports[nginx]=$port
+    else
+        note "nginx isn't there, or doesn't run: scripts/setup --tests installs it."
+    fi
+    if $quick || [ ! -x "$rival_folder/release/flyingfox-echo" ]; then return; fi
+    start_program hummingbird "$rival_folder/release/hummingbird-hello" "$web" &&
+        web_ids[hummingbird]=$pid && web_ports[hummingbird]=$port
+    start_program flyingfox "$rival_folder/release/flyingfox-echo" "$web" &&
+        web_ids[flyingfox]=$pid && web_ports[flyingfox]=$port
+}
+
+# With everybody in each round.
+measure_web() {
+    local round run name known arguments who
+    declare -A web_ids web_ports
+    start_web_servers
+    for ((round = 1; round <= few_rounds; round++)); do
+        note "The web server, round $round of $few_rounds ..."
+        for run in "${web_runs[@]}"; do
+            read -r name known arguments <<<"$run"
+            for who in ${known//,/ }; do
+                [ -n "${web_ids[$who]:-}" ] || continue
+                # shellcheck disable=SC2086 # the arguments are meant to be split
+                measure_one "web $name $round $who" taskset -c "$load_core" "$work/http_load" -j $arguments \
+                    -T "$web_seconds" -w 0.3 -P "${web_ids[$who]}" "${web_ports[$who]}"
+            done
+        done
+    done
+    for who in "${!web_ids[@]}"; do stop "${web_ids[$who]}"; done
+    measure_events
+}
+
+# One feed to all connections, against the loop that sends the same bytes.
+measure_events() {
+    local round who
+    declare -A ids ports
+    start_program tcp_fanout "$work/tcp_fanout" 0 && ids[c]=$pid && ports[c]=$port
+    start_program web "$duplex_web" "$web" && ids[duplex]=$pid && ports[duplex]=$port
+    for ((round = 1; round <= few_rounds; round++)); do
+        note "Events to $idle connections, round $round of $few_rounds ..."
+        for who in c duplex; do
+            local path=(-p /feed)
+            if [ "$who" = c ]; then path=(); fi
+            measure_one "web events $round $who" taskset -c "$load_core" "$work/fanout" -e -c "$idle" -s 64 \
+                "${path[@]}" -T "$web_seconds" -P "${ids[$who]}" "${ports[$who]}"
+        done
+    done
+    for who in "${!ids[@]}"; do stop "${ids[$who]}"; done
+}
