@@ -115,7 +115,9 @@ struct Serve: AsyncParsableCommand {
                 let log = try options.accessLogFile()
                 let server = try options.server(serving: target, tls: tls, log: log)
                 reloadOnHangUp(tls?.identities, log)
-                try await Interruption.shared.cancelling { try await server.runManaged { address in announce(address) } }
+                try await Interruption.shared.cancelling {
+                    try await server.runManaged { address in announce(address) }
+                }
             }
         } catch {
             throw Failure(error)
