@@ -90,11 +90,12 @@ extension HTTPConnection {
         let problem = Problem(.serviceUnavailable, "This took longer than the server waits for it.")
         let response = settings.finalResponse(of: problem, record.request)
         record.answered(response)
-        present.span?.refused(response.status)
+        present.opening?.span?.refused(response.status)
+        present.opening?.span = nil
         session.shutDown()
         respond(response, to: record.request)
         // The handler may run on.
-        self.present = Present(endpoint: present.endpoint, webSocket: present.webSocket)
+        self.present = Present(endpoint: present.endpoint, opening: present.opening)
         cancelHandler()
     }
 }

@@ -24,7 +24,7 @@ extension HTTPConnection {
     ) {
         let span = services.tracer.map { HandshakeSpan($0, for: request.head, from: request.remoteAddress) }
         let record = record(of: request, at: endpoint)
-        present = Present(webSocket: endpoint, span: span, asked: services.now, record: record)
+        present = Present(opening: Opening(endpoint, span, asked: services.now), record: record)
         noteRoute(endpoint)
         if services.isStopping { return decline(request, endpoint, Self.endingSoon) }
         let options = endpoint.handshakeOptions(for: request)
@@ -77,8 +77,8 @@ extension HTTPConnection {
     private func decline(_ request: Request, _ endpoint: WebSocketEndpoint, _ response: Response) {
         var response = response
         endpoint.settings.finishing?.run(request, &response)
-        present?.span?.refused(response.status)
-        present?.span = nil
+        present?.opening?.span?.refused(response.status)
+        present?.opening?.span = nil
         present?.record?.answered(response)
         respond(response, to: request)
     }
@@ -107,8 +107,8 @@ extension HTTPConnection {
             acceptance: acceptance,
             leftover: leftover,
             accepted: accepted,
-            asked: present?.asked,
-            span: present?.span
+            asked: present?.opening?.asked,
+            span: present?.opening?.span
         )
         handOver()
         services.owner.open(upgrade, from: self)

@@ -55,16 +55,27 @@ final class HTTPConnection {
     /// What of a request is needed until its response has gone.
     struct Present {
         var endpoint: Endpoint?
-        var webSocket: WebSocketEndpoint?
-        var span: HandshakeSpan?
-        /// When the request had come that asks for a WebSocket.
-        var asked: Instant?
+        var opening: Opening?
         /// What is noted of it for those who look on; nil where nobody does.
         var record: ExchangeRecord?
 
         /// The route as people call it.
-        var route: String { endpoint?.name ?? webSocket?.name ?? "" }
-        var settings: RouteSettings? { endpoint?.settings ?? webSocket?.settings }
+        var route: String { endpoint?.name ?? opening?.endpoint.name ?? "" }
+        var settings: RouteSettings? { endpoint?.settings ?? opening?.endpoint.settings }
+    }
+
+    /// What of a request for a WebSocket is needed besides; few connections have one at a time.
+    final class Opening {
+        let endpoint: WebSocketEndpoint
+        var span: HandshakeSpan?
+        /// When the request had come.
+        let asked: Instant
+
+        init(_ endpoint: WebSocketEndpoint, _ span: HandshakeSpan?, asked: Instant) {
+            self.endpoint = endpoint
+            self.span = span
+            self.asked = asked
+        }
     }
 
     /// How long a client may go on sending after the response that ends the connection.

@@ -19,7 +19,7 @@ extension HandlerRunner {
     ) async {
         let verdict: AdmissionVerdict
         do {
-            if let span = connection.present?.span {
+            if let span = connection.present?.opening?.span {
                 verdict = try await span.around { try await admit(request) }
             } else {
                 verdict = try await admit(request)

@@ -156,19 +156,25 @@ extension LineReader.Line {
 }
 
 /// How long a head may be.
+///
+/// In few bytes: each connection has them.
 struct HeadBounds: Sendable {
-    /// All of it, with its line ends.
-    let head: Int
+    private let headSize: Int32
+    private let startLineSize: UInt16
+    private let fieldCount: UInt16
+
+    /// All of it, with its line ends; at most 2 GiB.
+    var head: Int { Int(headSize) }
     /// The first line, with its line end.
-    let startLine: Int
+    var startLine: Int { Int(startLineSize) }
     /// The number of fields.
-    let fields: Int
+    var fields: Int { Int(fieldCount) }
 
     init(_ limits: HTTPLimits) {
-        head = limits.headSize.bytes
+        headSize = Int32(clamping: limits.headSize.bytes)
         // 8,000 bytes are what RFC 9112 section 3 recommends to support at least.
-        startLine = min(8_192, limits.headSize.bytes)
+        startLineSize = UInt16(clamping: min(8_192, limits.headSize.bytes))
         // The collection of fields itself has room for fewer than 65,535.
-        fields = min(limits.headFields, 65_000)
+        fieldCount = UInt16(clamping: min(limits.headFields, 65_000))
     }
 }

@@ -56,3 +56,40 @@ public struct BodyPace: Sendable, Hashable {
         return min(next, began.advanced(by: patience).advanced(by: .seconds(received / rate)))
     }
 }
+
+/// The pace of a body that the app may not take for a while, or of none.
+///
+/// Lies elsewhere: most connections have none most of the time.
+enum PausablePace: Sendable {
+    case none
+    indirect case running(BodyPace)
+    indirect case paused(BodyPace, since: Instant)
+
+    /// As of ``BodyPace/deadline``; `nil` where nobody waits for the client.
+    var deadline: Instant? {
+        if case .running(let body) = self { body.deadline } else { nil }
+    }
+
+    mutating func received(_ count: Int, now: Instant) {
+        switch self {
+        case .none: break
+        case .running(var body):
+            body.received(count, now: now)
+            self = .running(body)
+        case .paused(var body, let since):
+            body.received(count, now: now)
+            self = .paused(body, since: since)
+        }
+    }
+
+    mutating func pause(now: Instant) {
+        if case .running(let body) = self { self = .paused(body, since: now) }
+    }
+
+    /// The time in between isn't the client's.
+    mutating func resume(now: Instant) {
+        guard case .paused(var body, let since) = self else { return }
+        body.excuse(since.duration(to: now))
+        self = .running(body)
+    }
+}

@@ -106,8 +106,8 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     public private(set) var leavesBody = false
     /// Whether another request may follow the present one, as far as is known.
     var persists = true
-    private var pace: BodyPace?
-    private var paused: Instant?
+    /// How fast the body of the present request comes.
+    private var pace = PausablePace.none
     /// When the head or the request must have come.
     private var headDeadline: Instant
 
@@ -203,7 +203,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         var limits = limits
         limits.bodySize = .unlimited
         input = .body(try BodyDecoder(framing, limits: limits))
-        pace = BodyPace(limits: limits, now: now)
+        pace = .running(BodyPace(limits: limits, now: now))
     }
 
     /// Bounds the body of the present request, before anything of it was taken.
@@ -217,7 +217,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         guard case .body = input else { return nil }
         do throws(HTTPError) {
             input = .body(try BodyDecoder(head.framing, limits: limits))
-            pace = BodyPace(limits: limits, now: now)
+            pace = .running(BodyPace(limits: limits, now: now))
             return nil
         } catch {
             return fail(error)
@@ -235,13 +235,13 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         input = .over
         let start = position
         let piece = try decoder.next(bytes, from: &position)
-        pace?.received(position - start, now: now)
+        pace.received(position - start, now: now)
         // The client has begun to send without being told to.
         if position > start { facts.awaitsContinue = false }
         switch piece {
         case .end(let trailers):
             input = .whole
-            pace = nil
+            pace = .none
             return .end(trailers: trailers)
         case .data(let range):
             input = .body(decoder)
@@ -279,7 +279,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
             return false
         }
         let taken = position - start
-        pace?.received(taken, now: now)
+        pace.received(taken, now: now)
         if taken < left && position == bytes.count {
             input = .discarding(decoder, left: left - taken)
             leavesBody = false
@@ -308,7 +308,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     mutating func fail(_ error: HTTPError) -> Event {
         input = .over
         persists = false
-        pace = nil
+        pace = .none
         if case .idle = output {
             facts = Facts(keepsAlive: false)
             output = .due
@@ -341,21 +341,19 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     public var deadline: Instant? {
         switch input {
         case .head: headDeadline
-        case .body, .discarding: paused == nil ? pace?.deadline : nil
+        case .body, .discarding: pace.deadline
         case .whole, .over: nil
         }
     }
 
     /// The app doesn't take the body for now, so the client isn't waited for.
     public mutating func pauseBody(now: Instant) {
-        if paused == nil { paused = now }
+        pace.pause(now: now)
     }
 
     /// The app takes the body again; the time in between isn't the client's.
     public mutating func resumeBody(now: Instant) {
-        guard let since = paused else { return }
-        paused = nil
-        pace?.excuse(since.duration(to: now))
+        pace.resume(now: now)
     }
 
     /// Judges a client whose ``deadline`` has passed.
@@ -378,8 +376,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     /// The present request and its response are done.
     mutating func expectRequest(_ now: Instant) {
         input = .head
-        pace = nil
-        paused = nil
+        pace = .none
         headDeadline = now.advanced(nanoseconds: shared.idleTime)
     }
 }
