@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestPeers
 import DuplexWire
 import Synchronization
 import Testing
@@ -15,7 +16,7 @@ extension PeerTests {
         /// What the page has told, in the order in which it happened.
         private actor Reports {
             private(set) var texts: [String] = []
-            private var waiting: [(text: String, continuation: CheckedContinuation<Void, Never>)] = []
+            private var waiting: [(text: String, continuation: AsyncStream<Never>.Continuation)] = []
 
             /// Takes a report, numbered because the page sends it again when it doesn't know whether it came.
             func add(_ report: String) {
@@ -23,13 +24,16 @@ extension PeerTests {
                 guard parts.count == 2, Int(parts[0]) == texts.count else { return }
                 let text = String(parts[1])
                 texts.append(text)
-                for waiter in waiting where waiter.text == text { waiter.continuation.resume() }
+                for waiter in waiting where waiter.text == text { waiter.continuation.finish() }
                 waiting.removeAll { $0.text == text }
             }
 
+            /// Ends early when its task is cancelled: a server that stops waits for handlers that wait here.
             func wait(for text: String) async {
                 if texts.contains(text) { return }
-                await withCheckedContinuation { waiting.append((text, $0)) }
+                let (stream, continuation) = AsyncStream<Never>.makeStream()
+                waiting.append((text, continuation))
+                for await _ in stream {}
             }
 
             func behind(_ prefix: String) -> [String] {
@@ -91,13 +95,18 @@ extension PeerTests {
         func browser() async throws {
             let feed = EventFeed()
             let reports = Reports()
-            var server = Self.server(feed, reports)
-            // Its port stays the same from here on.
-            let port = try await server.withRunning { address in address.port }
-            server.address = .tcp(host: .loopback, port: port)
+            try await withReservedPort { address in try await Self.restart(at: address, feed, reports) }
+            #expect(await reports.behind("feed: ") == (1...5).map { "\($0)" })
+            #expect(await reports.behind("cut: line\n") == (0..<20).map { "\($0)" })
+            #expect(await !reports.texts.contains("feed missed"))
+        }
+
+        /// Runs the server twice at one address, and a browser before, between and after.
+        private static func restart(at address: SocketAddress, _ feed: EventFeed, _ reports: Reports) async throws {
+            var server = server(feed, reports)
+            server.address = .tcp(host: .address(address.host), port: address.port)
             let check = [
-                Peer.python, Peer.path("scripts/peers/events_check.py"), "http://localhost:\(port)/", "--deadline",
-                "120",
+                Peer.python, Peer.path("scripts/peers/events_check.py"), "http://\(address)/", "--deadline", "120",
             ]
             let browser = Mutex<Task<String, any Error>?>(nil)
             try await server.withRunning { _ in
@@ -115,9 +124,6 @@ extension PeerTests {
                 let output = try await browser.withLock { $0 }?.value
                 #expect(output?.hasPrefix("ok: ") == true)
             }
-            #expect(await reports.behind("feed: ") == (1...5).map { "\($0)" })
-            #expect(await reports.behind("cut: line\n") == (0..<20).map { "\($0)" })
-            #expect(await !reports.texts.contains("feed missed"))
         }
 
         @Test("curl gets each event as it is sent, and the end of the stream", .timeLimit(.minutes(1)))
