@@ -62,7 +62,8 @@ NAMES = {
 WEB_TITLES = {
     "hello": "GET of 13 bytes, depth 1",
     "hello-16": "GET of 13 bytes, depth 16",
-    "json": "JSON of 1 KiB",
+    "json-ready": "JSON of 1 KiB, a ready text",
+    "json": "JSON of 1 KiB, encoded each time (by nginx not)",
     "upload-1m": "upload of 1 MiB",
     "download-100k": "file of 100 KiB",
     "download-1m": "file of 1 MiB",
@@ -72,6 +73,7 @@ WEB_TITLES = {
 WEB_NAMES = {
     "duplex": "**Duplex**",
     "watched": "with log, metrics, limits",
+    "uws": "uWebSockets",
     "hummingbird": "Hummingbird",
     "flyingfox": "FlyingFox",
 }

@@ -7,12 +7,48 @@
 # functions it uses.
 
 web_bytes=1048576
+# uWebSockets with an interface for C is in a Python package: what is fetched of it, and what that must be.
+uws_version=0.0.31
+uws_digest=7502bed5b382e75f04ea3c6d6b53b76f27bb8653740db92e3f2b55fab388df20
 
 build_web() {
     note "Building the web server that is measured ..."
     nice swift build -c release --package-path Benchmarks/Web --scratch-path "$work/web" >"$work/web.log" 2>&1 ||
         fail "the build failed:" "$(tail -n 20 "$work/web.log")"
     duplex_web=$work/web/release/duplex-web
+}
+
+# build_uws: fetches uWebSockets, once, and builds the server with it; notes why not where that can't be.
+build_uws() {
+    local folder=$work/uws python=python3
+    local archive=$folder/socketify-$uws_version.tar.gz inside=socketify-$uws_version/src/socketify
+    uws_server=$folder/uws_server
+    if [ "$(uname -m)" != x86_64 ]; then
+        note "uWebSockets is left out: the package that has it has none for $(uname -m)."
+        return
+    fi
+    mkdir -p "$folder"
+    if [ ! -e "$archive" ]; then
+        note "Fetching uWebSockets ..."
+        if [ -x "$peer_python" ]; then python=$peer_python; fi
+        echo "socketify==$uws_version --hash=sha256:$uws_digest" >"$folder/requirements.txt"
+        if ! "$python" -m pip download --no-deps --no-binary :all: --require-hashes --dest "$folder" \
+            -r "$folder/requirements.txt" >"$folder/fetch.log" 2>&1; then
+            note "uWebSockets is left out: it can't be fetched; see $folder/fetch.log."
+            return
+        fi
+    fi
+    # An archive from an earlier time is looked at as well.
+    if ! echo "$uws_digest  $archive" | sha256sum --check --status; then
+        note "uWebSockets is left out: $archive isn't the one that is known here."
+        return
+    fi
+    tar -xzf "$archive" -C "$folder" "$inside/libsocketify_linux_amd64.so"
+    if ! cc -O2 -Wall -o "$uws_server" Benchmarks/Peers/uws_server.c -L"$folder/$inside" \
+        -l:libsocketify_linux_amd64.so -Wl,-rpath,"$PWD/$folder/$inside" >"$folder/build.log" 2>&1; then
+        note "uWebSockets is left out: see $folder/build.log (it needs libuv, apt: libuv1)."
+        rm -f "$uws_server"
+    fi
 }
 
 # What is sent: JSON of 1 KiB, as short as it can be written, text like a page's, and bytes.
@@ -56,7 +92,7 @@ http {
     server {
         listen 127.0.0.1:$port;
         location /hello { default_type text/plain; return 200 "Hello, World!"; }
-        location /json { default_type application/json; return 200 '$(cat "$web/items.json")'; }
+        location ~ ^/json(-ready)?$ { default_type application/json; return 200 '$(cat "$web/items.json")'; }
         location /count { client_max_body_size 0; default_type text/plain; return 200 "$web_bytes"; }
         location /text { default_type text/plain; alias $PWD/$web/text.txt; gzip on; gzip_types *; gzip_comp_level 6; }
         location / { root $PWD/$web; sendfile on; }
@@ -76,10 +112,11 @@ END
 
 # The cells: a name, those that have it, and what the load does.
 web_runs=(
-    "hello c,duplex,watched,nginx,hummingbird,flyingfox -c 50 -p /hello"
-    "hello-16 c,duplex,watched,nginx,hummingbird,flyingfox -c 50 -d 16 -p /hello"
+    "hello c,duplex,watched,nginx,uws,hummingbird,flyingfox -c 50 -p /hello"
+    "hello-16 c,duplex,watched,nginx,uws,hummingbird,flyingfox -c 50 -d 16 -p /hello"
+    "json-ready duplex,watched,nginx,uws -c 50 -p /json-ready -s 1024"
     "json duplex,watched,nginx,hummingbird,flyingfox -c 50 -p /json -s 1024"
-    "upload-1m duplex,watched,nginx,hummingbird,flyingfox -c 8 -p /count -u $web_bytes -B $web_bytes"
+    "upload-1m duplex,watched,nginx,uws,hummingbird,flyingfox -c 8 -p /count -u $web_bytes -B $web_bytes"
     "download-100k duplex,watched,nginx,hummingbird,flyingfox -c 8 -p /100k -s 102400"
     "download-1m duplex,watched,nginx,hummingbird,flyingfox -c 8 -p /1m -s $web_bytes"
     "gzip-64k duplex,watched,nginx -c 8 -p /text -z 65536"
@@ -95,6 +132,9 @@ start_web_servers() {
         web_ids[nginx]=$pid && web_ports[nginx]=$port
     else
         note "nginx isn't there, or doesn't run: scripts/setup --tests installs it."
+    fi
+    if [ -x "$uws_server" ]; then
+        start_program uws "$uws_server" "$web" && web_ids[uws]=$pid && web_ports[uws]=$port
     fi
     if $quick || [ ! -x "$rival_folder/release/flyingfox-echo" ]; then return; fi
     start_program hummingbird "$rival_folder/release/hummingbird-hello" "$web" &&

@@ -44,6 +44,8 @@ if options.contains("--limits") {
     server.use(.rateLimit(.perSecond(1_000_000_000), by: client), .timeLimit(.seconds(10)))
 }
 server.get("/hello") { _ in "Hello, World!" }
+let ready = [UInt8](try Data(contentsOf: URL(fileURLWithPath: "\(folder)/items.json")))
+server.get("/json-ready") { [ready] _ in Response(type: "application/json", body: .bytes(ready)) }
 server.get("/json") { [items, encoder] _ in try Response(json: items, encoder: encoder) }
 server.get("/text", .compressResponses()) { [text] _ in text }
 for name in ["100k", "1m"] {
