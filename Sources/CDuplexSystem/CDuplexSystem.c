@@ -66,18 +66,23 @@ ssize_t cduplex_sendfile(int socket, int file, off_t offset, size_t count) {
     sigset_t broken_pipe, before, pending;
     sigemptyset(&broken_pipe);
     sigaddset(&broken_pipe, SIGPIPE);
-    sigpending(&pending);
     pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+    // One that is there already is somebody else's; there can be one only where the signal was blocked before.
+    int was_blocked = sigismember(&before, SIGPIPE), was_pending = 0;
+    if (was_blocked) {
+        sigpending(&pending);
+        was_pending = sigismember(&pending, SIGPIPE);
+    }
     ssize_t result = sendfile(socket, file, &offset, count);
     int code = errno;
     // It may also have come behind a part that was taken, and then the result says nothing of it.
     int is_short = result < 0 ? code == EPIPE : (size_t)result < count;
-    if (is_short && !sigismember(&pending, SIGPIPE)) {
+    if (is_short && !was_pending) {
         struct timespec now = {0, 0};
         while (sigtimedwait(&broken_pipe, NULL, &now) < 0 && errno == EINTR) {
         }
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!was_blocked) pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = code;
     return result;
 }

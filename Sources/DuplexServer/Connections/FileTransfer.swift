@@ -3,32 +3,43 @@
 
 import DuplexSockets
 import DuplexWire
+import HTTPTypes
 
-/// A part of a file on its way to the client, and the runner that waits for its end.
+/// The file of a response on its way to the client, and what comes behind it.
 final class FileTransfer {
     let transfer: Transfer
-    let waiter: Waiter<Void>
+    let trailers: HTTPFields
 
-    init(_ range: FileRange, waiter: Waiter<Void>, began: Instant) {
+    init(_ range: FileRange, trailers: HTTPFields, began: Instant) {
         transfer = Transfer(.file(range), id: 0, began: began)
-        self.waiter = waiter
+        self.trailers = trailers
     }
 }
 
 extension HTTPConnection {
-    /// Begins to send a part of a file; the waiter is resumed when the system has taken it.
-    func begin(_ range: FileRange, _ waiter: Waiter<Void>) {
-        guard stage == .serving, range.remaining > 0, session.sendsBody else { return waiter.resume(returning: ()) }
-        var bytes = services.takeScratch()
-        // A file's length is known: nothing goes before it.
-        defer { write(&bytes) }
-        do throws(HTTPError) {
-            _ = try session.beginPiece(Int(clamping: range.remaining), into: &bytes)
+    /// Sends a response whose body is a file: the file as the socket takes it, which needs no task.
+    func send(_ file: ResponseFile, of response: Response, to request: Request) {
+        guard stage == .serving else { return }
+        let range: FileRange
+        do throws(SocketError) {
+            range = try file.range()
         } catch {
-            return waiter.resume(throwing: error)
+            return fileFailed(error, request)
         }
-        file = FileTransfer(range, waiter: waiter, began: services.now)
+        var bytes = services.takeScratch()
+        do throws(HTTPError) {
+            try writeHead(response, .bytes(file.count), into: &bytes)
+            // The length is known: nothing goes before the file.
+            guard try session.beginPiece(file.count, into: &bytes) else {
+                return finish(trailers: response.trailers, &bytes)
+            }
+        } catch {
+            return give(up: error)
+        }
+        write(&bytes)
+        self.file = FileTransfer(range, trailers: response.trailers, began: services.now)
         channel.handlerSends = true
+        channel.isMoreComing = true
     }
 
     /// Sends as much of the file as goes now; the channel is empty.
@@ -51,11 +62,16 @@ extension HTTPConnection {
         return .wouldBlock
     }
 
+    /// The file has gone, or the rest of it never will.
     func endFile(_ error: (any Error)?) {
         guard let file else { return }
         self.file = nil
         channel.handlerSends = false
         present?.record?.sent(Int(clamping: file.transfer.taken))
-        if let error { file.waiter.resume(throwing: error) } else { file.waiter.resume(returning: ()) }
+        guard stage == .serving else { return }
+        if let error { return failBody(error) }
+        var bytes = services.takeScratch()
+        finish(trailers: file.trailers, &bytes)
+        goOn()
     }
 }

@@ -59,10 +59,11 @@ extension HTTPConnection {
         settle()
     }
 
-    /// Has the runner make the body of a response.
+    /// Sends the file of a response, or has the runner make its body.
     @inline(never)
     func stream(_ response: Response, to request: Request, at endpoint: Endpoint) {
         if present == nil { present = Present(endpoint: endpoint) }
+        if case .file(let file) = response.body.content { return send(file, of: response, to: request) }
         start(.response(response, request))
     }
 
@@ -88,6 +89,11 @@ extension HTTPConnection {
     /// A body that doesn't become whole: the client is to see that.
     func failBody(of exchange: Exchange, _ error: any Error) {
         guard stage == .serving, self.exchange === exchange else { return }
+        failBody(error)
+    }
+
+    /// The same for one that no task makes.
+    func failBody(_ error: any Error) {
         if !(error is CancellationError) {
             present?.record?.error = error
             services.logger.error(

@@ -161,7 +161,7 @@ final class HTTPConnection {
     /// The client has broken a rule: the handler learns it where it reads, and where nobody answers, this does.
     func violated(_ error: HTTPError) {
         noteFault(error.code == .timeout ? .silent : .violation, "\(error)")
-        if let exchange, isHandling {
+        if let exchange, isHandling || file != nil {
             exchange.onLoop(services.loop, error) { $0.failBody($1) }
         } else if isPushing {
             cut()

@@ -35,7 +35,7 @@ extension HandlerRunner {
     func send(_ response: Response, _ request: Request) async {
         switch response.body.content {
         case .bytes, .text, .pushed: break
-        case .file(let file): await send(file, of: response, request)
+        case .file(let file): connection.send(file, of: response, to: request)
         case .writer(let length, let write): await send(write, length, of: response)
         case .coded(let coded): await send(coded, of: response, request)
         }
@@ -53,22 +53,6 @@ extension HandlerRunner {
             // In answer to HEAD nothing is written: what has no end would never come to it.
             if connection.session.sendsBody { try await write(ResponseWriter(exchange: exchange)) }
             connection.finishBody(of: exchange, trailers: await exchange.trailers)
-        } catch {
-            connection.failBody(of: exchange, error)
-        }
-    }
-
-    private func send(_ file: ResponseFile, of response: Response, _ request: Request) async {
-        let range: FileRange
-        do {
-            range = try file.range()
-        } catch {
-            return connection.fileFailed(error, request)
-        }
-        guard let exchange = connection.beginBody(response, file.count) else { return }
-        do {
-            try await transmit(range)
-            connection.finishBody(of: exchange, trailers: response.trailers)
         } catch {
             connection.failBody(of: exchange, error)
         }
@@ -122,14 +106,4 @@ extension HandlerRunner {
 
     /// How much of a body is coded at once.
     private static var codedPiece: Int { 64 * 1_024 }
-
-    /// Sends a part of a file; returns when the system has taken it.
-    private func transmit(_ range: sending FileRange) async throws {
-        let range = LoopBound(range, on: loop.thread)
-        try await waitOnLoop { (waiter: Waiter<Void>) in
-            connection.begin(range.value, waiter)
-        } onCancel: {
-            // The client has gone, which ends the wait as well.
-        }
-    }
 }

@@ -27,9 +27,9 @@ package enum Carrier {
     }
 
     @inline(__always)
-    func send(_ bytes: UnsafeRawBufferPointer) -> TransferResult {
+    func send(_ bytes: UnsafeRawBufferPointer, isMoreComing: Bool = false) -> TransferResult {
         switch self {
-        case .descriptor(let descriptor): unsafe SystemCalls.send(descriptor, bytes)
+        case .descriptor(let descriptor): unsafe SystemCalls.send(descriptor, bytes, isMoreComing: isMoreComing)
         case .memory(let end): unsafe end.send([bytes])
         }
     }

@@ -49,7 +49,15 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// Output that waited has fallen to this many bytes: whoever writes may go on.
     var lowWaterMark = 16 * 1_024
     /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
-    package var handlerSends = false { didSet { updateInterest() } }
+    ///
+    /// It is asked at the end of the turn, and the poller is asked to tell of room only when there is something left then.
+    package var handlerSends = false {
+        didSet { if handlerSends { planFlush() } else { updateInterest() } }
+    }
+    /// Whether the handler, which sends by itself, does so right behind what is flushed next: then they may go in one segment.
+    ///
+    /// Hazard: where nothing comes behind it, the end of what was flushed waits for as much as 200 ms.
+    package var isMoreComing = false
 
     /// From how many bytes on what was received is handed on at once; see ``LoopCore/hasLargeInput``.
     private static let largeInput = 16 * 1_024
@@ -57,7 +65,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// How much may be sent at once before everybody else on the loop has a turn: 1 MiB.
     ///
     /// A socket whose peer reads as fast as this side writes is never full, and whoever writes to it would never wait.
-    private static let fairShare = 1_024 * 1_024
+    static let fairShare = 1_024 * 1_024
 
     /// How long a peer may go on sending to a side that has closed.
     static let lingerTime = Duration.seconds(2)
@@ -313,7 +321,8 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
             after(.transferred(0))
             return
         }
-        let result = buffer.send(to: carrier)
+        let result = buffer.send(to: carrier, isMoreComing: isMoreComing)
+        isMoreComing = false
         output = consume buffer
         after(result)
     }
@@ -352,7 +361,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
         case .linger: linger()
         case .close: return close()
         }
-        if isFull { updateInterest() }
+        if isFull || handlerSends && !isFlushPlanned { updateInterest() }
     }
 
     // MARK: What the poller watches

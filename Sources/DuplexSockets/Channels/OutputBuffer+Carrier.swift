@@ -5,8 +5,13 @@
 
 extension OutputBuffer {
     /// Sends what waits, as far as the socket takes it.
-    func send(to carrier: Carrier) -> TransferResult {
-        let result = unsafe withWaiting { unsafe carrier.send($0) }
+    ///
+    /// - Parameters:
+    ///   - carrier: what sends it.
+    ///   - isMoreComing: whether something is sent right behind it, with which it may go in one segment.
+    /// - Returns: what the call gave.
+    func send(to carrier: Carrier, isMoreComing: Bool = false) -> TransferResult {
+        let result = unsafe withWaiting { unsafe carrier.send($0, isMoreComing: isMoreComing) }
         if case .transferred(let count) = result { drop(count) }
         return result
     }

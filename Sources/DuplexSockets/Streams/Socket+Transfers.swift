@@ -9,7 +9,7 @@ extension Socket {
     /// Writes a part of a file, behind what was written before and in front of what is written after.
     ///
     /// The system moves the bytes from the file to the connection by itself (sendfile(2)) where it can. What isn't in the
-    /// system's cache is read from the disk meanwhile, up to 256 KiB at a time, and the loop waits for that: files on slow
+    /// system's cache is read from the disk meanwhile, up to 1 MiB at a time, and the loop waits for that: files on slow
     /// disks hold up the other connections of the loop.
     ///
     /// Returns once the system has taken all. A write that is cancelled, times out or finds the file cut short fails alone

@@ -27,8 +27,9 @@ package final class Transfer {
         case disconnected(Int32)
     }
 
-    /// How much goes in one turn, so that other connections have theirs.
-    static let directSize = 256 * 1_024
+    /// How much goes in one turn, so that other connections have theirs: of a file that the system moves, whose calls cost
+    /// more than its bytes, as much as of what is written.
+    static let directSize = Channel.fairShare
     static let queuedSize = 64 * 1_024
 
     let id: UInt64

@@ -10,9 +10,22 @@ import Darwin
 
 /// A part of an open file, from its beginning to its end on the way to a socket.
 ///
-/// Has a descriptor of its own, and reads from places of its own: whoever has the file open as well may go on with it. The
-/// descriptor is closed with the last reference; close(2) can be called on any thread.
+/// Has a descriptor of its own, or one with its copies, and reads from places of its own: whoever has the file open as well
+/// may go on with it. The descriptor is closed with the last reference; close(2) can be called on any thread.
 package final class FileRange {
+    /// An open file that ranges share: none of them moves the place that the system keeps for the descriptor.
+    private final class OpenFile: Sendable {
+        let descriptor: Int32
+
+        init(owning descriptor: Int32) {
+            self.descriptor = descriptor
+        }
+
+        deinit {
+            SystemCalls.close(descriptor)
+        }
+    }
+
     /// What moving a piece gave.
     package enum Step: Equatable {
         /// That many bytes are with the system.
@@ -25,7 +38,7 @@ package final class FileRange {
         case disconnected(Int32)
     }
 
-    private let descriptor: Int32
+    private let file: OpenFile
     private var offset: UInt64
     /// How many bytes are still to move.
     package private(set) var remaining: UInt64
@@ -57,19 +70,37 @@ package final class FileRange {
         try self.init(owned: copy, "Descriptor \(descriptor)", offset, count)
     }
 
-    /// What is left of the range, with a place of its own.
+    /// What is left of the range, with a place of its own and the same descriptor.
     ///
-    /// - Throws: as ``init(path:offset:count:)``.
-    package func copy() throws(SocketError) -> FileRange {
-        try FileRange(descriptor: descriptor, offset: offset, count: remaining)
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the file has become shorter.
+    package func copy() throws(SocketError) -> sending FileRange {
+        _ = try Self.count(in: file, "The file", offset, remaining)
+        return FileRange(file, offset: offset, remaining: remaining)
     }
 
-    private init(owned: Int32, _ name: String, _ offset: UInt64, _ count: UInt64?) throws(SocketError) {
-        descriptor = owned
+    private init(_ file: OpenFile, offset: UInt64, remaining: UInt64) {
+        self.file = file
         self.offset = offset
-        remaining = 0
+        self.remaining = remaining
+    }
+
+    private convenience init(owned: Int32, _ name: String, _ offset: UInt64, _ count: UInt64?) throws(SocketError) {
+        let file = OpenFile(owning: owned)
+        self.init(file, offset: offset, remaining: try Self.count(in: file, name, offset, count))
+    }
+
+    /// How many bytes a range has.
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the file hasn't as many.
+    private static func count(
+        in file: OpenFile,
+        _ name: String,
+        _ offset: UInt64,
+        _ count: UInt64?
+    ) throws(SocketError) -> UInt64 {
+        let descriptor = file.descriptor
         var status = stat()
-        let code = SystemCall.fileStatus.make(on: owned) { unsafe fstat(owned, &status) }
+        let code = SystemCall.fileStatus.make(on: descriptor) { unsafe fstat(descriptor, &status) }
         guard code == 0 else { throw Self.unreadable("\(name) can't be looked at.", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw Self.unreadable("\(name) isn't a regular file.") }
         let size = UInt64(max(0, status.st_size))
@@ -77,11 +108,7 @@ package final class FileRange {
         guard !isTooFar, end <= size else {
             throw Self.unreadable("\(name) has \(size) bytes, and \(count ?? 0) from \(offset) on are to be written.")
         }
-        remaining = count ?? size - offset
-    }
-
-    deinit {
-        SystemCalls.close(descriptor)
+        return count ?? size - offset
     }
 
     private static func unreadable(_ message: String, _ code: Int32? = nil) -> SocketError {
@@ -95,7 +122,7 @@ package final class FileRange {
         #if os(Linux)
         while true {
             let sent = SystemCall.sendFile.move(Int(min(remaining, UInt64(limit))), on: socket) {
-                cduplex_sendfile(socket, descriptor, off_t(offset), $0)
+                cduplex_sendfile(socket, file.descriptor, off_t(offset), $0)
             }
             if sent > 0 {
                 advance(by: sent)
@@ -124,8 +151,8 @@ package final class FileRange {
         var (count, code) = (0, Int32(0))
         repeat {
             count = unsafe bytes.withUnsafeMutableBytes { room in
-                SystemCall.readFile.move(wanted, on: descriptor) {
-                    unsafe pread(descriptor, room.baseAddress, $0, off_t(offset))
+                SystemCall.readFile.move(wanted, on: file.descriptor) {
+                    unsafe pread(file.descriptor, room.baseAddress, $0, off_t(offset))
                 }
             }
             code = count < 0 ? errno : 0

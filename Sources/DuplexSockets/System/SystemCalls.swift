@@ -23,8 +23,10 @@ package enum TransferResult: Sendable, Equatable {
 package enum SystemCalls {
     #if os(Linux)
     private static let sendFlags = Int32(MSG_NOSIGNAL)
+    private static let moreFlags = Int32(MSG_NOSIGNAL | MSG_MORE)
     #else
     private static let sendFlags: Int32 = 0
+    private static let moreFlags: Int32 = 0
     #endif
 
     package static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> TransferResult {
@@ -35,10 +37,23 @@ package enum SystemCalls {
         }
     }
 
-    package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> TransferResult {
-        result {
+    /// Sends bytes.
+    ///
+    /// - Parameters:
+    ///   - descriptor: of the socket.
+    ///   - bytes: what is sent.
+    ///   - isMoreComing: whether something is sent right behind them, for which the system may hold back a segment that
+    ///     isn't full, for as much as 200 ms. Some systems don't.
+    /// - Returns: what the call gave.
+    package static func send(
+        _ descriptor: Int32,
+        _ bytes: UnsafeRawBufferPointer,
+        isMoreComing: Bool = false
+    ) -> TransferResult {
+        let flags = isMoreComing ? moreFlags : sendFlags
+        return result {
             SystemCall.send.move(bytes.count, on: descriptor) {
-                unsafe Self.systemSend(descriptor, bytes.baseAddress, $0, sendFlags)
+                unsafe Self.systemSend(descriptor, bytes.baseAddress, $0, flags)
             }
         }
     }

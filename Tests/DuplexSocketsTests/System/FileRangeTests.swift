@@ -29,6 +29,23 @@ import Testing
         }
     }
 
+    @Test("A copy has a place of its own and outlives the first range; of a file that is shorter by then there is none")
+    func copies() async throws {
+        try await TestFile.with(Self.content) { file in
+            var range: FileRange? = try FileRange(path: file.path, offset: 10, count: 1_000)
+            _ = try range?.read(limit: 100)
+            let copy = try #require(try range?.copy())
+            #expect(try copy.read(limit: 50) == Array(Self.content[110..<160]))
+            #expect(range?.remaining == 900)
+            range = nil
+            let rest = try copy.copy()
+            #expect(try rest.readAll(atMost: 1_000) == Array(Self.content[160..<1_010]))
+            #expect(ftruncate(file.descriptor, 1_000) == 0)
+            let error = #expect(throws: SocketError.self) { try copy.copy() }
+            #expect(error?.code == .unreadableFile)
+        }
+    }
+
     @Test("A small file is read whole, and a longer one not at all")
     func whole() async throws {
         try await TestFile.with(Self.content) { file in
