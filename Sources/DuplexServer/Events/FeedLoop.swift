@@ -28,7 +28,24 @@ final class FeedLoop: Sendable {
     private let inbox = Mutex(Inbox())
 
     private final class Subscriptions {
-        var all: [ObjectIdentifier: FeedSubscription] = [:]
+        /// In the order in which they came, nearly: what belongs to one then lies near what belongs to the next, and is there
+        /// when it is needed.
+        private(set) var all: [FeedSubscription] = []
+
+        func add(_ subscription: FeedSubscription) {
+            subscription.place = all.count
+            all.append(subscription)
+        }
+
+        /// Puts the last one into the place of one that goes.
+        func remove(_ subscription: FeedSubscription) {
+            let place = subscription.place
+            guard place < all.count, all[place] === subscription else { return }
+            let last = all.removeLast()
+            guard last !== subscription else { return }
+            all[place] = last
+            last.place = place
+        }
     }
 
     private struct Inbox {
@@ -43,6 +60,9 @@ final class FeedLoop: Sendable {
 
     /// How much waits for a loop that is busy.
     private static let bound = 16 * 1_024 * 1_024
+    /// How many streams are given events before these are sent: what was written for all of them would be memory for each,
+    /// and out of the processor's cache by the end of the turn.
+    private static let batch = 64
 
     init(_ loop: EventLoop) {
         self.loop = loop
@@ -72,12 +92,12 @@ final class FeedLoop: Sendable {
     // MARK: On the loop
 
     func add(_ subscription: FeedSubscription) {
-        subscriptions.value.all[ObjectIdentifier(subscription)] = subscription
+        subscriptions.value.add(subscription)
         noteCount()
     }
 
     func remove(_ subscription: FeedSubscription) {
-        subscriptions.value.all[ObjectIdentifier(subscription)] = nil
+        subscriptions.value.remove(subscription)
         noteCount()
     }
 
@@ -92,14 +112,20 @@ final class FeedLoop: Sendable {
             inbox = Inbox(count: taken.count)
             return taken
         }
-        for subscription in subscriptions.value.all.values {
+        var unsent = 0
+        for subscription in subscriptions.value.all {
             if taken.isOverrun { subscription.overrun() } else { subscription.deliver(taken.events) }
+            unsent += 1
+            if unsent == Self.batch {
+                loop.core.sendGathered()
+                unsent = 0
+            }
         }
     }
 
     /// The feed has finished.
     func finish() {
         deliver()
-        for subscription in subscriptions.value.all.values { subscription.finish() }
+        for subscription in subscriptions.value.all { subscription.finish() }
     }
 }

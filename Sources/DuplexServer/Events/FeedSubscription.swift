@@ -11,6 +11,8 @@ import DuplexWire
 final class FeedSubscription: EventSource {
     private let feed: EventFeed
     private let outlet: EventOutlet
+    /// Where its loop's part of the feed has it.
+    var place = 0
     /// The number of the last event that went to the client, or waits for it in the outlet.
     private var number: UInt64 = 0
     /// Whether events are taken from the feed.

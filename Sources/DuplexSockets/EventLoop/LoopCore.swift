@@ -186,6 +186,11 @@ package final class LoopCore {
         hasDirty = true
     }
 
+    /// Sends what was gathered so far before the turn ends: for who writes to very many at a time, all that there is for each.
+    package func sendGathered() {
+        flushDirty()
+    }
+
     /// Has `target` called in the next turn, which comes at once; the caller asks once.
     package func callNextTurn(_ target: any TurnTarget) {
         guard !isStopped else { return }

@@ -32,6 +32,29 @@ struct FeedLoopTests {
         }
     }
 
+    @Test("More streams than are sent to at once all get every event, also when some of them have gone")
+    func many() async throws {
+        let feed = EventFeed()
+        var server = WebServer(port: 0)
+        server.limits = .local
+        server.events("/", of: feed)
+        server.get("/three") { _ in
+            for number in 1...3 { try feed.publish("\(number)") }
+            return "done"
+        }
+        try await WebServer.testing(server) { client async throws in
+            var streams: [TestEventStream] = []
+            for _ in 0..<150 { streams.append(try await client.events("/")) }
+            #expect(try await client.get("/three").text == "done")
+            for stream in streams {
+                for number in 1...3 { #expect(try await stream.nextData() == "\(number)") }
+            }
+            for stream in streams.prefix(70) { await stream.close() }
+            try feed.publish("4")
+            for stream in streams.dropFirst(70) { #expect(try await stream.nextData() == "4") }
+        }
+    }
+
     @Test("What a busy loop can't hold is taken from the feed")
     func overrun() async throws {
         try await Self.burst(keeping: .mebibytes(64)) { _, stream async throws in

@@ -55,6 +55,22 @@ import Testing
         await loop.stop()
     }
 
+    @Test("What was gathered can be sent before the turn ends, and isn't sent again at its end")
+    func sendingEarly() async throws {
+        let loop = try EventLoop()
+        let flush = Flush()
+        let counts = await onLoop(loop) { core in
+            core.flushAtEndOfTurn(flush)
+            core.sendGathered()
+            let first = flush.count.load(ordering: .relaxed)
+            core.sendGathered()
+            return [first, flush.count.load(ordering: .relaxed)]
+        }
+        #expect(counts == [1, 1])
+        #expect(await onLoop(loop) { _ in flush.count.load(ordering: .relaxed) } == 1)
+        await loop.stop()
+    }
+
     @Test("The loop's time doesn't go back from turn to turn")
     func time() async throws {
         let loop = try EventLoop()
