@@ -18,7 +18,7 @@ extension HTTPConnection: ExchangeCarrier {
         guard stage == .serving, isBodyHeld == isReading else { return }
         isBodyHeld = !isReading
         if isReading {
-            if stall == nil { session.resumeBody(now: now) }
+            if !isStalled { session.resumeBody(now: now) }
             takePending()
         } else {
             session.pauseBody(now: now)
@@ -43,7 +43,7 @@ extension HTTPConnection: ExchangeCarrier {
         // Why is told at the end of the turn, which a writer who doesn't wait would never let come.
         if !channel.canWrite { return true }
         holdBackIfBehind()
-        if stall != nil { armTimer() }
-        return stall != nil
+        if isStalled { armTimer() }
+        return isStalled
     }
 }

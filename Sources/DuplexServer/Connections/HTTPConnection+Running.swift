@@ -23,13 +23,17 @@ extension HTTPConnection {
     func runnerEnded() {
         runner = nil
         services.core.endStep(of: self)
-        runnerTask = .none
         services.forgetRunner(self)
     }
 
     /// Whether a handler is at work.
     var isHandling: Bool {
         runner?.onLoop(services.loop) { runner, _ in runner.isBusy } ?? false
+    }
+
+    /// Whether its handlers run in that task.
+    func isRun(by task: TaskIdentity) -> Bool {
+        runner?.onLoop(services.loop, task) { $0.identity == $1 } ?? false
     }
 
     func cancelHandler() {

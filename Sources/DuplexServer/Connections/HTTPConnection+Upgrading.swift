@@ -10,6 +10,20 @@ import Logging
 // From a request for a WebSocket to the WebSocket, or to the answer that there is none.
 
 extension HTTPConnection {
+    /// What of a request for a WebSocket is needed besides; few connections have one at a time.
+    final class Opening {
+        let endpoint: WebSocketEndpoint
+        var span: HandshakeSpan?
+        /// When the request had come.
+        let asked: Instant
+
+        init(_ endpoint: WebSocketEndpoint, _ span: HandshakeSpan?, asked: Instant) {
+            self.endpoint = endpoint
+            self.span = span
+            self.asked = asked
+        }
+    }
+
     /// The response to an upgrade request while the server is shutting down.
     private static var endingSoon: Problem {
         Problem(.serviceUnavailable, "The server is about to end and opens no more WebSockets.")

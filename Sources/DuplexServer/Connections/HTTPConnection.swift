@@ -12,36 +12,47 @@ import HTTPTypes
 /// All rules are the session's. Belongs to its loop's thread. A handler that needs a task runs in the connection's
 /// runner (`HTTPConnection+Running.swift`); others run here, between two requests.
 final class HTTPConnection {
+    // In an order that leaves few gaps, small fields behind the one whose size is odd: an idle connection is little more
+    // than this object, its channel and its client.
+
     let channel: Channel
     let client: Client
     let services: LoopServices
     let accepted: Instant
     var session: HTTPServerSession
-    var stage = Stage.serving
     /// The exchange of the present request, where a task may read its body or write its response.
     var exchange: Exchange?
     /// The request that is being answered; nil before the first and between two.
     var present: Present?
     /// The connection's task, from the first request that needs one on.
     var runner: HandlerRunner?
-    /// The task of the runner, and the route whose code has run last: for when that takes long.
-    var runnerTask = TaskIdentity.none
+    /// The route whose code has run last: for when that takes long.
     private(set) var lastRoute: ObjectIdentifier?
     /// A file on its way out.
     var file: FileTransfer?
     /// What came behind the present request, from ``pendingStart`` on.
     private var pending: [UInt8] = []
     private var pendingStart = 0
-    /// Whether there is anything of it; beside it, because each look at an array that is appended to costs a check for
+    /// What is waited for instead of what the session waits for.
+    private var wait: Wait?
+    private var timer: (id: TimerID, deadline: Instant)?
+    var stage = Stage.serving
+    /// Whether there is anything pending; beside it, because each look at an array that is appended to costs a check for
     /// overlapping accesses.
     private var hasPending = false
-    private var timer: (id: TimerID, deadline: Instant)?
     private(set) var hasInputEnded = false
     /// Whether the app has enough of the body for now.
     var isBodyHeld = false
-    /// Since when the client has taken nothing of what waits for it, and how much that was.
-    private(set) var stall: (since: Instant, queued: Int)?
-    private var lingerEnds: Instant?
+
+    /// A wait for the client to take what was sent.
+    ///
+    /// Lies elsewhere: few connections have one at a time.
+    private indirect enum Wait {
+        /// It may take some of it: since when it has taken nothing, and how much waited then.
+        case stalled(since: Instant, queued: Int)
+        /// It may read the last response until then.
+        case lingering(until: Instant)
+    }
 
     enum Stage {
         /// Requests are taken and answered.
@@ -62,20 +73,6 @@ final class HTTPConnection {
         /// The route as people call it.
         var route: String { endpoint?.name ?? opening?.endpoint.name ?? "" }
         var settings: RouteSettings? { endpoint?.settings ?? opening?.endpoint.settings }
-    }
-
-    /// What of a request for a WebSocket is needed besides; few connections have one at a time.
-    final class Opening {
-        let endpoint: WebSocketEndpoint
-        var span: HandshakeSpan?
-        /// When the request had come.
-        let asked: Instant
-
-        init(_ endpoint: WebSocketEndpoint, _ span: HandshakeSpan?, asked: Instant) {
-            self.endpoint = endpoint
-            self.span = span
-            self.asked = asked
-        }
     }
 
     /// How long a client may go on sending after the response that ends the connection.
@@ -127,7 +124,7 @@ final class HTTPConnection {
     /// - Returns: how much of it was taken.
     private func take(_ bytes: Span<UInt8>) -> Int {
         var position = 0
-        while stage == .serving, stall == nil {
+        while stage == .serving, !isStalled {
             switch session.next(bytes, from: &position, now: now) {
             case .request(let head):
                 begin(head, bytes, &position)
@@ -155,7 +152,7 @@ final class HTTPConnection {
     func releaseBody() {
         guard isBodyHeld else { return }
         isBodyHeld = false
-        if stall == nil { session.resumeBody(now: now) }
+        if !isStalled { session.resumeBody(now: now) }
     }
 
     /// The client has broken a rule: the handler learns it where it reads, and where nobody answers, this does.
@@ -220,7 +217,7 @@ final class HTTPConnection {
         guard stage == .serving else { return }
         let standing = session.standing
         if standing.hasEnded { return standing.leavesBody ? linger() : leave() }
-        channel.isReading = !hasPending && !isBodyHeld && stall == nil
+        channel.isReading = !hasPending && !isBodyHeld && !isStalled
         armTimer(standing.deadline)
     }
 
@@ -238,9 +235,11 @@ final class HTTPConnection {
     private var deadline: Instant? { deadline(of: session.standing.deadline) }
 
     private func deadline(of session: Instant?) -> Instant? {
-        if let lingerEnds { return lingerEnds }
-        if let stall { return stall.since.advanced(by: services.session.values.idleTime) }
-        return session
+        switch wait {
+        case .lingering(let end): end
+        case .stalled(let since, _): since.advanced(by: services.session.values.idleTime)
+        case nil: session
+        }
     }
 
     func armTimer() { armTimer(session.standing.deadline) }
@@ -263,22 +262,26 @@ final class HTTPConnection {
     // MARK: Output that waits
 
     /// Whether so much waits for the client that nothing more is made for it.
+    var isStalled: Bool {
+        if case .stalled = wait { true } else { false }
+    }
+
+    /// Makes nothing more for a client for which much waits.
     func holdBackIfBehind() {
-        guard stall == nil, channel.isAboveHighWaterMark else { return }
-        stall = (services.now, channel.queuedBytes)
+        guard !isStalled, channel.isAboveHighWaterMark else { return }
+        wait = .stalled(since: now, queued: channel.queuedBytes)
         session.pauseBody(now: now)
     }
 
     private func stallEnded() {
-        stall = nil
+        wait = nil
         if !isBodyHeld { session.resumeBody(now: now) }
     }
 
     /// Ends a client that has taken nothing for as long as a connection may be idle.
-    private func judgeStall() {
-        guard let stall else { return }
-        if channel.queuedBytes < stall.queued {
-            self.stall = (services.now, channel.queuedBytes)
+    private func judgeStall(_ queued: Int) {
+        if channel.queuedBytes < queued {
+            wait = .stalled(since: now, queued: channel.queuedBytes)
             armTimer()
         } else {
             abort()
@@ -296,7 +299,7 @@ final class HTTPConnection {
         channel.finishWriting()
         guard !hasInputEnded else { return leave() }
         channel.isReading = true
-        lingerEnds = services.now.advanced(by: Self.lingerTime)
+        wait = .lingering(until: now.advanced(by: Self.lingerTime))
         armTimer()
     }
 
@@ -335,6 +338,14 @@ final class HTTPConnection {
     }
 }
 
+extension HTTPConnection: Hashable {
+    static func == (one: HTTPConnection, other: HTTPConnection) -> Bool { one === other }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
+
 extension HTTPConnection: ChannelHandler {
     func received(_ bytes: inout MutableRawSpan) {
         guard stage == .serving else { return }
@@ -356,7 +367,7 @@ extension HTTPConnection: ChannelHandler {
 
     func outputDrained() {
         guard stage == .serving else { return }
-        let wasStalled = stall != nil
+        let wasStalled = isStalled
         if wasStalled { stallEnded() }
         // Whoever is told may write at once.
         exchange?.onLoop(services.loop) { exchange, _ in exchange.drained() }
@@ -377,8 +388,11 @@ extension HTTPConnection: TimerTarget {
         guard timer == self.timer?.id else { return }
         self.timer = nil
         guard let deadline, deadline <= now else { return armTimer() }
-        if lingerEnds != nil { return leave() }
-        if stall != nil { return judgeStall() }
+        switch wait {
+        case .lingering: return leave()
+        case .stalled(_, let queued): return judgeStall(queued)
+        case nil: break
+        }
         if let event = session.timeOut(now: now), case .violation(let error) = event { violated(error) }
         settle()
     }

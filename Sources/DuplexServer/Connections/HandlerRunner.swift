@@ -31,6 +31,8 @@ actor HandlerRunner {
     private var stage = Stage.busy
     private var next: Work?
     private var task: RunningTask?
+    /// What tells its task apart, for when that takes long.
+    private(set) var identity = TaskIdentity.none
 
     init(_ connection: LoopBound<HTTPConnection>, on loop: EventLoop) {
         self.loop = loop
@@ -73,7 +75,7 @@ actor HandlerRunner {
 
     func run() async {
         task = .current
-        connection.runnerTask = .current
+        identity = .current
         while isBusy {
             guard let work = next else {
                 // What ends the wait is the next request or the end of the connection.

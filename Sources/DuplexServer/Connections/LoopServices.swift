@@ -40,7 +40,7 @@ final class LoopServices {
     private var scratch: [UInt8] = []
 
     /// Connections with a task, which may last longer than they do.
-    private var runners: [ObjectIdentifier: HTTPConnection] = [:]
+    private var runners: Set<HTTPConnection> = []
     private var date = ""
     private var dateEnds: Instant?
     /// The first lines of the last response: those of the next are often the same.
@@ -88,19 +88,19 @@ final class LoopServices {
     }
 
     func noteRunner(_ connection: HTTPConnection) {
-        runners[ObjectIdentifier(connection)] = connection
+        runners.insert(connection)
     }
 
     func forgetRunner(_ connection: HTTPConnection) {
-        runners[ObjectIdentifier(connection)] = nil
+        runners.remove(connection)
     }
 
     /// The routes whose handlers are at work in tasks.
-    var runningRoutes: [String] { runners.values.compactMap { $0.present?.route } }
+    var runningRoutes: [String] { runners.compactMap { $0.present?.route } }
 
     /// The route whose code a task of these has run last.
     func route(of task: TaskIdentity) -> ObjectIdentifier? {
-        runners.values.first { $0.runnerTask == task }?.lastRoute
+        runners.first { $0.isRun(by: task) }?.lastRoute
     }
 
     /// Empty memory to write into, which ``giveScratch(_:)`` takes back.

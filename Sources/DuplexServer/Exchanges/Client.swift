@@ -9,10 +9,17 @@ public final class Client: Sendable {
     /// The address of the peer, or of the one that a proxy speaks for by the PROXY protocol.
     public let remoteAddress: SocketAddress?
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
-    public let tls: TLSConnection?
+    public var tls: TLSConnection? { if case .secured(let connection) = security { connection } else { nil } }
+    private let security: Security
     let entrance: Entrance
     /// Where its connection has its time from.
     private let clock: LoopClock
+
+    private enum Security {
+        case none
+        // Elsewhere: those in the clear have no place for it.
+        indirect case secured(TLSConnection)
+    }
 
     init(
         remoteAddress: SocketAddress?,
@@ -21,7 +28,7 @@ public final class Client: Sendable {
         clock: LoopClock = .system
     ) {
         self.remoteAddress = remoteAddress
-        self.tls = tls
+        security = tls.map { .secured($0) } ?? .none
         self.entrance = entrance
         self.clock = clock
     }

@@ -18,7 +18,7 @@ extension ServerLoop {
 
     var currentConnections: [ServerConnection] {
         let now = loop.core.now
-        return state.value.connections.values.map { tell($0, now) }
+        return state.value.connections.map { tell($0, now) }
             + state.value.webSockets.values.compactMap { served in served.socket.map { tell($0, served, now) } }
     }
 

@@ -22,10 +22,10 @@ extension ServerLoop {
             state.owner = self
             state.deadline = loop.core.now.advanced(by: limit ?? server.drain.spread + server.closeTimeout)
             state.leaving = state.webSockets.values.compactMap(\.socket).map { .webSocket($0) }
-            state.leaving += state.connections.values.filter(\.isPushing).map { .response($0) }
+            state.leaving += state.connections.filter(\.isPushing).map { .response($0) }
             let plan = plan(state.leaving.count, limit)
             let action = state.phase.stop(plan)
-            for connection in state.connections.values { connection.stop() }
+            for connection in state.connections { connection.stop() }
             perform(action)
         }
     }
@@ -61,7 +61,7 @@ extension ServerLoop {
             comeBack(after: wait)
             state.wakeStarter()
         case .cutAll:
-            for connection in state.connections.values { connection.abort() }
+            for connection in state.connections { connection.abort() }
             // As a rule they have a deadline of their own for their closing handshakes.
             let sockets = state.cutsWebSockets ? state.webSockets.values.compactMap(\.socket) : []
             for socket in sockets { socket.assumeIsolated { $0.reset() } }

@@ -46,7 +46,7 @@ final class ServerLoop: ConnectionOwner {
         var table: RouteTable
         var services: LoopServices?
         var phase = LoopPhase.serving
-        var connections: [ObjectIdentifier: HTTPConnection] = [:]
+        var connections: Set<HTTPConnection> = []
         var webSockets: [ObjectIdentifier: Served] = [:]
         var openWebSockets = 0
         /// The requests of a part that has ended.
@@ -129,7 +129,7 @@ final class ServerLoop: ConnectionOwner {
             clock: loop.clock
         )
         let connection = HTTPConnection(channel, client: client, services: services())
-        state.connections[ObjectIdentifier(connection)] = connection
+        state.connections.insert(connection)
         connection.start()
     }
 
@@ -153,7 +153,7 @@ final class ServerLoop: ConnectionOwner {
     }
 
     private func forget(_ connection: HTTPConnection) {
-        state.value.connections[ObjectIdentifier(connection)] = nil
+        state.value.connections.remove(connection)
         connectionEnded()
     }
 

@@ -12,11 +12,34 @@ import Darwin
 /// Belongs to its loop's thread. Once it is secured, a ``TLSLayer`` stands between what is received and the handler, and
 /// between what is written and the socket. ``ChannelState`` says where it stands, and its ``Carrier`` moves its bytes.
 package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForwarder {
+    // In an order that leaves no gaps, small fields behind the one whose size is odd: each connection has them.
+
     package let core: LoopCore
     /// What moves the bytes.
     let carrier: Carrier
     /// Where it stands.
     var state = ChannelState()
+    /// What the carrier is watched for; `nil` while it isn't watched.
+    var interest: Readiness?
+    var isFlushPlanned = false
+    var lastReceiveFilled = false
+    /// Whether the handler is asked to receive by itself.
+    var handlerReceives = false
+    var waitsForDrain = false
+    /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
+    var isKnownFull = false
+    var receiveLimit = Int32(ReceiveBuffer.size)
+    var closeTimer: TimerID?
+    /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
+    ///
+    /// It is asked at the end of the turn, and the poller is asked to tell of room only when there is something left then.
+    package var handlerSends = false {
+        didSet { if handlerSends { planFlush() } else { updateInterest() } }
+    }
+    /// Whether the handler, which sends by itself, does so right behind what is flushed next: then they may go in one segment.
+    ///
+    /// Hazard: where nothing comes behind it, the end of what was flushed waits for as much as 200 ms.
+    package var isMoreComing = false
     /// Who is told.
     ///
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
@@ -30,17 +53,6 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     var output: OutputBuffer?
     /// What secures the connection, from the moment on from which nothing is written in the clear any more.
     var tls: TLSLayer?
-    var receiveLimit = Int32(ReceiveBuffer.size)
-    /// What the carrier is watched for; `nil` while it isn't watched.
-    var interest: Readiness?
-    var isFlushPlanned = false
-    var lastReceiveFilled = false
-    /// Whether the handler is asked to receive by itself.
-    var handlerReceives = false
-    var waitsForDrain = false
-    /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
-    var isKnownFull = false
-    var closeTimer: TimerID?
     /// How many bytes were written to go out at once, since the last flush.
     var sentAtOnce = 0
 
@@ -48,16 +60,6 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     var highWaterMark = 64 * 1_024
     /// Output that waited has fallen to this many bytes: whoever writes may go on.
     var lowWaterMark = 16 * 1_024
-    /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
-    ///
-    /// It is asked at the end of the turn, and the poller is asked to tell of room only when there is something left then.
-    package var handlerSends = false {
-        didSet { if handlerSends { planFlush() } else { updateInterest() } }
-    }
-    /// Whether the handler, which sends by itself, does so right behind what is flushed next: then they may go in one segment.
-    ///
-    /// Hazard: where nothing comes behind it, the end of what was flushed waits for as much as 200 ms.
-    package var isMoreComing = false
 
     /// From how many bytes on what was received is handed on at once; see ``LoopCore/hasLargeInput``.
     private static let largeInput = 16 * 1_024

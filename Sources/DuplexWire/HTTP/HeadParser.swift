@@ -22,18 +22,25 @@ protocol HeadGrammar {
 /// head is complete the parser owns its fields and the unfinished line; a fresh one owns no memory.
 struct HeadParser<Grammar: HeadGrammar>: Sendable {
     private enum State {
-        case atStart(hasSkipped: Bool)
+        /// Nothing has been taken of the head that comes next.
+        case fresh
         // Elsewhere, since most connections have neither most of the time.
-        indirect case inFields(Grammar.StartLine)
+        indirect case begun(Progress)
         indirect case failed(HTTPError)
     }
 
-    private var state = State.atStart(hasSkipped: false) { didSet { isUntouched = false } }
-    /// Whether the state is the first one: to ask it itself would copy it.
-    private var isUntouched = true
-    private var lines = LineReader()
-    private var fields = HTTPFields()
-    private var finishedLines = 0
+    /// What has been taken of a head.
+    fileprivate struct Progress {
+        var hasSkipped = false
+        var start: Grammar.StartLine?
+        var fields = HTTPFields()
+        /// The line that has begun.
+        var lines = LineReader()
+        /// The bytes of those that are complete, with their line ends.
+        var finishedLines = 0
+    }
+
+    private var state = State.fresh
     let bounds: HeadBounds
 
     init(limits: HTTPLimits) {
@@ -42,47 +49,43 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
 
     /// Whether nothing has been taken of the head that comes next.
     var isFresh: Bool {
-        isUntouched && lines.length == 0
+        if case .fresh = state { true } else { false }
     }
 
     /// Whether a head has begun and isn't complete.
     var isMidHead: Bool {
-        switch state {
-        case .atStart: lines.hasText
-        case .inFields: true
-        case .failed: false
-        }
+        if case .begun(let head) = state { head.start != nil || head.lines.hasText } else { false }
     }
 
     /// Takes input up to the end of the head; an error comes again at each further call.
     mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> Grammar.Head? {
-        if case .failed(let error) = state { throw error }
+        var progress: Progress
+        switch state {
+        case .fresh: progress = Progress()
+        case .begun(let head): progress = head
+        case .failed(let error): throw error
+        }
+        guard position < input.count else { return nil }
+        // What has come is then owned once, and grows where it is.
+        state = .fresh
         do throws(HTTPError) {
-            while let line = try nextLine(input, from: &position) {
-                if let head = try take(line, of: input) {
-                    reset()
-                    return head
-                }
+            while let line = try progress.nextLine(input, from: &position, bounds) {
+                if let head = try progress.take(line, of: input, bounds) { return head }
             }
+            state = .begun(progress)
             return nil
         } catch {
-            reset()
             state = .failed(error)
             throw error
         }
     }
+}
 
-    private mutating func reset() {
-        state = .atStart(hasSkipped: false)
-        isUntouched = true
-        lines = LineReader()
-        fields = HTTPFields()
-        finishedLines = 0
-    }
-
-    private mutating func nextLine(
+extension HeadParser.Progress {
+    fileprivate mutating func nextLine(
         _ input: Span<UInt8>,
-        from position: inout Int
+        from position: inout Int,
+        _ bounds: HeadBounds
     ) throws(HTTPError) -> LineReader.Line? {
         let rest = bounds.head - finishedLines
         do throws(LineReader.Fault) {
@@ -91,15 +94,13 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
             finishedLines += line.count + 2
             return line
         } catch {
-            throw describe(error)
+            throw describe(error, bounds)
         }
     }
 
-    private var isAtStart: Bool {
-        if case .atStart = state { true } else { false }
-    }
+    private var isAtStart: Bool { start == nil }
 
-    private func describe(_ fault: LineReader.Fault) -> HTTPError {
+    private func describe(_ fault: LineReader.Fault, _ bounds: HeadBounds) -> HTTPError {
         switch fault {
         case .bareLineBreak:
             HTTPError(.bareLineBreak, "a carriage return or line feed stands alone in the head")
@@ -115,29 +116,30 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
         }
     }
 
-    private mutating func take(_ line: LineReader.Line, of input: Span<UInt8>) throws(HTTPError) -> Grammar.Head? {
+    fileprivate mutating func take(
+        _ line: LineReader.Line,
+        of input: Span<UInt8>,
+        _ bounds: HeadBounds
+    ) throws(HTTPError) -> Grammar.Head? {
         switch line {
-        case .inInput(let range): try take(input.extracting(range))
-        case .assembled(let bytes): try take(bytes.span)
+        case .inInput(let range): try take(input.extracting(range), bounds)
+        case .assembled(let bytes): try take(bytes.span, bounds)
         }
     }
 
-    private mutating func take(_ line: Span<UInt8>) throws(HTTPError) -> Grammar.Head? {
-        switch state {
-        case .atStart(hasSkipped: false) where Grammar.skipsEmptyLine && line.isEmpty:
-            state = .atStart(hasSkipped: true)
-        case .atStart:
-            state = .inFields(try Grammar.startLine(line))
-        case .inFields(let start):
+    private mutating func take(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPError) -> Grammar.Head? {
+        if let start {
             if line.isEmpty { return try Grammar.head(start, fields) }
-            try append(line)
-        case .failed(let error):
-            throw error
+            try append(line, bounds)
+        } else if Grammar.skipsEmptyLine && line.isEmpty && !hasSkipped {
+            hasSkipped = true
+        } else {
+            start = try Grammar.startLine(line)
         }
         return nil
     }
 
-    private mutating func append(_ line: Span<UInt8>) throws(HTTPError) {
+    private mutating func append(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPError) {
         if fields.count >= bounds.fields {
             throw HTTPError(.tooManyFields, "the head has more than \(bounds.fields) fields")
         }

@@ -98,7 +98,12 @@ public struct HTTPServerSession: ~Copyable, Sendable {
 
     private let shared: SharedSettings
     private var parser: RequestHeadParser
+    // In an order that leaves no gaps, small fields behind the one whose size is odd: each connection has them.
     var input = Input.head
+    /// How fast the body of the present request comes.
+    private var pace = PausablePace.none
+    /// When the head or the request must have come.
+    private var headDeadline: Instant
     var output = Output.idle
     var facts = Facts()
     /// Whether the session is over in the middle of a body that nobody wanted: the client may still be sending it, and a
@@ -106,10 +111,6 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     public private(set) var leavesBody = false
     /// Whether another request may follow the present one, as far as is known.
     var persists = true
-    /// How fast the body of the present request comes.
-    private var pace = PausablePace.none
-    /// When the head or the request must have come.
-    private var headDeadline: Instant
 
     /// Makes a session for a connection that was just accepted; its first request has `headTime` to come.
     public init(_ settings: Settings = Settings(), now: Instant) {
