@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexSockets
 import DuplexWire
 import Foundation
 import HTTPTypes
@@ -80,6 +81,15 @@ extension PeerTests {
             #expect(old == ["\(user) digest MD5 00000001", "200"])
         }
 
+        @Test(
+            "curl is let in where SHA-512-256, which some of it compute wrongly, isn't first",
+            .timeLimit(.minutes(1))
+        )
+        func curlLongDigest() async throws {
+            let lines = try await Self.curl(["--digest"], Self.digest([.sha256, .sha512256, .md5]), "/in/a")
+            #expect(lines == ["\(Self.user) digest SHA-256 00000001", "200"])
+        }
+
         @Test("curl sends its body once it is let in, and not before", .timeLimit(.minutes(1)))
         func curlBody() async throws {
             let body = String(repeating: "x", count: 100_000)
@@ -115,8 +125,48 @@ extension PeerTests {
         }
 
         #if os(Linux)
-        @Test("What htpasswd and openssl make is taken", .timeLimit(.minutes(1)))
+        private static let kinds = ["-B", "-2", "-5"]
+
+        @Test("A file that htpasswd makes is taken, and what it changes there counts", .timeLimit(.minutes(1)))
         func passwordFile() async throws {
+            let file = FileManager.default.temporaryDirectory.appending(path: "duplex-passwords-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let path = file.path(percentEncoded: false)
+            let htpasswd = try ForwardProxyTests.program("htpasswd")
+            for (number, kind) in Self.kinds.enumerated() {
+                let options = number == 0 ? ["-c"] : []
+                try await PeerProcess.run([htpasswd, "-b", kind] + options + [path, "u\(number)", Self.password])
+            }
+            var server = WebServer(host: "127.0.0.1", port: 0)
+            server.get("/", .basicAuth(realm: "x", file: try PasswordFile(path: path))) { request in
+                request[AuthenticatedUser.self] ?? "nobody"
+            }
+            try await server.withRunning { address in
+                func answer(_ user: String, _ password: String) async throws -> String {
+                    let login = ["--silent", "--user", "\(user):\(password)", "--write-out", " %{http_code}"]
+                    return try await PeerProcess.run([try Self.curl()] + login + ["http://\(address)/"])
+                }
+                for number in Self.kinds.indices {
+                    #expect(
+                        try await answer("u\(number)", Self.password) == "u\(number) 200\n",
+                        "\(Self.kinds[number])"
+                    )
+                    #expect(try await answer("u\(number)", "x").hasSuffix(" 401\n"), "\(Self.kinds[number])")
+                }
+                try await PeerProcess.run([htpasswd, "-b", "-B", path, "u0", "another"])
+                try await PeerProcess.run([htpasswd, "-D", path, "u1"])
+                #expect(try await answer("u0", "another") == "u0 200\n")
+                #expect(try await answer("u0", Self.password).hasSuffix(" 401\n"))
+                #expect(try await answer("u1", Self.password).hasSuffix(" 401\n"))
+            }
+            // What it makes by default is too weak to be taken.
+            try await PeerProcess.run([htpasswd, "-b", "-m", path, "u3", Self.password])
+            let error = #expect(throws: SocketError.self) { try PasswordFile(path: path) }
+            #expect(error?.message.contains("Apache's own MD5") == true, "\(error?.message ?? "")")
+        }
+
+        @Test("A hash that openssl passwd makes is taken", .timeLimit(.minutes(1)))
+        func opensslPassword() async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "duplex-passwords-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: file) }
             let hash = try await PeerProcess.run(["/usr/bin/openssl", "passwd", "-6", Self.password])
@@ -128,46 +178,87 @@ extension PeerTests {
         }
         #endif
 
-        @Test(
-            "Python's requests answers, whatever order the algorithms are in, and counts",
-            .timeLimit(.minutes(1)),
-            arguments: [([.sha256, .md5], "MD5"), ([.sha256], "SHA-256"), ([.md5], "MD5")]
-                as [([DigestChallenge.Algorithm], String)]
-        )
-        func requests(algorithms: [DigestChallenge.Algorithm], answered: String) async throws {
-            // It quotes neither names nor realms.
+        /// What the library's three requests are answered with.
+        private static func digest(
+            _ library: String,
+            _ algorithms: [DigestChallenge.Algorithm],
+            password: String = "pä:ss"
+        ) async throws -> [Substring] {
+            // requests quotes neither names nor realms.
             let options = DigestOptions(algorithms: algorithms, offersBasic: true)
             let option = RouteOption.digestAuth(realm: "room", accounts: ["mia": "pä:ss"], options: options)
-            try await Self.server(option).withRunning { address in
-                let script = Peer.path("Tests/PeerTests/Peers/requests_client.py")
-                let output = try await PeerProcess.run([Peer.python, script, "http://\(address)/in", "mia", "pä:ss"])
-                let lines = output.split(separator: "\n")
-                #expect(
-                    lines == [
-                        "200 mia digest \(answered) 00000001", "200 mia digest \(answered) 00000002",
-                        "200 mia digest \(answered) 00000003 1000",
-                    ]
-                )
-                let wrong = try await PeerProcess.run([Peer.python, script, "http://\(address)/in", "mia", "x"])
-                #expect(wrong.split(separator: "\n").allSatisfy { $0.hasPrefix("401") })
+            return try await server(option).withRunning { address in
+                let script = [Peer.python, Peer.path("Tests/PeerTests/Peers/digest_client.py"), library]
+                return try await PeerProcess.run(script + ["http://\(address)/in", "mia", password])
+                    .split(separator: "\n")
             }
         }
 
-        @Test("A browser asks its user once, and answers by SHA-256 from there on", .timeLimit(.minutes(2)))
-        func browser() async throws {
-            let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"])
-            try await Self.server(option).withRunning { address in
-                let script = Peer.path("scripts/peers/login_check.py")
-                let output = try await PeerProcess.run(
-                    [Peer.python, script, "http://\(address)/in/", "mia", "pä:ss", "--deadline", "60"]
-                )
-                let lines = output.split(separator: "\n")
-                #expect(
-                    lines == [
-                        "asked for the room by digest", "mia digest SHA-256 00000001", "mia digest SHA-256 00000002",
-                    ]
-                )
+        @Test(
+            "Python's requests answers the last algorithm, httpx and aiohttp the first, and all count",
+            .timeLimit(.minutes(1)),
+            arguments: [
+                ("requests", [.sha256, .md5], "MD5"), ("requests", [.sha256], "SHA-256"), ("requests", [.md5], "MD5"),
+                ("httpx", [.sha256, .md5], "SHA-256"), ("httpx", [.md5], "MD5"),
+                ("aiohttp", [.sha256, .md5], "SHA-256"), ("aiohttp", [.md5], "MD5"),
+            ] as [(String, [DigestChallenge.Algorithm], String)]
+        )
+        func libraries(library: String, algorithms: [DigestChallenge.Algorithm], answered: String) async throws {
+            let lines = try await Self.digest(library, algorithms)
+            let digest = "200 mia digest \(answered)"
+            #expect(lines == ["\(digest) 00000001", "\(digest) 00000002", "\(digest) 00000003 1000"])
+        }
+
+        @Test(
+            "Their wrong passwords aren't let in",
+            .timeLimit(.minutes(1)),
+            arguments: ["requests", "httpx", "aiohttp"]
+        )
+        func librariesWrong(library: String) async throws {
+            let lines = try await Self.digest(library, [.sha256, .md5], password: "x")
+            #expect(lines.count == 3 && lines.allSatisfy { $0.hasPrefix("401") }, "\(lines)")
+        }
+
+        /// What Chromium's user was asked, and what the pages say.
+        private static func browse(_ server: WebServer, _ options: String...) async throws -> [Substring] {
+            try await server.withRunning { address in
+                let login = ["http://\(address)/in/", "mia", "pä:ss", "--deadline", "60"]
+                let script = [Peer.python, Peer.path("scripts/peers/login_check.py")]
+                return try await PeerProcess.run(script + login + options).split(separator: "\n")
             }
+        }
+
+        @Test(
+            "A browser asks its user once, and answers by the first algorithm that it knows from there on",
+            .timeLimit(.minutes(3)),
+            arguments: [
+                ([.sha256, .md5], false, "SHA-256"), ([.md5], true, "MD5"), ([.sha512256, .sha256], true, "SHA-256"),
+            ] as [([DigestChallenge.Algorithm], Bool, String)]
+        )
+        func browser(algorithms: [DigestChallenge.Algorithm], hashesUsers: Bool, answered: String) async throws {
+            let options = DigestOptions(algorithms: algorithms, hashesUsers: hashesUsers)
+            let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"], options: options)
+            let lines = try await Self.browse(Self.server(option))
+            let digest = "mia digest \(answered)"
+            #expect(lines == ["asked for the room by digest", "\(digest) 00000001", "\(digest) 00000002"])
+        }
+
+        @Test("A browser asks again when the password was wrong", .timeLimit(.minutes(2)))
+        func browserWrong() async throws {
+            let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"])
+            let lines = try await Self.browse(Self.server(option), "--wrong-first")
+            #expect(lines.count == 4 && lines.prefix(2).allSatisfy { $0 == "asked for the room by digest" }, "\(lines)")
+            #expect(lines.suffix(2).allSatisfy { $0.hasPrefix("mia digest SHA-256 ") }, "\(lines)")
+        }
+
+        @Test("A browser doesn't ask its user when all that is wrong is an old nonce", .timeLimit(.minutes(2)))
+        func browserStale() async throws {
+            let options = DigestOptions(nonceLifetime: .seconds(1))
+            let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"], options: options)
+            // Loads the second page again until its nonce is another one.
+            let lines = try await Self.browse(Self.server(option), "--until", " 00000001")
+            let digest = "mia digest SHA-256 00000001"
+            #expect(lines == ["asked for the room by digest", "\(digest)", "\(digest)"])
         }
     }
 }

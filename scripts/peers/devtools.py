@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -26,6 +27,8 @@ OPTIONS = [
     "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync",
     "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,900",
 ]
+# Cookies of other sites are let through, as far as their servers want it: some builds block them all.
+PREFERENCES = {"profile": {"cookie_controls_mode": 0, "block_third_party_cookies": False}}
 KEYS = {"Tab": (9, ""), "Enter": (13, "\r")}
 
 
@@ -201,11 +204,14 @@ async def discard(stream):
 
 
 @contextlib.asynccontextmanager
-async def browser(deadline):
-    """A browser with a profile of its own, and no process of it left behind."""
+async def browser(deadline, *options):
+    """A browser with a profile of its own, with these options beside ours, and no process of it left behind."""
     with tempfile.TemporaryDirectory(prefix="duplex-browser-", ignore_cleanup_errors=True) as profile:
+        folder = pathlib.Path(profile) / "Default"
+        folder.mkdir()
+        (folder / "Preferences").write_text(json.dumps(PREFERENCES))
         process = await asyncio.create_subprocess_exec(
-            find_browser(), *OPTIONS, f"--user-data-dir={profile}", "about:blank",
+            find_browser(), *OPTIONS, *options, f"--user-data-dir={profile}", "about:blank",
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )

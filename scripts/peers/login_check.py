@@ -3,7 +3,7 @@
 # Copyright (c) the Duplex authors
 """Has Chromium load two pages for which it needs a name and a password, and plays the user who is asked for them.
 
-    login_check.py http://localhost:8080/ USER PASSWORD [--deadline SECONDS]
+    login_check.py http://localhost:8080/ USER PASSWORD [--deadline SECONDS] [--wrong-first] [--until TEXT]
 
 Prints what the user was asked, each time, and the texts of the pages. Needs what devtools.py needs.
 """
@@ -19,10 +19,11 @@ from websockets.exceptions import WebSocketException
 class Login(Page):
     """A tab whose questions for a password are answered."""
 
-    def __init__(self, tools, session, user, password):
+    def __init__(self, tools, session, user, passwords):
         super().__init__(tools, session, "page")
         self.user = user
-        self.password = password
+        # Given in turn, the last one again and again.
+        self.passwords = passwords
         self.answers = set()
 
     def noticed(self, event, details):
@@ -32,7 +33,8 @@ class Login(Page):
         elif event == "Fetch.authRequired":
             challenge = details["authChallenge"]
             print(f"asked for {challenge['realm']} by {challenge['scheme']}")
-            answer = {"response": "ProvideCredentials", "username": self.user, "password": self.password}
+            password = self.passwords.pop(0) if len(self.passwords) > 1 else self.passwords[0]
+            answer = {"response": "ProvideCredentials", "username": self.user, "password": password}
             self.answer("Fetch.continueWithAuth", requestId=details["requestId"], authChallengeResponse=answer)
 
     def answer(self, method, **parameters):
@@ -45,13 +47,17 @@ async def check(options):
     async with browser(options.deadline) as tools:
         target = await tools.call("Target.createTarget", url="about:blank", newWindow=True)
         attached = await tools.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
-        page = Login(tools, attached["sessionId"], options.user, options.password)
+        passwords = ["not this one"] * options.wrong_first + [options.password]
+        page = Login(tools, attached["sessionId"], options.user, passwords)
         # Pages only: a browser also asks for an icon, which is another request with the nonce.
         patterns = [{"urlPattern": "*", "resourceType": "Document"}]
         await page.call("Fetch.enable", handleAuthRequests=True, patterns=patterns)
         for name in ("a", "b"):
-            await page.load(options.url + name)
-            print(await page.evaluate("document.body.innerText"))
+            text = None
+            while text is None or not text.strip().endswith(options.until):
+                await page.load(options.url + name)
+                text = await page.evaluate("document.body.innerText")
+            print(text)
 
 
 def main():
@@ -60,6 +66,8 @@ def main():
     parser.add_argument("user")
     parser.add_argument("password")
     parser.add_argument("--deadline", type=float, default=20)
+    parser.add_argument("--wrong-first", action="store_true", help="give a wrong password when asked first")
+    parser.add_argument("--until", default="", help="load each page again until its text ends so")
     options = parser.parse_args()
     try:
         asyncio.run(check(options))

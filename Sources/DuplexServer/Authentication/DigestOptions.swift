@@ -9,9 +9,10 @@ public struct DigestOptions: Sendable {
     ///
     /// Default: SHA-256, then MD5.
     ///
-    /// curl answers the first one and Chromium the first one that it knows; Python's requests answers the last one, and
-    /// knows no SHA-512-256, as curl before 8.11 doesn't. MD5 is for clients that know nothing else, such as those of WebDAV
-    /// in older systems; leave it out where there are none. What this machine's OpenSSL doesn't have isn't offered.
+    /// curl, httpx and aiohttp answer the first one, Chromium the first one that it knows, and Python's requests the last
+    /// one. Few know SHA-512-256, and curl 7.88 answers it wrongly: put it behind SHA-256. MD5 is for clients that know
+    /// nothing else, such as those of WebDAV in older systems; leave it out where there are none. What this machine's
+    /// OpenSSL doesn't have isn't offered.
     public var algorithms: [DigestChallenge.Algorithm]
     /// Whether Basic is offered as well, behind Digest.
     ///

@@ -79,7 +79,10 @@ final class Acceptor: DescriptorHandler, TimerTarget {
             switch SystemCalls.accept(descriptor) {
             case .accepted(let connection, let address): took(connection, address)
             case .aborted: continue
-            case .none: return
+            case .none:
+                // A Unix socket that was shut down has no error, and is ready for ever.
+                if readiness.contains(.failed), lost != nil { lose() }
+                return
             case .failed(let code) where lost != nil && Self.isLost(code): return lose()
             case .exhausted(let code), .failed(let code): return rest(code)
             }

@@ -3,6 +3,7 @@
 
 import DuplexTestPeers
 import DuplexTestProcesses
+import Foundation
 import Testing
 
 @testable import DuplexServer
@@ -26,17 +27,40 @@ import Darwin
         return server
     }
 
-    /// Shuts down what listens there.
+    /// Shuts down what listens there, by a descriptor that the server knows nothing of.
     private func takeAway(_ address: SocketAddress) -> Int {
         ThreadCensus.entries(of: "/proc/self/fd").compactMap { Int32($0) }.filter { descriptor in
-            (try? AdoptedDescriptor.listening(descriptor)) == address && shutdown(descriptor, Int32(SHUT_RDWR)) == 0
+            guard (try? AdoptedDescriptor.listening(descriptor)) == address else { return false }
+            let other = dup(descriptor)
+            defer { Glibc.close(other) }
+            return shutdown(other, Int32(SHUT_RDWR)) == 0
         }.count
     }
 
-    @Test("A listener that the system has taken away is back by itself, at the same port, and connections go on")
-    func regained() async throws {
+    private enum Kind: CaseIterable {
+        case v4, v6, unix
+
+        func address(in folder: URL) -> ListenAddress {
+            switch self {
+            case .v4: .tcp(host: "127.0.0.1", port: 0)
+            case .v6: .tcp(host: "::1", port: 0)
+            case .unix: .unix(folder.appending(path: "socket").path(percentEncoded: false))
+            }
+        }
+    }
+
+    @Test(
+        "A listener that the system has taken away is back by itself, at the same port, and connections go on",
+        arguments: Kind.allCases
+    )
+    private func regained(kind: Kind) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "duplex-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
         let log = RecordedLog()
-        let running = try await server(log).start()
+        var server = server(log)
+        server.address = kind.address(in: folder)
+        let running = try await server.start()
         let address = running.addresses[0]
         let peer = try await RawPeer.connect(to: address)
         #expect(try await peer.response(to: Self.request).text == "ok")
@@ -51,6 +75,27 @@ import Darwin
         let other = try await RawPeer.connect(to: address)
         #expect(try await other.response(to: Self.request).text == "ok")
         #expect(try await peer.response(to: Self.request).text == "ok")
+        await running.stop()
+    }
+
+    @Test("Of several listeners the one that is lost is back, one with TLS as well, and the others go on")
+    func several() async throws {
+        let log = RecordedLog()
+        var server = server(log)
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+        server.listen(on: Listener(.tcp(host: "127.0.0.1", port: 0), tls: TLSServerOptions(identity)))
+        let running = try await server.start()
+        let (plain, secured) = (running.addresses[0], running.addresses[1])
+        #expect(takeAway(secured) > 0)
+        let line = try await log.entry(of: "a listener is back")
+        #expect(line.metadata["address"] == "\(secured)" && running.addresses == [plain, secured])
+        var options = ConnectOptions()
+        options.tls.trust = .roots(identity.certificates)
+        let socket = try await Socket.connect(to: .tls("localhost", port: secured.port), options: options)
+        #expect(try await RawPeer(socket, masks: true).response(to: Self.request).text == "ok")
+        let peer = try await RawPeer.connect(to: plain)
+        #expect(try await peer.response(to: Self.request).text == "ok")
+        #expect(log.entries.filter { $0.message == "a listener was lost" }.count == 1)
         await running.stop()
     }
 

@@ -79,6 +79,7 @@ import Testing
                 maxconn 100
             defaults
                 mode http
+                option abortonclose
                 timeout connect 30s
                 timeout client 60s
                 timeout server 60s
@@ -192,6 +193,32 @@ import Testing
                             try feed.publish("\(number)", id: "\(number)")
                             try await curl.waitForLine(containing: "data: \(number)")
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("The handler of an event stream is cancelled when a client behind a proxy goes", arguments: Program.allCases)
+    func eventsEnd(program: Program) async throws {
+        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+        let (endings, ending) = AsyncStream<Void>.makeStream()
+        var server = WebServer(port: 0)
+        server.events("/ticks") { stream in
+            defer { ending.yield() }
+            try await stream.send("first")
+            // Only its being cancelled ends that.
+            let (never, _) = AsyncStream<Never>.makeStream()
+            for await _ in never {}
+        }
+        try await server.withRunning { address in
+            try await Self.withProxy(program, identity, to: [(address, isSecured: false)]) { ways in
+                for way in ways {
+                    let url = "\(way.isSecured ? "https" : "http")://localhost:\(way.port)/ticks"
+                    try await PeerProcess.withRunning(["/usr/bin/env", "curl", "-skN", url]) { curl, line in
+                        #expect(line == "data: first")
+                        curl.kill()
+                        for await _ in endings { break }
                     }
                 }
             }

@@ -48,28 +48,46 @@ import Testing
         }
     }
 
+    private static func browse(_ address: SocketAddress) async throws {
+        let script = Peer.path("Tests/PeerTests/Peers/web_browser.py")
+        let urls = ["http://127.0.0.1:\(address.port)", "http://localhost:\(address.port)"]
+        let output = try await PeerProcess.run([Peer.python, script] + urls, environment: Peer.environment)
+        let lines = output.split(separator: "\n")
+        #expect(lines.count == 15 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+    }
+
     @Test("Chromium fetches, sends forms and files, keeps cookies, and asks before it goes to another origin")
     func browser() async throws {
+        try await DemoServer.make().withRunning { try await Self.browse($0) }
+    }
+
+    @Test("It does by way of a proxy", arguments: CorpusProxy.allCases)
+    func proxiedBrowser(proxy: CorpusProxy) async throws {
         try await DemoServer.make().withRunning { address in
-            let script = Peer.path("Tests/PeerTests/Peers/web_browser.py")
-            let urls = ["http://127.0.0.1:\(address.port)", "http://localhost:\(address.port)"]
-            let output = try await PeerProcess.run([Peer.python, script] + urls, environment: Peer.environment)
-            let lines = output.split(separator: "\n")
-            #expect(lines.count == 15 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+            try await proxy.withRunning(to: address) { port, _ in try await Self.browse(port) }
         }
+    }
+
+    private static func load(_ address: SocketAddress) async throws {
+        let url = "http://\(address)/hello"
+        let wrk = ["-c", "50", "-t", "2", "-d", "1s", url]
+        let wrked = try await PeerProcess.run([try ForwardProxyTests.program("wrk")] + wrk)
+        #expect(wrked.contains("Requests/sec") && !wrked.contains(" 0 requests in"))
+        #expect(!wrked.contains("Non-2xx") && !wrked.contains("Socket errors"), "\(wrked)")
+        let h2load = ["--h1", "-c", "20", "-m", "4", "-n", "4000", url]
+        let loaded = try await PeerProcess.run([try ForwardProxyTests.program("h2load")] + h2load)
+        #expect(loaded.contains("4000 succeeded, 0 failed, 0 errored, 0 timeout"), "\(loaded)")
     }
 
     @Test("wrk and h2load have every request of theirs answered")
     func load() async throws {
+        try await DemoServer.make().withRunning { try await Self.load($0) }
+    }
+
+    @Test("They have by way of a proxy", arguments: CorpusProxy.allCases)
+    func proxiedLoad(proxy: CorpusProxy) async throws {
         try await DemoServer.make().withRunning { address in
-            let url = "http://\(address)/hello"
-            let wrk = ["-c", "50", "-t", "2", "-d", "1s", url]
-            let wrked = try await PeerProcess.run([try ForwardProxyTests.program("wrk")] + wrk)
-            #expect(wrked.contains("Requests/sec") && !wrked.contains(" 0 requests in"))
-            #expect(!wrked.contains("Non-2xx") && !wrked.contains("Socket errors"))
-            let h2load = ["--h1", "-c", "20", "-m", "4", "-n", "4000", url]
-            let loaded = try await PeerProcess.run([try ForwardProxyTests.program("h2load")] + h2load)
-            #expect(loaded.contains("4000 succeeded, 0 failed, 0 errored, 0 timeout"), "\(loaded)")
+            try await proxy.withRunning(to: address) { port, _ in try await Self.load(port) }
         }
     }
 }
