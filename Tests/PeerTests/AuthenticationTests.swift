@@ -260,5 +260,50 @@ extension PeerTests {
             let digest = "mia digest SHA-256 00000001"
             #expect(lines == ["asked for the room by digest", "\(digest)", "\(digest)"])
         }
+
+        /// Says by which requests with the nonce a page has got what it asked for.
+        private static let page = """
+            <!doctype html><title>page</title><link rel=icon href=data:,><body><script>
+            const socket = () => new Promise((done) => {
+                const socket = new WebSocket("/in/socket")
+                socket.onmessage = (event) => { socket.close(); done(event.data) }
+                socket.onerror = () => done("no WebSocket")
+            })
+            const events = () => new Promise((done) => {
+                const source = new EventSource("/in/events")
+                source.onmessage = (event) => { source.close(); done(event.data) }
+                source.onerror = () => { source.close(); done("no events") }
+            })
+            const text = async () => (await fetch("/in/text")).text()
+            const tell = (what) => document.body.append(what, document.createElement("br"))
+            told = socket().then(tell).then(events).then(tell).then(text).then(tell)
+            </script>
+            """
+
+        @Test("A page behind a password opens WebSockets and events without asking", .timeLimit(.minutes(2)))
+        func browserStreams() async throws {
+            let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"])
+            var server = WebServer(host: "127.0.0.1", port: 0)
+            server.group("/in", option) { inside in
+                inside.get("/a") { _ in Response.html(Self.page) }
+                inside.get("/b") { request in Self.description(request) }
+                inside.get("/text") { request in "text for \(Self.description(request))" }
+                inside.webSocket("/socket") { socket, request in
+                    try await socket.send("WebSocket for \(Self.description(request))")
+                    for try await _ in socket.messages {}
+                }
+                inside.events("/events") { stream in
+                    try await stream.send("events for \(Self.description(stream.request))")
+                }
+            }
+            let lines = try await Self.browse(server)
+            let digest = "mia digest SHA-256 0000000"
+            #expect(
+                lines == [
+                    "asked for the room by digest", "WebSocket for \(digest)2", "events for \(digest)3",
+                    "text for \(digest)4", "\(digest)5",
+                ]
+            )
+        }
     }
 }

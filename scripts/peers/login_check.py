@@ -56,7 +56,8 @@ async def check(options):
             text = None
             while text is None or not text.strip().endswith(options.until):
                 await page.load(options.url + name)
-                text = await page.evaluate("document.body.innerText")
+                # A page may have a promise in `told`, for what it does behind its loading.
+                text = await page.evaluate("Promise.resolve(self.told).then(() => document.body.innerText)")
             print(text)
 
 

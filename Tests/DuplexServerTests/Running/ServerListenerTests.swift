@@ -40,10 +40,10 @@ import Darwin
     private enum Kind: CaseIterable {
         case v4, v6, unix
 
-        func address(in folder: URL) -> ListenAddress {
+        func address(in folder: URL, _ port: Int) -> ListenAddress {
             switch self {
-            case .v4: .tcp(host: "127.0.0.1", port: 0)
-            case .v6: .tcp(host: "::1", port: 0)
+            case .v4: .tcp(host: "127.0.0.1", port: port)
+            case .v6: .tcp(host: "::1", port: port)
             case .unix: .unix(folder.appending(path: "socket").path(percentEncoded: false))
             }
         }
@@ -57,46 +57,51 @@ import Darwin
         let folder = FileManager.default.temporaryDirectory.appending(path: "duplex-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let log = RecordedLog()
-        var server = server(log)
-        server.address = kind.address(in: folder)
-        let running = try await server.start()
-        let address = running.addresses[0]
-        let peer = try await RawPeer.connect(to: address)
-        #expect(try await peer.response(to: Self.request).text == "ok")
-        for times in 1...2 {
-            #expect(takeAway(address) > 0)
-            let line = try await log.entry(of: "a listener is back", times: times)
-            #expect(line.metadata["address"] == "\(address)")
+        try await withReservedPort { reserved in
+            let log = RecordedLog()
+            var server = server(log)
+            server.address = kind.address(in: folder, reserved.port)
+            let running = try await server.start()
+            let address = running.addresses[0]
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: Self.request).text == "ok")
+            for times in 1...2 {
+                #expect(takeAway(address) > 0)
+                let line = try await log.entry(of: "a listener is back", times: times)
+                #expect(line.metadata["address"] == "\(address)")
+            }
+            #expect(running.addresses == [address])
+            // Once for each loss, though each loop has told of it.
+            #expect(log.entries.filter { $0.message == "a listener was lost" }.count == 2)
+            let other = try await RawPeer.connect(to: address)
+            #expect(try await other.response(to: Self.request).text == "ok")
+            #expect(try await peer.response(to: Self.request).text == "ok")
+            await running.stop()
         }
-        #expect(running.addresses == [address])
-        // Once for each loss, though each loop has told of it.
-        #expect(log.entries.filter { $0.message == "a listener was lost" }.count == 2)
-        let other = try await RawPeer.connect(to: address)
-        #expect(try await other.response(to: Self.request).text == "ok")
-        #expect(try await peer.response(to: Self.request).text == "ok")
-        await running.stop()
     }
 
     @Test("Of several listeners the one that is lost is back, one with TLS as well, and the others go on")
     func several() async throws {
-        let log = RecordedLog()
-        var server = server(log)
-        let identity = try TLSIdentity.selfSigned(for: ["localhost"])
-        server.listen(on: Listener(.tcp(host: "127.0.0.1", port: 0), tls: TLSServerOptions(identity)))
-        let running = try await server.start()
-        let (plain, secured) = (running.addresses[0], running.addresses[1])
-        #expect(takeAway(secured) > 0)
-        let line = try await log.entry(of: "a listener is back")
-        #expect(line.metadata["address"] == "\(secured)" && running.addresses == [plain, secured])
-        var options = ConnectOptions()
-        options.tls.trust = .roots(identity.certificates)
-        let socket = try await Socket.connect(to: .tls("localhost", port: secured.port), options: options)
-        #expect(try await RawPeer(socket, masks: true).response(to: Self.request).text == "ok")
-        let peer = try await RawPeer.connect(to: plain)
-        #expect(try await peer.response(to: Self.request).text == "ok")
-        #expect(log.entries.filter { $0.message == "a listener was lost" }.count == 1)
-        await running.stop()
+        try await withReservedPort { reserved in
+            let log = RecordedLog()
+            var server = server(log)
+            let identity = try TLSIdentity.selfSigned(for: ["localhost"])
+            let address = ListenAddress.tcp(host: "127.0.0.1", port: reserved.port)
+            server.listen(on: Listener(address, tls: TLSServerOptions(identity)))
+            let running = try await server.start()
+            let (plain, secured) = (running.addresses[0], running.addresses[1])
+            #expect(takeAway(secured) > 0)
+            let line = try await log.entry(of: "a listener is back")
+            #expect(line.metadata["address"] == "\(secured)" && running.addresses == [plain, secured])
+            var options = ConnectOptions()
+            options.tls.trust = .roots(identity.certificates)
+            let socket = try await Socket.connect(to: .tls("localhost", port: secured.port), options: options)
+            #expect(try await RawPeer(socket, masks: true).response(to: Self.request).text == "ok")
+            let peer = try await RawPeer.connect(to: plain)
+            #expect(try await peer.response(to: Self.request).text == "ok")
+            #expect(log.entries.filter { $0.message == "a listener was lost" }.count == 1)
+            await running.stop()
+        }
     }
 
     @Test("A server that is stopped while its listener is gone ends")
@@ -108,17 +113,19 @@ import Darwin
 
     @Test("An app may have listeners bound again; one that somebody else made can't be")
     func restart() async throws {
-        let running = try await server(RecordedLog()).start()
-        let address = running.addresses[0]
-        try await running.restartListeners()
-        #expect(running.addresses == [address])
-        let peer = try await RawPeer.connect(to: address)
-        #expect(try await peer.response(to: Self.request).text == "ok")
-        await running.stop()
-        // Behind the end nothing is bound.
-        try await running.restartListeners()
-        await #expect(throws: SocketError.self) { try await RawPeer.connect(to: address) }
-
+        try await withReservedPort { address in
+            var server = server(RecordedLog())
+            server.address = .tcp(host: .address(address.host), port: address.port)
+            let running = try await server.start()
+            try await running.restartListeners()
+            #expect(running.addresses == [address])
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: Self.request).text == "ok")
+            await running.stop()
+            // Behind the end nothing is bound.
+            try await running.restartListeners()
+            await #expect(throws: SocketError.self) { try await RawPeer.connect(to: address) }
+        }
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #expect(listen(descriptor, 8) == 0)
         let log = RecordedLog()

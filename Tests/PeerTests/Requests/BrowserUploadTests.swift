@@ -14,6 +14,7 @@ extension PeerTests {
 
         private static func server(_ folder: String) -> WebServer {
             let (moving, move) = AsyncStream<Void>.makeStream()
+            let (going, gone) = AsyncStream<Void>.makeStream()
             let (cuts, cut) = AsyncStream<Void>.makeStream()
             var server = WebServer(host: "127.0.0.1", port: 0)
             server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
@@ -35,8 +36,14 @@ extension PeerTests {
                 defer { cut.finish() }
                 var pieces = request.body.makeAsyncIterator()
                 _ = try await pieces.next()
+                // Held back, too, so that the browser can't have sent all. The client's end cancels it.
+                for await _ in going {}
                 let file = try await request.file(in: folder)
                 try await file.keep(as: folder + "/kept")
+                return ""
+            }
+            server.post("/gone") { _ in
+                gone.finish()
                 return ""
             }
             server.get("/left") { _ in
