@@ -70,13 +70,17 @@ WEB_TITLES = {
     "gzip-64k": "text of 64 KiB, in gzip",
     "events": "event to 10,000 clients",
 }
-WEB_NAMES = {
-    "duplex": "**Duplex**",
-    "watched": "with log, metrics, limits",
-    "uws": "uWebSockets",
-    "hummingbird": "Hummingbird",
-    "flyingfox": "FlyingFox",
-}
+# Whose time is compared with whose: the limit first. "Watched" is with an access log, metrics and limits.
+WEB_PAIRS = (
+    ("c", "duplex", "C / **Duplex**"),
+    ("nginx", "duplex", "nginx / **Duplex**"),
+    ("nginx", "watched", "nginx / Duplex watched"),
+    ("nginx-watched", "watched", "nginx watched / Duplex watched"),
+    ("nginx-unbuffered", "watched", "nginx watched, log unbuffered / Duplex watched"),
+    ("nginx", "uws", "nginx / uWebSockets"),
+    ("nginx", "hummingbird", "nginx / Hummingbird"),
+    ("nginx", "flyingfox", "nginx / FlyingFox"),
+)
 
 # KiB for each idle connection.
 MEMORY_TARGETS = {"sync": 1.0, "async": 2.5}
@@ -241,15 +245,14 @@ def web_row(name, rounds):
     time = f"<sub>{statistics.median(own):.2f}</sub>" if own else ""
     return (
         WEB_TITLES[name],
-        cell("duplex", "c"),
-        *(cell(who, "nginx") for who in WEB_NAMES),
+        *(cell(who, limit) for limit, who, _ in WEB_PAIRS),
         time,
     )
 
 
 def web_table(results):
     """The time of nginx, and of the loop in C where there is one, over that of each server."""
-    header = ("CPU of", "C / **Duplex**", *(f"nginx / {name}" for name in WEB_NAMES.values()), "<sub>µs: Duplex</sub>")
+    header = ("CPU of", *(title for _, _, title in WEB_PAIRS), "<sub>µs: Duplex</sub>")
     return table(header, [web_row(name, rounds) for name, rounds in results.rounds["web"].items()])
 
 

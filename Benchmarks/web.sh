@@ -73,33 +73,55 @@ END
     : >"$web/access.log"
 }
 
-# start_nginx: starts a server that answers by itself, in one process; sets pid and port, or fails without one.
+# start_nginx NAME [LOG]: starts a server that answers by itself, in one process; sets pid and port, or fails without one.
 #
-# Of an upload it reads past what comes; pages are compressed as hard as Duplex does it.
+# Of an upload it reads past what comes; pages are compressed as hard as Duplex does it. With a log it is watched as Duplex is:
+# it logs to that file, counts requests (stub_status, which counts whether it is asked or not), and holds each client to a rate
+# and a number of connections that nobody reaches. `return` would answer before those limits are looked at, so the request is
+# refused behind them, and the answer stands in the place of the refusal.
 start_nginx() {
     command -v nginx >/dev/null 2>&1 || return 1
+    local name=$1 log=${2:-off} zones="" limits="" watched=""
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    cat >"$work/nginx.conf" <<END
+    if [ "$log" != off ]; then
+        watched="deny all; error_page 403 = "
+        limits="limit_req zone=rate burst=1000000 nodelay; limit_conn connections 65535;"
+        limits+=" location = /status { stub_status; }"
+        zones="limit_req_zone \$binary_remote_addr zone=rate:10m rate=1000000r/s;"
+        zones+=" limit_conn_zone \$binary_remote_addr zone=connections:10m;"
+    fi
+    # nginx_location PATH ANSWER: answers with that, behind the limits where there are any.
+    nginx_location() {
+        if [ -z "$watched" ]; then
+            echo "location $1 { $2 }"
+        else
+            echo "location $1 { client_max_body_size 0; $watched@${1#/}; } location @${1#/} { $2 }"
+        fi
+    }
+    cat >"$work/$name.conf" <<END
 daemon off;
 master_process off;
-pid $PWD/$work/nginx.pid;
-error_log $PWD/$work/nginx.err;
+pid $PWD/$work/$name.pid;
+error_log $PWD/$work/$name.err crit;
 events { worker_connections 4096; }
 http {
-    access_log off;
+    access_log $log;
+    $zones
     keepalive_requests 1000000000;
     client_body_temp_path $PWD/$work/nginx-body;
     server {
         listen 127.0.0.1:$port;
-        location /hello { default_type text/plain; return 200 "Hello, World!"; }
-        location ~ ^/json(-ready)?$ { default_type application/json; return 200 '$(cat "$web/items.json")'; }
-        location /count { client_max_body_size 0; default_type text/plain; return 200 "$web_bytes"; }
+        $limits
+        $(nginx_location /hello 'default_type text/plain; return 200 "Hello, World!";')
+        $(nginx_location /json "default_type application/json; return 200 '$(cat "$web/items.json")';")
+        $(nginx_location /json-ready "default_type application/json; return 200 '$(cat "$web/items.json")';")
+        $(nginx_location /count "client_max_body_size 0; default_type text/plain; return 200 \"$web_bytes\";")
         location /text { default_type text/plain; alias $PWD/$web/text.txt; gzip on; gzip_types *; gzip_comp_level 6; }
         location / { root $PWD/$web; sendfile on; }
     }
 }
 END
-    taskset -c "$server_core" nginx -c "$PWD/$work/nginx.conf" -e "$PWD/$work/nginx.err" >/dev/null 2>&1 &
+    taskset -c "$server_core" nginx -c "$PWD/$work/$name.conf" -e "$PWD/$work/$name.err" >/dev/null 2>&1 &
     pid=$!
     children+=("$pid")
     local deadline=$((SECONDS + 5))
@@ -109,17 +131,16 @@ END
     done
 }
 
-
 # The cells: a name, those that have it, and what the load does.
 web_runs=(
-    "hello c,duplex,watched,nginx,uws,hummingbird,flyingfox -c 50 -p /hello"
-    "hello-16 c,duplex,watched,nginx,uws,hummingbird,flyingfox -c 50 -d 16 -p /hello"
-    "json-ready duplex,watched,nginx,uws -c 50 -p /json-ready -s 1024"
-    "json duplex,watched,nginx,hummingbird,flyingfox -c 50 -p /json -s 1024"
-    "upload-1m duplex,watched,nginx,uws,hummingbird,flyingfox -c 8 -p /count -u $web_bytes -B $web_bytes"
-    "download-100k duplex,watched,nginx,hummingbird,flyingfox -c 8 -p /100k -s 102400"
-    "download-1m duplex,watched,nginx,hummingbird,flyingfox -c 8 -p /1m -s $web_bytes"
-    "gzip-64k duplex,watched,nginx -c 8 -p /text -z 65536"
+    "hello c,duplex,watched,nginx,nginx-watched,nginx-unbuffered,uws,hummingbird,flyingfox -c 50 -p /hello"
+    "hello-16 c,duplex,watched,nginx,nginx-watched,nginx-unbuffered,uws,hummingbird,flyingfox -c 50 -d 16 -p /hello"
+    "json-ready duplex,watched,nginx,nginx-watched,nginx-unbuffered,uws -c 50 -p /json-ready -s 1024"
+    "json duplex,watched,nginx,nginx-watched,nginx-unbuffered,hummingbird,flyingfox -c 50 -p /json -s 1024"
+    "upload-1m duplex,watched,nginx,nginx-watched,nginx-unbuffered,uws,hummingbird,flyingfox -c 8 -p /count -u $web_bytes -B $web_bytes"
+    "download-100k duplex,watched,nginx,nginx-watched,nginx-unbuffered,hummingbird,flyingfox -c 8 -p /100k -s 102400"
+    "download-1m duplex,watched,nginx,nginx-watched,nginx-unbuffered,hummingbird,flyingfox -c 8 -p /1m -s $web_bytes"
+    "gzip-64k duplex,watched,nginx,nginx-watched,nginx-unbuffered -c 8 -p /text -z 65536"
 )
 
 # Starts everybody that is here; sets web_ids and web_ports.
@@ -128,8 +149,14 @@ start_web_servers() {
     start_program web "$duplex_web" "$web" && web_ids[duplex]=$pid && web_ports[duplex]=$port
     start_program web-watched "$duplex_web" "$web" --log --metrics --limits &&
         web_ids[watched]=$pid && web_ports[watched]=$port
-    if start_nginx; then
+    # As Duplex does it, 64 KiB at a time or soon; and line by line, which is how nginx does it without being told.
+    local log=$PWD/$web/nginx.log
+    if start_nginx nginx; then
         web_ids[nginx]=$pid && web_ports[nginx]=$port
+        start_nginx nginx-watched "$log combined buffer=64k flush=1s" &&
+            web_ids[nginx-watched]=$pid && web_ports[nginx-watched]=$port
+        start_nginx nginx-unbuffered "$log.unbuffered combined" &&
+            web_ids[nginx-unbuffered]=$pid && web_ports[nginx-unbuffered]=$port
     else
         note "nginx isn't there, or doesn't run: scripts/setup --tests installs it."
     fi
