@@ -65,7 +65,7 @@ async def check(url):
         expect("one that is given up ends so", (result["status"], result["text"], result["isMoving"]), (0, "abort", True))
         await page.evaluate("fetch('/gone', { method: 'POST' })")
         answer = await page.evaluate("fetch('/left').then((answer) => answer.text())")
-        expect("its handler sees that, and no file is left", answer, "cut, 0 files")
+        expect("its handler sees that, and no file is left", answer, "cut, and nothing left")
         answer = await page.evaluate(f"fetch('/small', {{ method: 'POST', body: {MAKE_FILE} }}).then((a) => a.status)")
         expect("one that is too long is refused with a status that can be read", answer, 413)
 

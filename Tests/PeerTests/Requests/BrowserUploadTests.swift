@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestProcesses
 import DuplexWire
 import Foundation
 import Logging
@@ -48,7 +49,12 @@ extension PeerTests {
             }
             server.get("/left") { _ in
                 for await _ in cuts {}
-                return "cut, \(try FileManager.default.contentsOfDirectory(atPath: folder).count) files"
+                // A thread removes it, perhaps a moment later.
+                let isEmpty = try await comesTrue {
+                    try Task.checkCancellation()
+                    return try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty
+                }
+                return isEmpty ? "cut, and nothing left" : "cut"
             }
             server.post("/small") { request in "\(try await request.body.collect().count)" }
             return server
