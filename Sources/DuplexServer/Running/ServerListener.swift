@@ -24,12 +24,9 @@ final class ServerListener: Sendable {
         var serving: ServingLoops?
         /// What binds it again.
         var restart: Task<Void, Never>?
-        /// The socket that was lost last.
-        var lost: ObjectIdentifier?
+        /// Whether the system has taken the socket away, or it accepts nothing.
+        var isLost = false
         var isClosed = false
-
-        /// Whether that is the present one, and nobody has closed the listener.
-        var isLost: Bool { !isClosed && lost == ObjectIdentifier(socket) }
     }
 
     /// Binds the address; connections wait in the backlog.
@@ -126,7 +123,7 @@ final class ServerListener: Sendable {
         await socket.close()
         let next = try Self.bind(settings, address, group, logger, ends)
         let isWanted = state.withLock { state -> Bool in
-            if !state.isClosed { state.socket = next }
+            if !state.isClosed { (state.socket, state.isLost) = (next, false) }
             return !state.isClosed
         }
         guard isWanted else { return await next.close() }
@@ -135,15 +132,21 @@ final class ServerListener: Sendable {
 
     /// The system has taken a socket away, as one does to apps that it suspends; told by each loop.
     private func noteLoss(of socket: ObjectIdentifier) {
+        let isNews = state.withLock { state -> Bool in
+            guard !state.isClosed, !state.isLost, ObjectIdentifier(state.socket) == socket else { return false }
+            state.isLost = true
+            return true
+        }
+        guard isNews else { return }
+        logger.warning("a listener was lost", metadata: ["address": "\(address)"])
         state.withLock { state in
-            state.lost = socket
-            guard state.isLost, state.restart == nil else { return }
+            // One that has just brought back another goes on with this.
+            guard !state.isClosed, state.isLost, state.restart == nil else { return }
             state.restart = Task { [weak self] in await self?.regain() }
         }
     }
 
     private func regain() async {
-        logger.warning("a listener was lost", metadata: ["address": "\(address)"])
         while goesOn {
             do {
                 try await restart()
@@ -151,7 +154,7 @@ final class ServerListener: Sendable {
             } catch {
                 // One that is bound, and accepts nothing, is as good as lost.
                 let mayComeBack = state.withLock { state in
-                    state.lost = ObjectIdentifier(state.socket)
+                    state.isLost = true
                     return settings.address.again(at: 0) != nil
                 }
                 logger.error("a listener isn't back", metadata: ["address": "\(address)", "error": "\(error)"])
@@ -164,7 +167,7 @@ final class ServerListener: Sendable {
     /// Whether there is a socket to be had again; the next loss starts anew otherwise.
     private var goesOn: Bool {
         state.withLock { state in
-            let goesOn = state.isLost && !Task.isCancelled
+            let goesOn = state.isLost && !state.isClosed && !Task.isCancelled
             if !goesOn { state.restart = nil }
             return goesOn
         }

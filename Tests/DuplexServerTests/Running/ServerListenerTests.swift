@@ -124,7 +124,7 @@ import Darwin
             await running.stop()
             // Behind the end nothing is bound.
             try await running.restartListeners()
-            await #expect(throws: SocketError.self) { try await RawPeer.connect(to: address) }
+            #expect(await comesToRefuse(.address(address)))
         }
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #expect(listen(descriptor, 8) == 0)
