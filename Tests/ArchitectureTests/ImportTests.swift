@@ -14,7 +14,8 @@ struct ImportTests {
         "CDuplexZlib": [],
         "DuplexBase": [],
         "DuplexSockets": [
-            "DuplexBase", "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Synchronization", "Logging",
+            "DuplexBase", "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Dispatch", "Synchronization",
+            "Logging",
             "DequeModule",
         ],
         "DuplexWire": ["DuplexBase", "HTTPTypes", "Synchronization"],

@@ -72,4 +72,22 @@ extension Array where Element == UInt8 {
     package mutating func append(utf8 text: String) {
         append(text.utf8.span.raw)
     }
+
+    /// Appends a number that isn't negative in decimal digits.
+    package mutating func append(decimal number: Int) {
+        // Most have up to four digits, and dividing by what isn't known takes long.
+        if number < 10_000 {
+            if number >= 1_000 { append(0x30 + UInt8(number / 1_000)) }
+            if number >= 100 { append(0x30 + UInt8(number / 100 % 10)) }
+            if number >= 10 { append(0x30 + UInt8(number / 10 % 10)) }
+            append(0x30 + UInt8(number % 10))
+            return
+        }
+        append(decimal: number / 10_000)
+        let rest = number % 10_000
+        append(0x30 + UInt8(rest / 1_000))
+        append(0x30 + UInt8(rest / 100 % 10))
+        append(0x30 + UInt8(rest / 10 % 10))
+        append(0x30 + UInt8(rest % 10))
+    }
 }

@@ -39,7 +39,7 @@ final class Console: Sendable {
             noteOfDrops: { count in
                 Array("duplex: \(count.grouped) lines were dropped here, as nobody read them in time.".utf8)
             },
-            writer: { screen.show($0, on: screen.errors) }
+            writer: { $0.write { screen.show($0, on: screen.errors) } }
         )
     }
 

@@ -11,6 +11,9 @@ extension SocketAddress {
         return bytes.count == 16 ? Array(bytes[..<8]) : bytes
     }
 
-    /// The same where it is counted: not this machine's own, where a proxy may stand for many.
-    var countedNetwork: [UInt8]? { path != nil || isLoopback ? nil : network }
+    /// Whether it is counted: not this machine's own, where a proxy may stand for many.
+    var isCounted: Bool { family != .unix && !isLoopback }
+
+    /// The network where it is counted.
+    var countedNetwork: [UInt8]? { isCounted ? network : nil }
 }

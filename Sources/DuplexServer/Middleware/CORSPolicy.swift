@@ -67,8 +67,8 @@ public struct CORSPolicy: Sendable {
 
     /// What answers a browser that asks before the request itself, by OPTIONS; nil for any other request.
     func preflight(_ request: Request) -> Response? {
-        guard request.method == .options, let origin = request.fields[.origin],
-            request.fields[.accessControlRequestMethod] != nil
+        guard request.method == .options, let origin = request.head.value(of: .origin),
+            request.head.value(of: .accessControlRequestMethod) != nil
         else { return nil }
         var response = Response(status: .noContent)
         response.otherFields[.vary] = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
@@ -84,7 +84,7 @@ public struct CORSPolicy: Sendable {
     /// Says in the answer to a request itself who may read it.
     func mark(_ response: inout Response, to request: Request) {
         if !origins.isAny { response.vary(by: .origin) }
-        guard let origin = request.fields[.origin], origins.allow(origin),
+        guard let origin = request.head.value(of: .origin), origins.allow(origin),
             response.otherFields[.accessControlAllowOrigin] == nil
         else { return }
         allow(origin, in: &response)

@@ -19,7 +19,7 @@ extension RouteOption {
     public static func sameSite(or origins: String...) -> RouteOption {
         let trusted = Set(origins)
         return .before { request in
-            if let origin = request.fields[.origin], trusted.contains(origin) { return nil }
+            if let origin = request.head.value(of: .origin), trusted.contains(origin) { return nil }
             guard CrossSite.isForged(request) else { return nil }
             throw Problem(.forbidden, "A page of another site has made this request.")
         }
@@ -32,8 +32,8 @@ enum CrossSite {
         case .get, .head, .options: return false
         default: break
         }
-        if let site = request.fields[.secFetchSite] { return site != "same-origin" && site != "none" }
-        guard let origin = request.fields[.origin] else { return false }
+        if let site = request.head.value(of: .secFetchSite) { return site != "same-origin" && site != "none" }
+        guard let origin = request.head.value(of: .origin) else { return false }
         let host = origin.split(separator: "://", maxSplits: 1).last.map(String.init) ?? ""
         return host.lowercased() != request.head.host.lowercased()
     }

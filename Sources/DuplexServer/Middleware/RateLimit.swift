@@ -15,7 +15,12 @@ public struct RateLimitKey: Sendable {
     /// Requests from this machine and by Unix sockets aren't counted: a proxy has those of many. Where it says for whom, by
     /// the PROXY protocol, those are counted; for a field that a trusted proxy adds see ``key(_:)``.
     public static let address = RateLimitKey { request in
-        request.remoteAddress?.countedNetwork.map { Self.hash($0) }
+        guard let address = request.remoteAddress, address.isCounted else { return nil }
+        let network = address.networkNumber
+        var hasher = Hasher()
+        hasher.combine(network.isIPv6)
+        hasher.combine(network.bits)
+        return hasher.finalize()
     }
 
     /// Those that a closure makes the same text of, such as the name of a user.

@@ -21,7 +21,7 @@ extension RouteOption {
         let name = name ?? .xRequestID
         return .all(
             .before { request in
-                let given = isTrusting ? request.fields[name].flatMap(fit) : nil
+                let given = isTrusting ? request.head.value(of: name).flatMap(fit) : nil
                 request[RequestID.self] = given ?? RandomText.hexadecimal()
                 return nil
             },

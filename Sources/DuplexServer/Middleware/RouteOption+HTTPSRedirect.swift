@@ -21,7 +21,7 @@ extension RouteOption {
     public static func redirectToHTTPS(port: Int = 443, trustsProxy: Bool = false) -> RouteOption {
         .before { request in
             if request.tls != nil { return nil }
-            if trustsProxy, request.fields[.xForwardedProto]?.lowercased() == "https" { return nil }
+            if trustsProxy, request.head.value(of: .xForwardedProto)?.lowercased() == "https" { return nil }
             let host = AllowedHosts.name(of: request.head.host)
             guard !host.isEmpty else {
                 throw Problem(.badRequest, "The request names no host.")

@@ -41,13 +41,25 @@ struct TokenBuckets {
     /// - Returns: how long until there is one; `nil` when there was one.
     mutating func take(_ key: Int, now: Instant) -> Duration? {
         forget(now)
-        let full = max(recent[key] ?? former[key] ?? now, now)
+        // Who asks often is looked up once.
+        if let index = recent.index(forKey: key) {
+            var full = recent.values[index]
+            defer { recent.values[index] = full }
+            return take(&full, now)
+        }
+        var full = former.isEmpty ? now : former.removeValue(forKey: key) ?? now
+        defer { recent[key] = full }
+        return take(&full, now)
+    }
+
+    /// Takes a token of a bucket that is full at that time.
+    private func take(_ full: inout Instant, _ now: Instant) -> Duration? {
+        full = max(full, now)
         let fullBehind = full.advanced(nanoseconds: interval)
         let latest = now.advanced(nanoseconds: depth)
-        let isGranted = fullBehind <= latest
-        former[key] = nil
-        recent[key] = isGranted ? fullBehind : full
-        return isGranted ? nil : latest.duration(to: fullBehind)
+        if fullBehind > latest { return latest.duration(to: fullBehind) }
+        full = fullBehind
+        return nil
     }
 
     /// Lets keys go whose buckets are full again, and those that weren't asked for the longest where there are too many.

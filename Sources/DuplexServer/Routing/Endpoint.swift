@@ -17,7 +17,8 @@ final class Endpoint: Sendable {
     let settings: RouteSettings
     /// Who looks on.
     let observers: [any RequestObserver]
-    /// Whether more than the handler follows a request: somebody looks on, or its time is limited.
+    /// Whether more than the handler follows a request: somebody looks on, or its time is limited; that of a handler which doesn't
+    /// wait isn't.
     let isFollowed: Bool
     /// Whether a response concerns more than the connection.
     let isAnswerFollowed: Bool
@@ -68,8 +69,8 @@ final class Endpoint: Sendable {
         let stepped = handler.behind(settings.steps)
         let spanned = tracing == nil ? stepped : stepped.inSpan
         self.handler = settings.sendsEarlyHints ? spanned.linked : spanned
-        observers = (tracing.map { [$0] } ?? []) + settings.observers
-        isFollowed = !observers.isEmpty || settings.timeLimit != nil
+        observers = (tracing.map { [$0] } ?? []) + settings.observers.map { $0.following(pattern) }
+        isFollowed = !observers.isEmpty || self.handler.mayWait && settings.timeLimit != nil
         isAnswerFollowed = isFollowed || settings.finishing != nil
     }
 }

@@ -14,7 +14,7 @@ struct AccessEntry: Sendable {
     let showsQuery: Bool
 
     /// Whether the head could be read; one that couldn't is shown as one of nothing.
-    private var isRead: Bool { !request.head.target.isEmpty }
+    private var isRead: Bool { request.head.withTarget { !$0.isEmpty } }
 
     private var target: String {
         showsQuery ? request.head.target : String(request.head.target.prefix { $0 != "?" })
@@ -25,41 +25,47 @@ struct AccessEntry: Sendable {
         return address.host
     }
 
-    /// The combined format of Apache, in which `-` stands for what isn't known.
+    /// Appends the combined format of Apache, in which `-` stands for what isn't known.
     ///
-    /// Written piece by piece into one text: each request of a busy server comes by here.
-    func combined(at time: LogTime) -> String {
-        var text = ""
-        text.reserveCapacity(256)
-        text += address ?? "-"
-        text += " - "
+    /// Written piece by piece into the bytes of the line: each request of a busy server comes by here.
+    func appendCombined(at time: LogTime, to line: inout [UInt8]) {
+        line.append(utf8: address ?? "-")
+        line.append(utf8: " - ")
         let user = request[AuthenticatedUser.self] ?? ""
-        text += user.isEmpty ? "-" : LogText.escaped(user, isWord: true)
-        text += " ["
-        text += time.common
-        text += "] \""
-        appendRequestLine(to: &text)
-        text += "\" "
-        text += outcome.status.map { String($0.code) } ?? "-"
-        text += " "
-        text += outcome.sentBytes > 0 ? String(outcome.sentBytes) : "-"
-        for field in [request.fields[.referer], request.fields[.userAgent]] {
-            text += " \""
-            text += field.map { LogText.escaped($0) } ?? "-"
-            text += "\""
-        }
-        return text
+        line.append(utf8: user.isEmpty ? "-" : LogText.escaped(user, isWord: true))
+        line.append(utf8: " [")
+        line.append(utf8: time.common)
+        line.append(utf8: "] \"")
+        appendRequestLine(to: &line)
+        line.append(utf8: "\" ")
+        if let status = outcome.status { line.append(decimal: status.code) } else { line.append(UInt8(ascii: "-")) }
+        line.append(UInt8(ascii: " "))
+        if outcome.sentBytes > 0 { line.append(decimal: outcome.sentBytes) } else { line.append(UInt8(ascii: "-")) }
+        appendQuoted(.referer, to: &line)
+        appendQuoted(.userAgent, to: &line)
     }
 
-    private func appendRequestLine(to text: inout String) {
+    private func appendRequestLine(to line: inout [UInt8]) {
         guard isRead else {
-            text += "-"
+            line.append(UInt8(ascii: "-"))
             return
         }
-        text += LogText.escaped(request.method.rawValue)
-        text += " "
-        text += LogText.escaped(target)
-        text += request.head.version == .http11 ? " HTTP/1.1" : " \(request.head.version)"
+        // Tokens have neither quotes nor backslashes.
+        line.append(utf8: request.method.rawValue)
+        line.append(UInt8(ascii: " "))
+        request.head.withTarget { target in
+            let query = showsQuery ? nil : target.firstOffset(of: UInt8(ascii: "?"), from: 0)
+            LogText.append(target.extracting(0..<(query ?? target.byteCount)), to: &line)
+        }
+        line.append(utf8: request.head.version == .http11 ? " HTTP/1.1" : " \(request.head.version)")
+    }
+
+    private func appendQuoted(_ name: HTTPField.Name, to line: inout [UInt8]) {
+        line.append(utf8: " \"")
+        request.head.withValue(of: name) { value in
+            if let value { LogText.append(value, to: &line) } else { line.append(UInt8(ascii: "-")) }
+        }
+        line.append(UInt8(ascii: "\""))
     }
 
     /// An object of JSON in one line, without what isn't known.
@@ -81,8 +87,8 @@ struct AccessEntry: Sendable {
         members.add("duration_us", Int(outcome.duration.wholeNanoseconds / 1_000))
         if outcome.isCut { members.add("cut", true) }
         members.add("request_id", request[RequestID.self])
-        members.add("referer", request.fields[.referer])
-        members.add("user_agent", request.fields[.userAgent])
+        members.add("referer", request.head.value(of: .referer))
+        members.add("user_agent", request.head.value(of: .userAgent))
         return JSONText.object(members.all).text
     }
 

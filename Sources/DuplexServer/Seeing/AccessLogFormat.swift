@@ -23,11 +23,16 @@ public struct AccessLogFormat: Sendable, Hashable {
     /// are left out.
     public static let json = AccessLogFormat(kind: .json)
 
-    func line(_ entry: AccessEntry, at time: LogTime) -> String {
+    /// A line with its end.
+    func line(_ entry: AccessEntry, at time: LogTime) -> [UInt8] {
+        var line: [UInt8] = []
+        line.reserveCapacity(256)
         switch kind {
-        case .combined: entry.combined(at: time)
-        case .json: entry.json(at: time)
+        case .combined: entry.appendCombined(at: time, to: &line)
+        case .json: line.append(utf8: entry.json(at: time))
         }
+        line.append(UInt8(ascii: "\n"))
+        return line
     }
 
     /// Says that lines are missing.

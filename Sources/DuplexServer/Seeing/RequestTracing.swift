@@ -30,7 +30,7 @@ struct RequestTracing: RequestObserver {
             attributes["url.path"] = request.path
             attributes["url.scheme"] = request.tls == nil ? "http" : "https"
             attributes["network.protocol.version"] = "\(version.major).\(version.minor)"
-            if let agent = request.fields[.userAgent] { attributes["user_agent.original"] = agent }
+            if let agent = request.head.value(of: .userAgent) { attributes["user_agent.original"] = agent }
             attributes.setServer(request.head.host)
             attributes.setPeer(request.remoteAddress)
         }

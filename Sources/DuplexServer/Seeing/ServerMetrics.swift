@@ -44,85 +44,124 @@ extension RouteOption {
 private struct MetricsObserver: RequestObserver {
     let instruments: Instruments
 
-    func began(_ request: Request, route: String?) {
-        instruments.active(request.method).increment()
-    }
-
-    func ended(_ request: Request, _ outcome: RequestOutcome) {
-        instruments.active(request.method).decrement()
-        let found = instruments.exchanges(outcome.route, request.method, outcome.status)
-        found.count.increment()
-        found.duration.recordNanoseconds(outcome.duration.wholeNanoseconds)
-        found.received.record(outcome.receivedBytes)
-        found.sent.record(outcome.sentBytes)
-    }
+    func following(_ route: String?) -> any RequestObserver { instruments.of(route) }
+    func began(_ request: Request, route: String?) { instruments.of(route).began(request, route: route) }
+    func ended(_ request: Request, _ outcome: RequestOutcome) { instruments.of(outcome.route).ended(request, outcome) }
 }
 
 /// The instruments, each made when it is first needed.
 private final class Instruments: Sendable {
-    struct Key: Hashable {
-        var route: String?
-        var method: String?
-        var status: Int?
+    private let methods: MethodInstruments
+    private let routes = Mutex<[String?: RouteInstruments]>([:])
+
+    init(_ factory: any MetricsFactory, _ dimensions: [(String, String)]) {
+        methods = MethodInstruments(factory, dimensions)
     }
 
-    private struct State {
-        var exchanges: [Key: ExchangeInstruments] = [:]
-        var active: [String?: Meter] = [:]
+    /// Those of all methods of a path.
+    func of(_ route: String?) -> RouteInstruments {
+        routes.withLock { routes in
+            if let found = routes[route] { return found }
+            let made = RouteInstruments(methods, route)
+            routes[route] = made
+            return made
+        }
     }
+}
 
-    private let factory: any MetricsFactory
-    private let dimensions: [(String, String)]
-    private let state = Mutex(State())
+/// The instruments that all routes share.
+private final class MethodInstruments: Sendable {
+    let factory: any MetricsFactory
+    let dimensions: [(String, String)]
+    private let meters = Mutex<[String?: Meter]>([:])
 
     init(_ factory: any MetricsFactory, _ dimensions: [(String, String)]) {
         self.factory = factory
         self.dimensions = dimensions
     }
 
-    func active(_ method: HTTPRequest.Method) -> Meter {
-        let method = method.knownName
-        return state.withLock { state in
-            if let meter = state.active[method] { return meter }
+    /// How many requests of a method are being answered.
+    func active(_ method: String?) -> Meter {
+        meters.withLock { meters in
+            if let meter = meters[method] { return meter }
             let meter = Meter(
                 label: "http.server.active_requests",
                 dimensions: dimensions + [("http.request.method", method ?? "_OTHER")],
                 factory: factory
             )
-            state.active[method] = meter
+            meters[method] = meter
             return meter
         }
     }
+}
 
-    func exchanges(
-        _ route: String?,
-        _ method: HTTPRequest.Method,
-        _ status: HTTPResponse.Status?
-    ) -> ExchangeInstruments {
-        let key = Key(route: route, method: method.knownName, status: status?.code)
-        return state.withLock { state in
-            if let found = state.exchanges[key] { return found }
+/// The instruments of a route: few, so that a look at each of them finds one sooner than a table would.
+private final class RouteInstruments: RequestObserver {
+    private struct State {
+        var active: [(method: String?, meter: Meter)] = []
+        var exchanges: [ExchangeInstruments] = []
+    }
+
+    private let methods: MethodInstruments
+    private let route: String?
+    private let state = Mutex(State())
+
+    init(_ methods: MethodInstruments, _ route: String?) {
+        self.methods = methods
+        self.route = route
+    }
+
+    func began(_ request: Request, route: String?) {
+        active(request.method.knownName).increment()
+    }
+
+    func ended(_ request: Request, _ outcome: RequestOutcome) {
+        let method = request.method.knownName
+        active(method).decrement()
+        let found = exchanges(method, outcome.status?.code)
+        found.count.increment()
+        found.duration.recordNanoseconds(outcome.duration.wholeNanoseconds)
+        found.received.record(outcome.receivedBytes)
+        found.sent.record(outcome.sentBytes)
+    }
+
+    private func active(_ method: String?) -> Meter {
+        state.withLock { state in
+            if let found = state.active.first(where: { $0.method == method }) { return found.meter }
+            let made = methods.active(method)
+            state.active.append((method, made))
+            return made
+        }
+    }
+
+    private func exchanges(_ method: String?, _ status: Int?) -> ExchangeInstruments {
+        state.withLock { state in
+            if let found = state.exchanges.first(where: { $0.status == status && $0.method == method }) { return found }
             let own = [
-                ("http.request.method", key.method ?? "_OTHER"), ("http.route", key.route ?? "_OTHER"),
-                ("http.response.status_code", key.status.map { "\($0)" } ?? "none"),
+                ("http.request.method", method ?? "_OTHER"), ("http.route", route ?? "_OTHER"),
+                ("http.response.status_code", status.map { "\($0)" } ?? "none"),
             ]
-            let made = ExchangeInstruments(factory, dimensions + own)
-            state.exchanges[key] = made
+            let made = ExchangeInstruments(method, status, methods.factory, methods.dimensions + own)
+            state.exchanges.append(made)
             return made
         }
     }
 }
 
-private struct ExchangeInstruments: Sendable {
+private final class ExchangeInstruments: Sendable {
+    let method: String?
+    let status: Int?
     let count: Counter
     let duration: Timer
     let received: Recorder
     let sent: Recorder
 
-    init(_ factory: any MetricsFactory, _ dimensions: [(String, String)]) {
+    init(_ method: String?, _ status: Int?, _ factory: any MetricsFactory, _ dimensions: [(String, String)]) {
         func recorder(_ label: String) -> Recorder {
             Recorder(label: label, dimensions: dimensions, aggregate: true, factory: factory)
         }
+        self.method = method
+        self.status = status
         count = Counter(label: "http.server.requests", dimensions: dimensions, factory: factory)
         duration = Timer(label: "http.server.request.duration", dimensions: dimensions, factory: factory)
         received = recorder("http.server.request.body.size")

@@ -3,6 +3,11 @@
 
 /// Looks on while the requests of a route are answered, whoever answers them.
 protocol RequestObserver: Sendable {
+    /// Who looks on at one route, with what can be found out before a request comes.
+    ///
+    /// - Parameter route: as of ``RequestOutcome/route``.
+    /// - Returns: the observer of that route.
+    func following(_ route: String?) -> any RequestObserver
     /// A request has come, which no step has seen yet.
     ///
     /// - Parameters:
@@ -16,6 +21,7 @@ protocol RequestObserver: Sendable {
 }
 
 extension RequestObserver {
+    func following(_ route: String?) -> any RequestObserver { self }
     func began(_ request: Request, route: String?) {}
     func finish() async {}
 }

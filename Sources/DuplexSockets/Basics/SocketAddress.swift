@@ -65,6 +65,13 @@ public struct SocketAddress: Sendable, Hashable {
         }
     }
 
+    /// What of an IP address is counted together: the IPv4 address, or the first 64 bits of an IPv6 address, of which whoever
+    /// has one has them all (RFC 4291 section 2.5.4).
+    package var networkNumber: (isIPv6: Bool, bits: UInt64) {
+        let isMapped = isIPv6 && high == 0 && low >> 32 == 0xFFFF
+        return isIPv6 && !isMapped ? (true, high) : (false, low & 0xFFFF_FFFF)
+    }
+
     /// Makes an IP address.
     ///
     /// - Parameters:
@@ -135,7 +142,8 @@ public struct SocketAddress: Sendable, Hashable {
     /// The literal address without the port, such as `::1`; the path of a Unix socket.
     public var host: String {
         if let path { return path }
-        let address = isIPv6 ? Self.text(bytes, AF_INET6) : bytes.map(String.init).joined(separator: ".")
+        if !isIPv6 { return Self.text(ipv4: low) }
+        let address = Self.text(bytes, AF_INET6)
         return scope == 0 ? address : "\(address)%\(scope)"
     }
 
@@ -144,6 +152,26 @@ public struct SocketAddress: Sendable, Hashable {
     private static func parse(_ text: String, _ family: Int32, count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         return unsafe inet_pton(family, text, &bytes) == 1 ? bytes : nil
+    }
+
+    /// Four numbers with dots, for which a string needs no memory of its own.
+    private static func text(ipv4 address: UInt64) -> String {
+        unsafe String(unsafeUninitializedCapacity: 15) { text in
+            var count = 0
+            func append(_ byte: UInt8) {
+                // Four numbers of three digits and three dots are 15 bytes.
+                unsafe text[count] = byte
+                count += 1
+            }
+            for shift in stride(from: 24 as UInt64, through: 0, by: -8) {
+                let number = UInt8(truncatingIfNeeded: address >> shift)
+                if number >= 100 { append(0x30 + number / 100) }
+                if number >= 10 { append(0x30 + number / 10 % 10) }
+                append(0x30 + number % 10)
+                if shift > 0 { append(UInt8(ascii: ".")) }
+            }
+            return count
+        }
     }
 
     private static func text(_ bytes: [UInt8], _ family: Int32) -> String {

@@ -17,13 +17,16 @@ package final class LineFile: Sendable {
             self.file = Mutex(file)
         }
 
-        func append(_ line: [UInt8]) -> Bool {
+        func append(_ lines: LineBatch) -> LineBatch.Outcome {
             file.withLock { file in
                 if isMoved.exchange(false, ordering: .relaxed) { file.reopen() }
-                return file.append(line)
+                return file.append(lines)
             }
         }
     }
+
+    /// How long a line may wait for others, with which one call writes it.
+    private static let pause = Duration.milliseconds(50)
 
     private let queue: LineQueue
     /// `nil` for a stream, which has no path.
@@ -53,6 +56,7 @@ package final class LineFile: Sendable {
             name: "duplex-lines",
             lineLimit: queueLimit,
             byteLimit: byteLimit,
+            pause: Self.pause,
             noteOfDrops: { noteOfDrops($0).map(Self.bytes) },
             writer: { storage.append($0) }
         )
@@ -76,8 +80,15 @@ package final class LineFile: Sendable {
             name: "duplex-lines",
             lineLimit: queueLimit,
             byteLimit: byteLimit,
+            pause: Self.pause,
             noteOfDrops: { noteOfDrops($0).map(Self.bytes) },
-            writer: { SystemCalls.writeAll(descriptor, $0) == $0.count }
+            writer: { lines in
+                let end = SystemCalls.writeAll(descriptor, lines.bytes, lines.bytes.indices)
+                return LineBatch.Outcome(
+                    written: lines.count(from: 0, endingBy: end),
+                    isWell: end == lines.bytes.count
+                )
+            }
         )
     }
 
@@ -88,7 +99,18 @@ package final class LineFile: Sendable {
         queue.append(Self.bytes(line))
     }
 
-    private static func bytes(_ line: String) -> [UInt8] { Array((line + "\n").utf8) }
+    /// Has a line appended that has its end.
+    package func append(_ line: [UInt8]) {
+        queue.append(line)
+    }
+
+    private static func bytes(_ line: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(line.utf8.count + 1)
+        bytes.append(utf8: line)
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
 
     /// Has the path opened anew before the next line, without waiting: somebody has moved the file away.
     package func reopen() {

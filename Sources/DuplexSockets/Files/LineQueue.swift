@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DequeModule
+import Dispatch
 import Synchronization
 
 /// Hands lines to a writer on a thread of its own, so that who has a line never waits for a disk or a reader.
 ///
-/// The thread is there while there are lines. A bounded number of them and of their bytes wait; what comes beyond that, and
-/// what the writer doesn't take, is dropped and counted.
+/// The thread is there while there are lines, and takes all that wait at once. Behind that it may pause, so that under load it
+/// is woken a few times in a second and not for each line. A bounded number of lines and of their bytes wait; what comes
+/// beyond that, and what the writer doesn't take, is dropped and counted.
 package final class LineQueue: Sendable {
     /// How many lines were written and how many were not.
     package struct Counts: Sendable, Hashable {
@@ -15,10 +16,21 @@ package final class LineQueue: Sendable {
         package var dropped = 0
     }
 
+    private enum Phase {
+        /// There is no thread.
+        case idle
+        case writing
+        /// The thread waits for more lines, or for somebody to be in a hurry.
+        case pausing
+    }
+
     private struct State {
-        var waiting: Deque<[UInt8]> = []
-        var waitingBytes = 0
-        var isWriting = false
+        var phase = Phase.idle
+        var waiting = LineBatch()
+        /// Memory for the lines that come next.
+        var spare = LineBatch()
+        /// The bytes of those that wait, and of those that are being written.
+        var heldBytes = 0
         var counts = Counts()
         /// How many lines were dropped since that was last said among the lines.
         var untold = 0
@@ -32,14 +44,33 @@ package final class LineQueue: Sendable {
 
         mutating func take(_ line: [UInt8]) {
             waiting.append(line)
-            waitingBytes += line.count
+            heldBytes += line.count
             taken += 1
         }
 
-        mutating func next() -> [UInt8]? {
-            guard let line = waiting.popFirst() else { return nil }
-            waitingBytes -= line.count
-            return line
+        /// Takes out what waits.
+        mutating func next() -> LineBatch? {
+            if waiting.isEmpty { return nil }
+            let batch = waiting
+            waiting = spare
+            spare = LineBatch()
+            return batch
+        }
+
+        /// So many lines with so many bytes have been written, or dropped.
+        mutating func finish(_ count: Int, bytes: Int, _ outcome: LineBatch.Outcome) {
+            counts.written += outcome.written
+            drop(count - outcome.written)
+            isWriterWell = outcome.isWell
+            done += count
+            heldBytes -= bytes
+        }
+
+        /// The thread ends, and its memory goes with it.
+        mutating func end() {
+            phase = .idle
+            waiting = LineBatch()
+            spare = LineBatch()
         }
 
         mutating func drop(_ count: Int) {
@@ -63,32 +94,42 @@ package final class LineQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Held while a line is written, so that lines stay whole and in order whoever writes them.
+    /// Held while lines are written, so that they stay whole and in order whoever writes them.
     private let pen = Mutex<Void>(())
+    /// Ends the pause of the thread.
+    private let bell = DispatchSemaphore(value: 0)
     private let lineLimit: Int
     private let byteLimit: Int
+    private let pause: Duration
     private let noteOfDrops: @Sendable (Int) -> [UInt8]?
-    private let writer: @Sendable ([UInt8]) -> Bool
+    private let writer: @Sendable (LineBatch) -> LineBatch.Outcome
     private let thread: LoopThread
+
+    /// So many bytes are written without a pause: more of them in one call would save nothing.
+    private static let fullBatch = 64 * 1_024
 
     /// Makes a queue.
     ///
     /// - Parameters:
     ///   - name: Of the thread.
-    ///   - lineLimit: How many lines wait at most.
+    ///   - lineLimit: How many lines wait at most, those that are being written among them.
     ///   - byteLimit: How many bytes they have together at most. Default: no bound.
+    ///   - pause: How long lines may wait behind others that were written, unless they are many or somebody waits for
+    ///     them. Default: not at all.
     ///   - noteOfDrops: Makes a line which says that so many were dropped, written where they would have been. Default:
     ///     there is none.
-    ///   - writer: Writes a line, as long as that takes, and returns whether it could; never called twice at a time.
+    ///   - writer: Writes lines, as long as that takes, and returns what became of them; never called twice at a time.
     package init(
         name: String,
         lineLimit: Int,
         byteLimit: Int = .max,
+        pause: Duration = .zero,
         noteOfDrops: @escaping @Sendable (Int) -> [UInt8]? = { _ in nil },
-        writer: @escaping @Sendable ([UInt8]) -> Bool
+        writer: @escaping @Sendable (LineBatch) -> LineBatch.Outcome
     ) {
         self.lineLimit = max(1, lineLimit)
         self.byteLimit = max(1, byteLimit)
+        self.pause = pause
         self.noteOfDrops = noteOfDrops
         self.writer = writer
         thread = LoopThread(name: name)
@@ -98,27 +139,49 @@ package final class LineQueue: Sendable {
 
     /// Has a line written, without waiting; from any thread.
     package func append(_ line: [UInt8]) {
-        let mayStart = state.withLock { state -> Bool in
-            guard state.waiting.count < lineLimit, line.count <= byteLimit - state.waitingBytes else {
+        let phase = state.withLock { state -> Phase in
+            guard state.taken - state.done < lineLimit, line.count <= byteLimit - state.heldBytes else {
                 state.drop(1)
-                return false
+                return .writing
             }
             tellDrops(&state)
             state.take(line)
-            defer { state.isWriting = true }
-            return !state.isWriting
+            let phase = state.phase
+            if phase == .idle || phase == .pausing && isHurried(state) {
+                state.phase = .writing
+                return phase
+            }
+            return .writing
         }
-        if mayStart { start() }
+        act(on: phase)
     }
 
-    /// Waits until everything that was appended before is written or dropped.
+    /// Has a thread write that doesn't yet.
+    private func act(on phase: Phase) {
+        switch phase {
+        case .idle: start()
+        case .pausing: bell.signal()
+        case .writing: break
+        }
+    }
+
+    /// Whether lines shouldn't wait for others.
+    private func isHurried(_ state: borrowing State) -> Bool {
+        state.waiting.bytes.count >= Self.fullBatch || state.waiting.count >= lineLimit / 2 || !state.flushers.isEmpty
+    }
+
+    /// Waits until everything that was appended before is written or dropped, and told where it was dropped.
     package func flush() async {
         await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state -> Bool in
-                if state.done < state.taken { state.flushers.append((state.taken, continuation)) }
-                return state.done == state.taken
+            let (isDone, phase) = state.withLock { state -> (Bool, Phase) in
+                tellDrops(&state)
+                if state.done == state.taken { return (true, .writing) }
+                state.flushers.append((state.taken, continuation))
+                defer { state.phase = .writing }
+                return (false, state.phase)
             }
-            if isIdle { continuation.resume() }
+            if isDone { continuation.resume() }
+            act(on: phase)
         }
     }
 
@@ -145,31 +208,30 @@ package final class LineQueue: Sendable {
     private func start() {
         do {
             try thread.start { [self] in
-                repeat { writeOut() } while !isDone()
+                repeat { _ = writeNext() } while goesOn()
             }
         } catch {
             // Without a thread nothing can be written.
             let flushers = state.withLock { state in
-                state.drop(state.waiting.count)
-                state.done += state.waiting.count
-                state.waiting = []
-                state.waitingBytes = 0
-                state.isWriting = false
+                let outcome = LineBatch.Outcome(isWell: state.isWriterWell)
+                state.finish(state.waiting.count, bytes: state.waiting.bytes.count, outcome)
+                state.end()
                 return state.released()
             }
             for flusher in flushers { flusher.resume() }
         }
     }
 
-    /// Writes the line that has waited longest, and returns whether there was one.
+    /// Writes the lines that wait, and returns whether there were any.
     private func writeNext() -> Bool {
         pen.withLock { _ in
-            guard let line = state.withLock({ $0.next() }) else { return false }
-            let isWritten = writer(line)
+            guard var batch = state.withLock({ $0.next() }) else { return false }
+            let outcome = writer(batch)
+            let (count, bytes) = (batch.count, batch.bytes.count)
+            batch.removeAll()
             let flushers = state.withLock { state in
-                if isWritten { state.counts.written += 1 } else { state.drop(1) }
-                state.isWriterWell = isWritten
-                state.done += 1
+                state.finish(count, bytes: bytes, outcome)
+                state.spare = batch
                 return state.released()
             }
             for flusher in flushers { flusher.resume() }
@@ -177,12 +239,22 @@ package final class LineQueue: Sendable {
         }
     }
 
-    /// Ends the writing, unless there is another line.
-    private func isDone() -> Bool {
-        state.withLock { state in
+    /// Pauses behind what was written.
+    ///
+    /// - Returns: whether there are lines again; the thread ends where there are none.
+    private func goesOn() -> Bool {
+        let pauses = state.withLock { state in
             if state.waiting.isEmpty { tellDrops(&state) }
-            state.isWriting = !state.waiting.isEmpty
-            return !state.isWriting
+            let pauses = pause > .zero && !isHurried(state)
+            if pauses { state.phase = .pausing }
+            return pauses
+        }
+        if pauses { _ = bell.wait(timeout: .now() + .nanoseconds(Int(pause.wholeNanoseconds))) }
+        return state.withLock { state in
+            state.phase = .writing
+            if state.waiting.isEmpty { tellDrops(&state) }
+            if state.waiting.isEmpty { state.end() }
+            return state.phase == .writing
         }
     }
 

@@ -40,17 +40,34 @@ package struct RotatingFile: ~Copyable {
         if descriptor >= 0 { SystemCalls.close(descriptor) }
     }
 
-    /// Appends a whole line, to a new file where it doesn't fit.
+    /// Appends whole lines, as many at a time as fit, the others to new files.
     ///
-    /// - Parameter line: with its end.
-    /// - Returns: whether it was written; not when it is longer than a file may be, nor when the disk takes no more.
-    package mutating func append(_ line: [UInt8]) -> Bool {
-        if line.count > sizeLimit { return false }
-        if descriptor >= 0 && size > 0 && line.count > sizeLimit - size { rotate() }
+    /// - Parameter lines: with their ends.
+    /// - Returns: how many were written; not those that are longer than a file may be, nor what the disk doesn't take.
+    package mutating func append(_ lines: LineBatch) -> LineBatch.Outcome {
+        var outcome = LineBatch.Outcome()
+        var line = 0
+        while line < lines.count {
+            let count =
+                makeRoom(for: lines.range(of: line).count)
+                ? lines.count(from: line, endingBy: lines.start(of: line) + sizeLimit - size) : 0
+            let written = count == 0 ? 0 : write(lines, line, count)
+            outcome.written += written
+            outcome.isWell = written == max(1, count)
+            line += max(1, count)
+        }
+        return outcome
+    }
+
+    /// Makes way for a new file where a line doesn't fit.
+    ///
+    /// - Returns: whether there is room now.
+    private mutating func makeRoom(for count: Int) -> Bool {
+        if count > sizeLimit { return false }
+        if descriptor >= 0 && size > 0 && count > sizeLimit - size { rotate() }
         if descriptor < 0 { open() }
         // The file before couldn't make way: better lose a line than fill the disk.
-        guard descriptor >= 0, size == 0 || line.count <= sizeLimit - size else { return false }
-        return write(line)
+        return descriptor >= 0 && (size == 0 || count <= sizeLimit - size)
     }
 
     /// Opens the path anew, for whoever has moved the file away.
@@ -85,14 +102,22 @@ package struct RotatingFile: ~Copyable {
         }
     }
 
-    private mutating func write(_ line: [UInt8]) -> Bool {
-        let count = SystemCalls.writeAll(descriptor, line)
-        if count == line.count {
-            size += count
-            return true
+    /// Writes so many lines; returns how many of them the disk has taken whole.
+    private mutating func write(_ lines: LineBatch, _ first: Int, _ count: Int) -> Int {
+        let range = lines.start(of: first)..<lines.range(of: first + count - 1).upperBound
+        let end = range.lowerBound + SystemCalls.writeAll(descriptor, lines.bytes, range)
+        if end == range.upperBound {
+            size += range.count
+            return count
         }
+        let written = lines.count(from: first, endingBy: end)
+        let whole = written == 0 ? 0 : lines.range(of: first + written - 1).upperBound - range.lowerBound
         // Half a line would spoil the next one.
-        if ftruncate(descriptor, off_t(size)) != 0 { size += count }
-        return false
+        if ftruncate(descriptor, off_t(size + whole)) == 0 {
+            size += whole
+        } else {
+            size += end - range.lowerBound
+        }
+        return written
     }
 }

@@ -10,17 +10,18 @@ import Darwin
 // write(2), for files and standard streams.
 
 extension SystemCalls {
-    /// Writes all of the bytes, for as long as that takes.
+    /// Writes all bytes of a range, for as long as that takes.
     ///
     /// - Parameters:
     ///   - descriptor: of a file or a stream; one that doesn't block is waited for, a second at a time.
-    ///   - bytes: what is written.
+    ///   - bytes: what is written is among them.
+    ///   - range: where.
     /// - Returns: how many bytes were; fewer than there are when the system takes no more, and `errno` says why.
-    static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) -> Int {
-        var position = 0
-        while position < bytes.count {
+    static func writeAll(_ descriptor: Int32, _ bytes: [UInt8], _ range: Range<Int>) -> Int {
+        var position = range.lowerBound
+        while position < range.upperBound {
             let count = unsafe bytes.withUnsafeBytes { raw in
-                unsafe write(descriptor, UnsafeRawBufferPointer(rebasing: raw[position...]))
+                unsafe write(descriptor, UnsafeRawBufferPointer(rebasing: raw[position..<range.upperBound]))
             }
             if count > 0 {
                 position += count
@@ -28,7 +29,7 @@ extension SystemCalls {
                 break
             }
         }
-        return position
+        return position - range.lowerBound
     }
 
     private static func waitToWrite(_ descriptor: Int32) -> Bool {

@@ -3,7 +3,7 @@
 
 extension RawSpan {
     /// Where the byte next stands, from an offset on; nil where it doesn't.
-    func firstOffset(of wanted: UInt8, from start: Int) -> Int? {
+    package func firstOffset(of wanted: UInt8, from start: Int) -> Int? {
         var index = start
         let pattern = UInt64(wanted) &* 0x0101_0101_0101_0101
         while index + 8 <= byteCount {
@@ -19,4 +19,28 @@ extension RawSpan {
         }
         return nil
     }
+
+    /// The place of the first byte that isn't a space or visible ASCII, or is a quote or a backslash, from an offset on, or the
+    /// end.
+    package func endOfPlainText(from start: Int) -> Int {
+        var index = start
+        while index + 8 <= byteCount {
+            let word = littleEndianWord(at: index)
+            // The lowest bit that is set is that of the first such byte; those above may be wrong.
+            let low = (word &- 0x2020_2020_2020_2020) & ~word
+            let found = low | zeros(word ^ 0x7F7F_7F7F_7F7F_7F7F) | zeros(word ^ 0x2222_2222_2222_2222)
+            let all = (found | zeros(word ^ 0x5C5C_5C5C_5C5C_5C5C) | word) & 0x8080_8080_8080_8080
+            if all != 0 { return index + all.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < byteCount {
+            let byte = byte(at: index)
+            if byte < 0x20 || byte > 0x7E || byte == 0x22 || byte == 0x5C { return index }
+            index += 1
+        }
+        return index
+    }
+
+    /// Has the highest bit of the first byte that is 0.
+    private func zeros(_ word: UInt64) -> UInt64 { (word &- 0x0101_0101_0101_0101) & ~word }
 }

@@ -93,29 +93,17 @@ enum HeadWriter {
     /// Appends a line that ends in a number.
     static func append(_ start: String, number: Int, to bytes: inout [UInt8]) {
         bytes.append(utf8: start)
-        append(number, base: 10, to: &bytes)
+        bytes.append(decimal: number)
         appendLineEnd(to: &bytes)
     }
 
     static func append(hexadecimal number: Int, to bytes: inout [UInt8]) {
-        append(number, base: 16, to: &bytes)
-    }
-
-    private static func append(_ number: Int, base: Int, to bytes: inout [UInt8]) {
-        // Most bodies have a length of up to four digits, and dividing by what isn't known takes long.
-        if base == 10 && number < 10_000 {
-            if number >= 1_000 { bytes.append(0x30 + UInt8(number / 1_000)) }
-            if number >= 100 { bytes.append(0x30 + UInt8(number / 100 % 10)) }
-            if number >= 10 { bytes.append(0x30 + UInt8(number / 10 % 10)) }
-            bytes.append(0x30 + UInt8(number % 10))
-            return
-        }
         var divisor = 1
-        while number / divisor >= base { divisor *= base }
+        while number / divisor >= 16 { divisor *= 16 }
         while divisor > 0 {
-            let digit = UInt8(number / divisor % base)
+            let digit = UInt8(number / divisor % 16)
             bytes.append(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
-            divisor /= base
+            divisor /= 16
         }
     }
 

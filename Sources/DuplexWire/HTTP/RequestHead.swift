@@ -58,6 +58,22 @@ extension RequestHead {
     /// The fields in the order in which they were sent.
     public var fields: HTTPFields { content.fields }
 
+    /// The value of one field, as ``fields`` has it, without making all of them for it.
+    package func value(of name: HTTPField.Name) -> String? {
+        content.withValue(of: name) { value in
+            guard let value else { return nil }
+            return String(decoding: [UInt8](copying: value), as: UTF8.self)
+        }
+    }
+
+    /// Lends the bytes of the value of one field in UTF-8; nil where there is none.
+    package func withValue<Result>(of name: HTTPField.Name, _ body: (RawSpan?) -> Result) -> Result {
+        content.withValue(of: name, body)
+    }
+
+    /// Lends the bytes of ``target``.
+    package func withTarget<Result>(_ body: (RawSpan) -> Result) -> Result { content.withTarget(body) }
+
     /// The host and port that the request is for, in lower case, such as `example.com:8080`.
     ///
     /// Taken from the target if that names one, and from Host otherwise (RFC 9112 section 3.3). Empty if an HTTP/1.0

@@ -107,6 +107,13 @@ final class RequestHeadContent: Sendable {
         return body(bytes.span.raw.extracting(targetStart..<pathEnd))
     }
 
+    /// Lends the target's bytes.
+    func withTarget<Result>(_ body: (RawSpan) -> Result) -> Result {
+        if let target = parts?.target { return body(target.utf8.span.raw) }
+        let bytes = self.bytes
+        return body(bytes.span.raw.extracting(targetStart..<targetEnd))
+    }
+
     var query: String? {
         if let parts { return parts.query }
         return pathEnd < targetEnd ? Self.string(bytes, (pathEnd + 1)..<targetEnd) : nil
@@ -144,6 +151,48 @@ final class RequestHeadContent: Sendable {
         }
     }
 
+    /// Lends the bytes of a field's value, as `fields` has it; nil where there is none.
+    ///
+    /// Doesn't make all fields for a value that stands once among the bytes, in ASCII.
+    func withValue<Result>(of name: HTTPField.Name, _ body: (RawSpan?) -> Result) -> Result {
+        switch place(of: name) {
+        case .nowhere: return body(nil)
+        case .once(let range):
+            let bytes = self.bytes
+            return body(bytes.span.raw.extracting(range))
+        case .elsewhere:
+            guard let value = fields[name] else { return body(nil) }
+            return body(value.utf8.span.raw)
+        }
+    }
+
+    private enum ValuePlace {
+        case nowhere
+        case once(Range<Int>)
+        /// Only the fields can tell.
+        case elsewhere
+    }
+
+    private func place(of name: HTTPField.Name) -> ValuePlace {
+        if parts != nil { return .elsewhere }
+        let (name, bytes) = (name.canonicalName, self.bytes)
+        let input = bytes.span.raw
+        var found: Range<Int>?
+        var start = fieldStart
+        while start < input.byteCount {
+            // Each line ends in CR LF, the last one is empty, and there is no other control but the tab.
+            let end = input.endOfText(from: start)
+            if end == start { break }
+            if input.hasField(name.utf8.span, from: start, upTo: end) {
+                if found != nil { return .elsewhere }
+                found = input.trimmed((start + name.utf8.count + 1)..<end)
+            }
+            start = end + 2
+        }
+        guard let found else { return .nowhere }
+        return input.extracting(found).isASCII ? .once(found) : .elsewhere
+    }
+
     private func makeFields() -> HTTPFields {
         let bytes = self.bytes
         let span = bytes.span
@@ -166,5 +215,24 @@ final class RequestHeadContent: Sendable {
 
     private static func string(_ bytes: [UInt8], _ range: Range<Int>) -> String {
         String(decoding: bytes[range], as: UTF8.self)
+    }
+}
+
+extension RawSpan {
+    /// Whether a line is a field of that name, which is in lower case.
+    fileprivate func hasField(_ name: Span<UInt8>, from start: Int, upTo end: Int) -> Bool {
+        let colon = start + name.count
+        guard colon < end, byte(at: colon) == UInt8(ascii: ":") else { return false }
+        for index in name.indices {
+            let byte = byte(at: start + index)
+            let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+            if (isUpper ? byte | 0x20 : byte) != name[index] { return false }
+        }
+        return true
+    }
+
+    fileprivate var isASCII: Bool {
+        for index in 0..<byteCount where byte(at: index) >= 0x80 { return false }
+        return true
     }
 }

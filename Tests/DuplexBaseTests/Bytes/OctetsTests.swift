@@ -23,4 +23,15 @@ import Testing
         let count = [UInt8]().span.raw.withOctets { $0.count }
         #expect(count == 0)
     }
+
+    @Test("Numbers are appended as they are read")
+    func decimals() {
+        var numbers = [0, 9, 10, 99, 100, 999, 1_000, 9_999, 10_000, 10_001, 99_999_999, 100_000_000, .max]
+        numbers += (0..<62).map { 1 << $0 }
+        for number in numbers {
+            var bytes = Array("=".utf8)
+            bytes.append(decimal: number)
+            #expect(String(decoding: bytes, as: UTF8.self) == "=\(number)")
+        }
+    }
 }

@@ -48,6 +48,7 @@ struct RateLimitTests {
             #expect(try await status("2001:db8::1") == .ok)
             #expect(try await status("2001:db8::2:3") == .tooManyRequests)
             #expect(try await status("2001:db8:0:1::1") == .ok)
+            #expect(try await status("::ffff:192.0.2.2") == .tooManyRequests)
             for address in ["127.0.0.1", "::1"] {
                 for _ in 0..<3 { #expect(try await status(address) == .ok) }
             }

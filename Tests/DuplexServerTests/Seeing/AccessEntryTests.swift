@@ -40,17 +40,48 @@ struct AccessEntryTests {
         return AccessEntry(request: request, outcome: outcome, showsQuery: showsQuery)
     }
 
+    @Test("Fields are logged as they are read: once or several times, in any case of letters")
+    func odd() throws {
+        func line(_ fields: String) throws -> String {
+            let head = "GET /?a\"b HTTP/1.1\r\nHost: a\r\n\(fields)\r\n"
+            var (parser, position) = (RequestHeadParser(), 0)
+            let read = try parser.parse(Array(head.utf8).span, from: &position)
+            let request = Request(head: try #require(read), client: Client(remoteAddress: nil, tls: nil))
+            let outcome = RequestOutcome(
+                route: nil,
+                status: .ok,
+                receivedBytes: 0,
+                sentBytes: 0,
+                duration: .zero,
+                isCut: false,
+                error: nil
+            )
+            let line = AccessEntry(request: request, outcome: outcome, showsQuery: true).combined(Self.time)
+            return String(line.drop { $0 != "\"" })
+        }
+        let start = #""GET /?a\"b HTTP/1.1" 200 - "#
+        #expect(try line("") == start + #""-" "-""#)
+        #expect(try line("referer:\r\nUSER-AGENT:  a \t\r\n") == start + #""" "a""#)
+        #expect(try line("Referer: a\r\nX: y\r\nREFERER: b\r\n") == start + #""a, b" "-""#)
+        #expect(try line("Referers: a\r\nX-User-Agent: b\r\nUser-Agen: c\r\n") == start + #""-" "-""#)
+        #expect(try line("User-Agent: \u{e9}\"\\\r\n") == start + #""-" "\xc3\xa9\"\\""#)
+        #expect(
+            try line("User-Agent: a long one that has a tab\tin it\r\n") == start
+                + #""-" "a long one that has a tab\x09in it""#
+        )
+    }
+
     @Test("The combined format is Apache's")
     func combined() throws {
         let fields: HTTPFields = [.referer: "http://www.example.com/start.html", .userAgent: "Mozilla/4.08 [en]"]
-        let line = try entry(fields: fields, user: "frank").combined(at: Self.time)
+        let line = try entry(fields: fields, user: "frank").combined(Self.time)
         #expect(
             line == #"192.0.2.7 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?secret=1 HTTP/1.1" 200 2326 "#
                 + #""http://www.example.com/start.html" "Mozilla/4.08 [en]""#
         )
-        let bare = try entry(status: nil, sent: 0, from: "/run/socket", showsQuery: false).combined(at: Self.time)
+        let bare = try entry(status: nil, sent: 0, from: "/run/socket", showsQuery: false).combined(Self.time)
         #expect(bare == #"- - - [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.1" - - "-" "-""#)
-        let unread = try entry("", status: .badRequest, sent: 5).combined(at: Self.time)
+        let unread = try entry("", status: .badRequest, sent: 5).combined(Self.time)
         #expect(unread == #"192.0.2.7 - - [10/Oct/2000:13:55:36 -0700] "-" 400 5 "-" "-""#)
     }
 
@@ -58,7 +89,7 @@ struct AccessEntryTests {
     func forged() throws {
         let fields: HTTPFields = [.referer: #"x" 200 1 "y"#, .userAgent: "é\\"]
         let entry = try entry(fields: fields, user: "frank\n192.0.2.8 - root")
-        let line = entry.combined(at: Self.time)
+        let line = entry.combined(Self.time)
         #expect(!line.contains("\n") && line.utf8.allSatisfy { (0x20...0x7E).contains($0) })
         #expect(line.hasPrefix(#"192.0.2.7 - frank\x0a192.0.2.8\x20-\x20root [10/"#))
         #expect(line.hasSuffix(#""x\" 200 1 \"y" "\xc3\xa9\\""#))
@@ -86,5 +117,13 @@ struct AccessEntryTests {
         #expect(metadata["target"] == "/a" && metadata["status"] == "200" && metadata["route"] == "/:x")
         #expect(metadata["duration"] == "1 ms" && metadata["bytes"] == "2326" && metadata["cut"] == nil)
         #expect(metadata["address"] == "192.0.2.7" && metadata["user"] == nil)
+    }
+}
+
+extension AccessEntry {
+    fileprivate func combined(_ time: LogTime) -> String {
+        var line: [UInt8] = []
+        appendCombined(at: time, to: &line)
+        return String(decoding: line, as: UTF8.self)
     }
 }

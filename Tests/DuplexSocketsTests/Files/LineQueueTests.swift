@@ -29,7 +29,7 @@ struct LineQueueTests {
             lineLimit: lines,
             byteLimit: bytes,
             noteOfDrops: { Array("\($0) dropped".utf8) },
-            writer: paper.write
+            writer: { $0.write(each: paper.write) }
         )
     }
 
@@ -91,9 +91,9 @@ struct LineQueueTests {
     @Test("A flush with a limit comes back though the writer is stuck")
     func limitedFlush() async {
         let mayWrite = DispatchSemaphore(value: 0)
-        let queue = LineQueue(name: "tests", lineLimit: 10) { _ in
+        let queue = LineQueue(name: "tests", lineLimit: 10) { lines in
             mayWrite.wait()
-            return true
+            return LineBatch.Outcome(written: lines.count)
         }
         queue.append([0x61])
         await queue.flush(within: .milliseconds(1))
@@ -107,9 +107,9 @@ struct LineQueueTests {
     func limitedFlushInTime() async {
         for _ in 0..<100 {
             let mayWrite = DispatchSemaphore(value: 0)
-            let queue = LineQueue(name: "tests", lineLimit: 10) { _ in
+            let queue = LineQueue(name: "tests", lineLimit: 10) { lines in
                 mayWrite.wait()
-                return true
+                return LineBatch.Outcome(written: lines.count)
             }
             // Nothing waits, so it is back before its time is over.
             await queue.flush(within: .seconds(3_600))
@@ -134,5 +134,26 @@ struct LineQueueTests {
         for number in 0..<5 { queue.append(Array("\(number)".utf8)) }
         queue.writeOut()
         #expect(paper.lines.count == 5)
+    }
+
+    @Test("Lines that come during a pause are written together; whoever waits for them ends it, and so do many")
+    func pausing() async {
+        let batches = Mutex<[Int]>([])
+        let queue = LineQueue(name: "tests", lineLimit: 20, pause: .seconds(3_600)) { lines in
+            batches.withLock { $0.append(lines.count) }
+            return LineBatch.Outcome(written: lines.count)
+        }
+        queue.append([0x61])
+        await queue.flush()
+        for _ in 0..<9 { queue.append([0x61]) }
+        await queue.flush()
+        // The flush may have come before the pause.
+        #expect(queue.counts.written == 10 && batches.withLock { $0.count } <= 10)
+        let written = Task {
+            while queue.counts.written < 20 { await Task.yield() }
+        }
+        for _ in 0..<10 { queue.append([0x61]) }
+        await written.value
+        #expect(queue.counts == LineQueue.Counts(written: 20, dropped: 0))
     }
 }

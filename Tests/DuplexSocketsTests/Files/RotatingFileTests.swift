@@ -41,19 +41,35 @@ final class LineDirectory {
 
 @Suite("Files that make way before they get too long")
 struct RotatingFileTests {
-    private func line(_ text: String) -> [UInt8] { Array((text + "\n").utf8) }
+    private func line(_ text: String) -> LineBatch { lines([text]) }
+
+    private func lines(_ texts: [String]) -> LineBatch {
+        var lines = LineBatch()
+        for text in texts { lines.append(Array((text + "\n").utf8)) }
+        return lines
+    }
 
     @Test("A line that doesn't fit goes to a new file, the older ones move on, and the oldest goes")
     func rotating() throws {
         let directory = try LineDirectory()
         var file = try RotatingFile(path: directory.log, sizeLimit: 8, fileLimit: 3)
         for number in 0..<8 {
-            let isWritten = file.append(line("a\(number)"))
+            let isWritten = file.append(line("a\(number)")).isWell
             #expect(isWritten)
         }
         #expect(directory.text() == "a6\na7\n")
         #expect(directory.text("log.1") == "a4\na5\n" && directory.text("log.2") == "a2\na3\n")
         #expect(directory.text("log.3") == nil)
+    }
+
+    @Test("Of many lines as many as fit go to each file, and one that is too long to none")
+    func many() throws {
+        let directory = try LineDirectory()
+        var file = try RotatingFile(path: directory.log, sizeLimit: 8, fileLimit: 3)
+        let outcome = file.append(lines(["a", "too long", "b", "c", "d", "e", "f", "too long"]))
+        #expect(outcome == LineBatch.Outcome(written: 6, isWell: false))
+        #expect(directory.text() == "e\nf\n" && directory.text("log.1") == "a\nb\nc\nd\n")
+        #expect(file.append(LineBatch()) == LineBatch.Outcome())
     }
 
     @Test("A file that can't make way gets no longer: what doesn't fit is dropped")
@@ -64,7 +80,7 @@ struct RotatingFileTests {
         try #require(unsafe mkdir(inTheWay, 0o700) == 0 && mkdir(inTheWay + "/x", 0o700) == 0)
         defer { _ = unsafe (rmdir(inTheWay + "/x"), rmdir(inTheWay)) }
         var file = try RotatingFile(path: directory.log, sizeLimit: 8, fileLimit: 2)
-        let written = (0..<4).map { file.append(line("a\($0)")) }
+        let written = (0..<4).map { file.append(line("a\($0)")).isWell }
         #expect(written == [true, true, false, false])
         #expect(directory.text() == "a0\na1\n")
     }
@@ -74,7 +90,7 @@ struct RotatingFileTests {
         let directory = try LineDirectory()
         var file = try RotatingFile(path: directory.log, sizeLimit: 4, fileLimit: 1)
         for text in ["abc", "def"] {
-            let isWritten = file.append(line(text))
+            let isWritten = file.append(line(text)).isWell
             #expect(isWritten)
         }
         #expect(directory.text() == "def\n" && directory.text("log.1") == nil)
@@ -84,7 +100,7 @@ struct RotatingFileTests {
     func tooLong() throws {
         let directory = try LineDirectory()
         var file = try RotatingFile(path: directory.log, sizeLimit: 4, fileLimit: 2)
-        let (long, fitting) = (file.append(line("abcd")), file.append(line("abc")))
+        let (long, fitting) = (file.append(line("abcd")).isWell, file.append(line("abc")).isWell)
         #expect(!long && fitting)
         #expect(directory.text() == "abc\n")
     }
@@ -94,12 +110,12 @@ struct RotatingFileTests {
         let directory = try LineDirectory()
         for text in ["abc", "def"] {
             var file = try RotatingFile(path: directory.log, sizeLimit: 8, fileLimit: 2)
-            let isWritten = file.append(line(text))
+            let isWritten = file.append(line(text)).isWell
             #expect(isWritten)
         }
         #expect(directory.text() == "abc\ndef\n")
         var file = try RotatingFile(path: directory.log, sizeLimit: 8, fileLimit: 2)
-        let isWritten = file.append(line(""))
+        let isWritten = file.append(line("")).isWell
         #expect(isWritten && directory.text() == "\n" && directory.text("log.1") == "abc\ndef\n")
         var status = stat()
         let code = unsafe stat(directory.log, &status)
@@ -120,15 +136,15 @@ struct RotatingFileTests {
     func reopened() throws {
         let directory = try LineDirectory()
         var file = try RotatingFile(path: directory.log, sizeLimit: 8, fileLimit: 3)
-        let first = file.append(line("a0"))
+        let first = file.append(line("a0")).isWell
         #expect(unsafe rename(directory.log, directory.path + "/log.8") == 0)
-        let second = file.append(line("a1"))
+        let second = file.append(line("a1")).isWell
         file.reopen()
-        let third = file.append(line("a2"))
+        let third = file.append(line("a2")).isWell
         #expect(first && second && third)
         #expect(directory.text("log.8") == "a0\na1\n" && directory.text() == "a2\n")
         // Its length is that of the new one.
-        let fourth = file.append(line("a3"))
+        let fourth = file.append(line("a3")).isWell
         #expect(fourth && directory.text() == "a2\na3\n" && directory.text("log.1") == nil)
     }
 }

@@ -77,4 +77,34 @@ struct RequestHeadTests {
         let error = #expect(throws: HTTPError.self) { try RequestHead(method: .post, target: "/", fields: fields) }
         #expect(error?.status.code == 417)
     }
+
+    @Test(
+        "One value is what all fields have, whether they were made or not",
+        arguments: [
+            "", "X-A: 1\r\n", "x-a:1\r\n", "X-A: \t1 2\t \r\n", "X-A:\r\n", "X-A: 1\r\nX-B: 2\r\nx-A: 3\r\n",
+            "X-AB: 1\r\nX-: 2\r\nA: X-A: 3\r\n", "X-A: \u{e9}\r\n", "X-A: a\tb\r\n",
+            "B: 0123456\r\nX-A: 1\r\n",
+            "X!A: 1\r\nX\u{2d}a: 2\r\n", "Cookie: a=1\r\nCookie: b=2\r\nX-A: 1\r\n",
+        ]
+    )
+    func value(fields: String) throws {
+        func head() throws -> RequestHead {
+            var (parser, position) = (RequestHeadParser(), 0)
+            let bytes = Array("GET /a?b HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
+            return try #require(try parser.parse(bytes.span, from: &position))
+        }
+        let (fresh, used) = (try head(), try head())
+        let all = used.fields
+        let made = try RequestHead(method: .get, target: "/a?b", fields: all)
+        for name in ["X-A", "Host", "Cookie", "X-B", "None"] {
+            let name = try #require(HTTPField.Name(name))
+            for head in [fresh, used, made] { #expect(head.value(of: name) == all[name]) }
+            let lent: [UInt8]? = fresh.withValue(of: name) { value in
+                guard let value else { return nil }
+                return [UInt8](copying: value)
+            }
+            #expect(lent == all[name].map { Array($0.utf8) })
+        }
+        for head in [fresh, made] { #expect(head.withTarget { [UInt8](copying: $0) } == Array("/a?b".utf8)) }
+    }
 }
