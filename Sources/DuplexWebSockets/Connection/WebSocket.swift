@@ -47,11 +47,6 @@ public actor WebSocket {
     ///
     /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
     var delivered: Message?
-    var carryStart: Int32 = 0
-    /// How many more frames are parsed in this turn; with a synchronous handler only whether any are.
-    var frameAllowance = WebSocket.framesPerTurn
-    var receiver: Waiter<Void>?
-
     var stage = Stage.open { didSet { updateIsTaking() } }
     /// Whether what arrives is parsed: while nothing has ended.
     ///
@@ -59,11 +54,12 @@ public actor WebSocket {
     var isTaking = true
     /// Whether what waits in ``carry`` is parsed at the end of this turn.
     var isRestPlanned = false
-    /// Whether what arrives is kept unparsed in ``carry``, as the inbox is full; also whether it still lies there once the end
-    /// is known.
-    var isReadingAhead = false
-    /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
-    var hasStreamEnded = false
+    var carryStart: Int32 = 0
+    /// How many more frames are parsed in this turn; with a synchronous handler only whether any are.
+    var frameAllowance = WebSocket.framesPerTurn
+    /// Of a server: how long before the opening the connection was accepted.
+    let sinceAccepted: ShortTime
+    var receiver: Waiter<Void>?
 
     /// What messages in pieces need; there is none where all are whole.
     var streams: PieceTraffic?
@@ -75,10 +71,14 @@ public actor WebSocket {
     var handlerTask = TaskIdentity.none
 
     var ended: (@Sendable (isolated WebSocket) -> Void)?
-    /// Of a server: how long before the opening the connection was accepted, and the request had come.
-    let sinceAccepted: ShortTime
-    let upgradeTime: ShortTime
     var sessionTimer: ArmedTimer?
+    /// Whether what arrives is kept unparsed in ``carry``, as the inbox is full; also whether it still lies there once the end
+    /// is known.
+    var isReadingAhead = false
+    /// Whether the peer has ended the stream, perhaps behind bytes that still wait in ``carry``.
+    var hasStreamEnded = false
+    /// Of a server: how long before the opening the request had come.
+    let upgradeTime: ShortTime
 
     /// What the transport is in.
     enum Stage: Equatable {

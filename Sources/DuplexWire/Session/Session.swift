@@ -76,13 +76,11 @@ public final class Session {
     var isDeaf = false
     /// Whether nothing more is sent: this side has sent its close frame, or the transport has ended.
     var isMute = false
+    /// Whether the end is known although what came before it isn't parsed yet; see ``peerCloses(ahead:)``.
+    package internal(set) var endIsAhead = false
     /// How many frames ``nextEvent(in:at:now:)`` begins at one instant, and how many it still does.
     var frameBound = Int32.max
     var framesAllowed = Int32.max
-    /// Whether the end is known although what came before it isn't parsed yet; see ``peerCloses(ahead:)``.
-    package internal(set) var endIsAhead = false
-    /// Whether the last message to arrive was begun and never ended, and nothing more will come.
-    public internal(set) var endedWithinMessage = false
 
     /// What it was made with.
     public let settings: SessionSettings
@@ -101,6 +99,8 @@ public final class Session {
 
     // What arrives.
     var headers = FrameHeaderParser()
+    /// Whether the last message to arrive was begun and never ended, and nothing more will come; a byte behind fifteen.
+    public internal(set) var endedWithinMessage = false
     /// The frame whose payload is being taken; means something while ``isMidFrame``.
     var frame = IncomingFrame(opcode: .continuation, isFinal: true, key: 0, remaining: 0)
     /// The message that has begun and is put together.
