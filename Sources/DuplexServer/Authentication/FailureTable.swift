@@ -61,13 +61,13 @@ struct FailureTable: Sendable {
         count.began.duration(to: instant) >= window
     }
 
-    /// Forgets those whose window has ended, and the older half where that makes little room: each time costs a look at
-    /// all of them.
+    /// Forgets those whose window has ended, and more where that makes little room.
     private mutating func makeRoom(at instant: Instant) {
-        counts = counts.filter { $0.value.open > 0 || !hasEnded($0.value, at: instant) }
-        guard counts.count > Self.bound / 4 * 3 else { return }
-        let ages = counts.values.map(\.began).sorted()
-        let middle = ages[(ages.count - 1) / 2]
-        counts = counts.filter { $0.value.began > middle }
+        let window = window
+        _ = counts.makeRoom(within: Self.bound) {
+            $0.value.open > 0 || $0.value.began.duration(to: instant) < window
+        } since: {
+            $0.value.began
+        }
     }
 }

@@ -26,9 +26,8 @@ final class FailureThrottle: Sendable {
         let network = request.remoteAddress?.network ?? []
         let client = request.client
         if let wait = table.withLock({ $0.enter(network, at: client.now) }) {
-            let seconds = max(1, (wait.wholeNanoseconds + 999_999_999) / 1_000_000_000)
             let sentence = "There were too many attempts with wrong credentials."
-            throw Problem(.tooManyRequests, sentence, fields: [.retryAfter: "\(seconds)"])
+            throw Problem(.tooManyRequests, sentence, fields: [.retryAfter: RetryAfter.value(wait)])
         }
         return FailureAttempt { [self] hasFailed in
             table.withLock { $0.leave(network, hasFailed: hasFailed, at: client.now) }

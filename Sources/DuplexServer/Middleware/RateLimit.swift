@@ -74,8 +74,7 @@ extension RouteOption {
     static func rateLimit(_ buckets: SharedBuckets, by key: RateLimitKey) -> RouteOption {
         .before { request in
             guard let key = key.hash(request), let wait = buckets.take(key, now: request.client.now) else { return nil }
-            let seconds = (wait.wholeNanoseconds + 999_999_999) / 1_000_000_000
-            throw Problem(.tooManyRequests, "You are asking too often.", fields: [.retryAfter: "\(max(1, seconds))"])
+            throw Problem(.tooManyRequests, "You are asking too often.", fields: [.retryAfter: RetryAfter.value(wait)])
         }
     }
 }

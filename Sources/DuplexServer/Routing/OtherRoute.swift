@@ -42,9 +42,9 @@ struct OtherRoute: Sendable {
     /// Else one more way to write a path would lead past the steps of its group.
     private func isAbove(_ path: String) -> Bool {
         if prefix.isEmpty { return true }
-        let wanted = prefix.split(separator: "/", omittingEmptySubsequences: false)
-        let segments = path.split(separator: "/", maxSplits: wanted.count, omittingEmptySubsequences: false)
-        guard segments.count >= wanted.count else { return false }
+        let wanted = PercentDecoding.rawSegments(ofPath: prefix)
+        let segments = PercentDecoding.rawSegments(ofPath: path)
+        guard path.hasPrefix("/"), segments.count >= wanted.count else { return false }
         return zip(wanted, segments).allSatisfy { wanted, segment in
             wanted.hasPrefix(":") ? !segment.isEmpty : PercentDecoding.decode(segment) == String(wanted)
         }

@@ -89,12 +89,7 @@ struct Router<Value: Sendable>: Sendable {
     /// - Returns: the value and what the parameters stood for; `nil` for a path that leads nowhere or isn't UTF-8.
     func match(_ path: String) -> Match? {
         // The server as a whole (`OPTIONS *`) is no path of the tree, and a tunnel (CONNECT) has none.
-        guard path.hasPrefix("/") else { return nil }
-        var segments: [String] = []
-        for segment in Self.segments(of: path) {
-            guard let decoded = PercentDecoding.decode(segment) else { return nil }
-            segments.append(decoded)
-        }
+        guard let segments = PercentDecoding.segments(ofPath: path) else { return nil }
         var values: [String] = []
         return Self.find(root, segments[...], &values)
     }
@@ -115,7 +110,6 @@ struct Router<Value: Sendable>: Sendable {
     }
 
     private static func segments(of path: String) -> [Substring] {
-        if path == "*" { return ["*"] }
-        return path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        path == "*" ? ["*"] : PercentDecoding.rawSegments(ofPath: path)
     }
 }

@@ -56,7 +56,7 @@ package struct DigestNonceCounts: Sendable {
     /// - Returns: Whether it may be used: it isn't too old, wasn't used with that count, and isn't one of those that had
     ///   to be forgotten.
     package mutating func use(_ nonce: DigestNonce, _ count: UInt32, at instant: Instant) -> Bool {
-        guard isYoung(nonce, at: instant) else {
+        guard Self.isYoung(nonce, lifetime, at: instant) else {
             used[nonce] = nil
             return false
         }
@@ -69,16 +69,18 @@ package struct DigestNonceCounts: Sendable {
         return used[nonce, default: Used()].use(count)
     }
 
-    private func isYoung(_ nonce: DigestNonce, at instant: Instant) -> Bool {
+    private static func isYoung(_ nonce: DigestNonce, _ lifetime: Duration, at instant: Instant) -> Bool {
         nonce.made <= instant && nonce.made.duration(to: instant) < lifetime
     }
 
-    /// Forgets what is too old, and the older half where that makes little room: each time costs a look at all.
+    /// Forgets what is too old, and more where that makes little room.
     private mutating func makeRoom(at instant: Instant) {
-        used = used.filter { isYoung($0.key, at: instant) }
-        guard used.count > bound / 4 * 3 else { return }
-        let ages = used.keys.map(\.made).sorted()
-        forgotten = max(forgotten, ages[(ages.count - 1) / 2])
-        used = used.filter { $0.key.made > forgotten }
+        let lifetime = lifetime
+        let middle = used.makeRoom(within: bound) {
+            Self.isYoung($0.key, lifetime, at: instant)
+        } since: {
+            $0.key.made
+        }
+        if let middle { forgotten = max(forgotten, middle) }
     }
 }

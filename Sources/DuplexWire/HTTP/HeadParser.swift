@@ -12,6 +12,11 @@ protocol HeadGrammar {
     static var skipsEmptyLine: Bool { get }
     /// The code for a first line that has a byte that no first line has.
     static var malformedStartLine: HTTPError.Code { get }
+    /// The code for a first line that is longer than it may be.
+    ///
+    /// - Parameter line: its beginning.
+    /// - Returns: the code.
+    static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code
     static func startLine(_ line: Span<UInt8>) throws(HTTPError) -> StartLine
     static func head(_ start: StartLine, _ fields: HTTPFields) throws(HTTPError) -> Head
 }
@@ -111,7 +116,10 @@ extension HeadParser.Progress {
                 "the \(isAtStart ? "first line" : "fields") of the head has the control \(Quotation.of(byte))"
             )
         case .tooLong where isAtStart:
-            HTTPError(.uriTooLong, "the first line is longer than \(bounds.startLine) bytes")
+            HTTPError(
+                Grammar.overlongStartLine(lines.assembled),
+                "the first line is longer than \(bounds.startLine) bytes"
+            )
         case .tooLong:
             HTTPError(.headTooLarge, "the head is longer than \(bounds.head) bytes")
         }

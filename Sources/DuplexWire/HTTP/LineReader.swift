@@ -21,7 +21,8 @@ struct LineReader: Sendable {
         case tooLong
     }
 
-    private var assembled: [UInt8] = []
+    /// What is kept of the current line; of one that is too long all that was taken.
+    private(set) var assembled: [UInt8] = []
     private var endsInReturn = false
     /// The bytes of the current line that have passed, its line end included.
     private(set) var length = 0
@@ -47,7 +48,10 @@ struct LineReader: Sendable {
             let byte = input[position]
             position += 1
             length += 1
-            if length > bound { throw .tooLong }
+            if length > bound {
+                keep(input, from: start, to: position)
+                throw .tooLong
+            }
             if try isEnd(byte) { return finish(input, from: start, to: position) }
         }
         keep(input, from: start, to: position - (endsInReturn ? 1 : 0))

@@ -28,11 +28,20 @@ public enum PercentDecoding {
     public static func segments(ofPath path: some StringProtocol) -> [String]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         var segments: [String] = []
-        for part in path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard let segment = decode(bytes: part, plusIsSpace: false) else { return nil }
+        for part in rawSegments(ofPath: path) {
+            guard let segment = decode(bytes: part.utf8, plusIsSpace: false) else { return nil }
             segments.append(segment)
         }
         return segments
+    }
+
+    /// The segments of an absolute path as they stand there; one of them empty for `/`.
+    ///
+    /// Cut at bytes: a slash with a combining character behind it is a slash all the same.
+    package static func rawSegments(ofPath path: some StringProtocol) -> [Substring] {
+        let separator = UInt8(ascii: "/")
+        return Substring(path).utf8.dropFirst().split(separator: separator, omittingEmptySubsequences: false)
+            .map { Substring($0) }
     }
 
     /// The same for text that is at hand in bytes.

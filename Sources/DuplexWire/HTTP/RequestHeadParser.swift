@@ -49,6 +49,11 @@ enum RequestGrammar: HeadGrammar {
     static var skipsEmptyLine: Bool { true }
     static var malformedStartLine: HTTPError.Code { .malformedRequestLine }
 
+    // RFC 9112 section 3: whose method has no end yet has one that is longer than any that there is.
+    static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code {
+        line.contains(Grammar.space) ? .uriTooLong : .unknownMethod
+    }
+
     static func startLine(_ line: Span<UInt8>) throws(HTTPError) -> StartLine {
         guard let methodEnd = line.firstIndex(of: Grammar.space), let targetEnd = line.lastIndex(of: Grammar.space),
             methodEnd < targetEnd

@@ -45,6 +45,8 @@ enum ResponseGrammar: HeadGrammar {
     static var skipsEmptyLine: Bool { false }
     static var malformedStartLine: HTTPError.Code { .malformedStatusLine }
 
+    static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code { .headTooLarge }
+
     /// Reads a status line such as `HTTP/1.1 101 Switching Protocols`.
     ///
     /// The reason, and with some servers the space before it, may be missing.

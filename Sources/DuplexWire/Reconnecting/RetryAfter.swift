@@ -25,4 +25,13 @@ public enum RetryAfter {
         let here = fields[.date].flatMap(CookieDate.seconds) ?? calendar
         return .seconds(max(0, then - here))
     }
+
+    /// The value of the field that asks for such a time.
+    ///
+    /// - Parameter wait: the time; a part of a second counts as a whole one, and there is always one at least.
+    /// - Returns: the seconds.
+    public static func value(_ wait: Duration) -> String {
+        let (seconds, rest) = wait.components
+        return "\(max(1, rest > 0 ? seconds + 1 : seconds))"
+    }
 }

@@ -13,6 +13,8 @@ struct HeadParserTests {
         static var skipsEmptyLine: Bool { false }
         static var malformedStartLine: HTTPError.Code { .malformedStatusLine }
 
+        static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code { .uriTooLong }
+
         static func startLine(_ line: Span<UInt8>) throws(HTTPError) -> Int { line.count }
 
         static func head(_ start: Int, _ fields: HTTPFields) throws(HTTPError) -> Int {

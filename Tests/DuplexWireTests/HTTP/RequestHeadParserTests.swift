@@ -118,6 +118,17 @@ struct RequestHeadParserTests {
         #expect(parse([wire(line).filter { $0 != UInt8(ascii: "x") }], limits: bounds).failure == nil)
     }
 
+    @Test("A method that doesn't end within the bounds is one that nobody implements", arguments: [8_192, 100])
+    func longMethod(bound: Int) {
+        let line = String(repeating: "X", count: bound + 1)
+        let fed = expectSameInEverySplit(wire(line)) {
+            parse($0, limits: limits(headSize: bound == 8_192 ? 16_384 : bound))
+        }
+        #expect(fed.failure?.code == .unknownMethod)
+        #expect(fed.failure?.status.code == 501)
+        #expect(fed.taken == bound + 1)
+    }
+
     @Test("As many fields as the limit are read, and one more is refused")
     func fieldCount() {
         var bounds = HTTPLimits.internet

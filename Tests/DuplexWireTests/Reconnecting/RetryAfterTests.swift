@@ -37,4 +37,11 @@ import Testing
             #expect(delay(value) == nil, "\(value ?? "none")")
         }
     }
+
+    @Test("A time that is asked for is so many whole seconds, one at least")
+    func value() {
+        #expect(RetryAfter.value(.zero) == "1" && RetryAfter.value(.nanoseconds(1)) == "1")
+        #expect(RetryAfter.value(.seconds(1)) == "1" && RetryAfter.value(.milliseconds(1_001)) == "2")
+        #expect(RetryAfter.value(.seconds(-5)) == "1" && RetryAfter.value(.seconds(3_600)) == "3600")
+    }
 }
