@@ -82,7 +82,7 @@ struct Check: AsyncParsableCommand {
         options.tls.trust = seen.look(by: options.tls.trust)
         var report = WebSocketCheckReport(url: url, wanted: options)
         // A resumed session has no certificate to show.
-        defer { for line in report.lines(now: .ofSystem()) { Console.shared.print(line) } }
+        defer { for line in report.lines(now: .now) { Console.shared.print(line) } }
         do {
             let socket = try await WebSocket.connect(to: url, options: options)
             report.roundTrip = try? await socket.ping(timeout: connection.timeout.duration)
@@ -96,7 +96,7 @@ struct Check: AsyncParsableCommand {
     }
 
     private func show(_ report: CheckReport) {
-        for line in report.lines(now: .ofSystem()) { Console.shared.print(line) }
+        for line in report.lines(now: .now) { Console.shared.print(line) }
     }
 
     /// What the peer has shown, whatever comes of it.

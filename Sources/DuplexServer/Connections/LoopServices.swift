@@ -27,8 +27,9 @@ final class LoopServices {
     let ends: EndSummary
     let logger: Logger
     let tracer: (any Tracer)?
-    /// Other routes may be for other hosts.
-    var table: RouteTable { didSet { allowed = nil } }
+    private(set) var table: RouteTable
+    /// What routes of earlier tables are called whose code connections have run last.
+    private var earlierNames: [ObjectIdentifier: String] = [:]
     /// The requests that have come since the start.
     var requests: UInt64 = 0
     /// Whether the server has begun to end.
@@ -60,6 +61,19 @@ final class LoopServices {
 
     var now: Instant { core.now }
 
+    /// Has other routes answer from now on.
+    func replace(_ table: RouteTable) {
+        let routes = runners.values.compactMap(\.lastRoute)
+        let named = routes.compactMap { route in name(of: route).map { (route, $0) } }
+        earlierNames = Dictionary(named) { first, _ in first }
+        self.table = table
+        // Other routes may be for other hosts.
+        allowed = nil
+    }
+
+    /// What a route is called whose code a connection has run last, also once others have taken its place.
+    func name(of route: ObjectIdentifier) -> String? { table.name(of: route) ?? earlierNames[route] }
+
     /// Whether a request is for a host that the server answers for, where it came by, or that a route is for.
     func allowsHost(of head: RequestHead, _ hosts: borrowing AllowedHosts) -> Bool {
         if !hosts.isRestricted { return true }
@@ -72,7 +86,7 @@ final class LoopServices {
     /// The value of Date (RFC 9110 section 6.6.1); made once in a second.
     func dateValue() -> String {
         if let dateEnds, now < dateEnds { return date }
-        date = HTTPDate.string(.ofSystem())
+        date = HTTPDate.string(.now)
         dateEnds = now.advanced(by: .seconds(1))
         start = nil
         return date
@@ -98,9 +112,9 @@ final class LoopServices {
     /// The routes whose handlers are at work in tasks.
     var runningRoutes: [String] { runners.compactMap { $0.present?.route } }
 
-    /// The route whose code a task of these has run last.
-    func route(of task: TaskIdentity) -> ObjectIdentifier? {
-        runners.first { $0.isRun(by: task) }?.lastRoute
+    /// The route whose code a task of these has run last, as people call it.
+    func route(of task: TaskIdentity) -> String? {
+        runners.first { $0.isRun(by: task) }?.lastRoute.flatMap(name)
     }
 
     /// Empty memory to write into, which ``giveScratch(_:)`` takes back.

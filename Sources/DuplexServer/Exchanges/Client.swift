@@ -12,8 +12,8 @@ public final class Client: Sendable {
     public var tls: TLSConnection? { if case .secured(let connection) = security { connection } else { nil } }
     private let security: Security
     let entrance: Entrance
-    /// Where its connection has its time from.
-    private let clock: LoopClock
+    /// The loop of its connection, which has its time; nil for a request that a test makes.
+    private let loop: EventLoop?
 
     private enum Security {
         case none
@@ -25,17 +25,33 @@ public final class Client: Sendable {
         remoteAddress: SocketAddress?,
         tls: TLSConnection?,
         entrance: Entrance = .none,
-        clock: LoopClock = .system
+        loop: EventLoop? = nil
     ) {
         self.remoteAddress = remoteAddress
         security = tls.map { .secured($0) } ?? .none
         self.entrance = entrance
-        self.clock = clock
+        self.loop = loop
     }
 
     /// The address that the server listens on and the connection came by; nil in a test without a port.
     public var listenerAddress: SocketAddress? { entrance.address }
 
     /// The time as its connection has it.
-    var now: Instant { clock.now() }
+    var now: Instant { loop?.clock.now() ?? .now() }
+
+    /// Waits for that long, by the time that the server's deadlines go by: in `WebServer.testing` the test moves it.
+    ///
+    /// ```swift
+    /// server.get("/news") { request in
+    ///     while feed.isEmpty { try await request.client.sleep(for: .seconds(1)) }
+    ///     return feed.text
+    /// }
+    /// ```
+    ///
+    /// - Parameter duration: how long; a negative one is taken as zero.
+    /// - Throws: `CancellationError` when the task is cancelled, such as a handler's whose client has gone.
+    public func sleep(for duration: Duration) async throws {
+        guard let loop else { return try await Task.sleep(for: duration) }
+        try await loop.sleep(until: now.advanced(by: duration))
+    }
 }

@@ -38,7 +38,7 @@ extension Request {
     ///
     /// GET and HEAD are answered by themselves where the response names a validator, `ETag` or `Last-Modified`; a handler
     /// that changes something asks here before it does.
-    public var preconditions: Preconditions { Preconditions(method, fields, now: .ofSystem()) }
+    public var preconditions: Preconditions { Preconditions(method, fields, now: .now) }
 
     /// The parts of the content that the client asks for; `nil` where it asks for all.
     public var ranges: ByteRanges? { ByteRanges(fields) }

@@ -29,7 +29,7 @@ extension Response {
     /// What tells this content from others; nil where it names nothing that does.
     private var validators: Preconditions.Validators? {
         let tag = otherFields[.eTag].flatMap(EntityTag.init(field:))
-        let modified = otherFields[.lastModified].flatMap { HTTPDate.parse($0, now: .ofSystem()) }
+        let modified = otherFields[.lastModified].flatMap { HTTPDate.parse($0, now: .now) }
         return tag == nil && modified == nil ? nil : Preconditions.Validators(tag: tag, modified: modified)
     }
 

@@ -29,8 +29,8 @@ public struct ReceivedFile: Sendable {
     /// - Parameters:
     ///   - path: its name.
     ///   - replaces: whether a file of that name is replaced. Default: false.
-    /// - Throws: `SocketError` with the number of the system's error, such as `EEXIST` where there is a file of that name, and
-    ///   `EXDEV` on another file system.
+    /// - Throws: `SocketError` with `fileExists` where there is a file of that name, with `otherFileSystem`, and with `system` for
+    ///   other reasons; it names both paths, and is still where it was.
     public func keep(as path: String, replacing replaces: Bool = false) async throws {
         try await BlockingThreads.files.runToEnd { [file] () throws(SocketError) in
             try file.keep(as: path, replacing: replaces)

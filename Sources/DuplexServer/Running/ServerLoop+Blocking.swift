@@ -18,10 +18,10 @@ extension ServerLoop: StepObserver {
         let route =
             switch step {
             case .task(let task): route(of: task, services)
-            case .call(let object): route(of: object)
+            case .call(let object): route(of: object, services)
             }
-        guard let route, let name = services.table.name(of: route) else { return false }
-        blocks.count(name, duration)
+        guard let route else { return false }
+        blocks.count(route, duration)
         return true
     }
 
@@ -29,17 +29,16 @@ extension ServerLoop: StepObserver {
         blocks.count(nil, duration)
     }
 
-    private func route(of task: TaskIdentity, _ services: LoopServices) -> ObjectIdentifier? {
+    private func route(of task: TaskIdentity, _ services: LoopServices) -> String? {
         let served = state.value.webSockets.values.first { $0.task == task }
-        return served.map { ObjectIdentifier($0.endpoint) } ?? services.route(of: task)
+        return served?.endpoint.name ?? services.route(of: task)
     }
 
-    private func route(of object: AnyObject) -> ObjectIdentifier? {
+    private func route(of object: AnyObject, _ services: LoopServices) -> String? {
         switch object {
-        case let connection as HTTPConnection: connection.lastRoute
-        case let socket as WebSocket:
-            state.value.webSockets[ObjectIdentifier(socket)].map { ObjectIdentifier($0.endpoint) }
-        case let forwarder as any StepForwarder: forwarder.stepTarget.flatMap { route(of: $0) }
+        case let connection as HTTPConnection: connection.lastRoute.flatMap(services.name)
+        case let socket as WebSocket: state.value.webSockets[ObjectIdentifier(socket)]?.endpoint.name
+        case let forwarder as any StepForwarder: forwarder.stepTarget.flatMap { route(of: $0, services) }
         default: nil
         }
     }

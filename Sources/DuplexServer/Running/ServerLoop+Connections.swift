@@ -42,7 +42,7 @@ extension ServerLoop {
         if let present = connection.present { return present.route }
         // A response that is pushed has no task, and nothing else is noted of it.
         guard connection.isPushing, let route = connection.lastRoute else { return nil }
-        return connection.services.table.name(of: route)
+        return connection.services.name(of: route)
     }
 
     private func tell(_ socket: WebSocket, _ served: Served, _ now: Instant) -> ServerConnection {

@@ -126,7 +126,7 @@ final class ServerLoop: ConnectionOwner {
             remoteAddress: address,
             tls: channel.tlsConnection,
             entrance: entrance,
-            clock: loop.clock
+            loop: loop
         )
         let connection = HTTPConnection(channel, client: client, services: services())
         state.connections.insert(connection)
@@ -143,7 +143,7 @@ final class ServerLoop: ConnectionOwner {
     /// Has other routes answer from now on.
     func replace(_ table: RouteTable) {
         state.value.table = table
-        state.value.services?.table = table
+        state.value.services?.replace(table)
     }
 
     /// Forgets a connection that has ended.

@@ -44,7 +44,7 @@ final class LogClock: Sendable {
     private let read: @Sendable () -> UnixTime
     private let last = Mutex<(second: UnixTime, time: LogTime)?>(nil)
 
-    init(_ read: @escaping @Sendable () -> UnixTime = { .ofSystem() }) {
+    init(_ read: @escaping @Sendable () -> UnixTime = { .now }) {
         self.read = read
     }
 

@@ -40,6 +40,10 @@ public struct SocketError: Error, Sendable {
         public static let limitExceeded = Code("limitExceeded")
         /// A file that was to be written can't be opened or read, or is shorter than was said.
         public static let unreadableFile = Code("unreadableFile")
+        /// There is a file of that name already.
+        public static let fileExists = Code("fileExists")
+        /// A file can't get a name on another file system than the one that it is on.
+        public static let otherFileSystem = Code("otherFileSystem")
         /// A text that was read isn't UTF-8.
         public static let invalidUTF8 = Code("invalidUTF8")
         /// A text isn't an IP address.

@@ -48,7 +48,7 @@ package final class TemporaryFile: Sendable {
         if descriptor >= 0 { SystemCalls.close(descriptor) }
         if isKept { return }
         // A slow disk would hold up whoever lets go of it last, such as a loop.
-        BlockingThreads.files.run(unawaited: { Self.unlink(path) })
+        BlockingThreads.files.run(unawaited: { SystemCalls.unlink(path) })
     }
 
     /// Appends bytes.
@@ -56,7 +56,13 @@ package final class TemporaryFile: Sendable {
     /// - Parameter bytes: all of them are written.
     /// - Throws: ``SocketError`` with ``SocketError/Code/system``, as when the disk is full.
     package func write(_ bytes: [UInt8]) throws(SocketError) {
-        let code = state.withLock { state in Self.write(bytes, to: state.descriptor) }
+        let code = state.withLock { state -> Int32 in
+            if state.descriptor < 0 { return EBADF }
+            errno = 0
+            if SystemCalls.writeAll(state.descriptor, bytes) == bytes.count { return 0 }
+            // What writes nothing, and says no reason, has no room.
+            return errno == 0 ? ENOSPC : errno
+        }
         if code != 0 { throw SocketError.system("“\(path)” can't be written.", errno: code) }
     }
 
@@ -77,20 +83,34 @@ package final class TemporaryFile: Sendable {
     /// - Parameters:
     ///   - target: the path.
     ///   - replaces: whether a file that is there is replaced.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/system``; it is where it was then.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/fileExists``, ``SocketError/Code/otherFileSystem``, or
+    ///   ``SocketError/Code/system`` for other reasons; it is where it was then.
     package func keep(as target: String, replacing replaces: Bool) throws(SocketError) {
-        let code = state.withLock { state -> Int32 in
-            if state.isKept { return ENOENT }
+        try state.withLock { state throws(SocketError) in
+            if state.isKept { throw SocketError.invalidArgument("“\(state.path)” was given its name before.") }
             let code = replaces ? Self.rename(state.path, target) : Self.link(state.path, target)
-            if code != 0 { return code }
+            if code != 0 { throw Self.notKept(state.path, target, code) }
             state.isKept = true
             state.path = target
-            return 0
         }
-        if code != 0 { throw SocketError.system("“\(path)” can't become “\(target)”.", errno: code) }
+    }
+
+    private static func notKept(_ path: String, _ target: String, _ code: Int32) -> SocketError {
+        switch code {
+        case EEXIST: SocketError(.fileExists, message: "There is a file “\(target)” already.", errno: code)
+        case EXDEV:
+            SocketError(
+                .otherFileSystem,
+                message: "“\(path)” can't become “\(target)”, which is on another file system.",
+                errno: code
+            )
+        default: SocketError.system("“\(path)” can't become “\(target)”.", errno: code)
+        }
     }
 
     // MARK: System calls
+
+    // `unsafe` below: the C library gets texts, which the compiler hands over for the length of the call.
 
     private static func open(_ path: String) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
@@ -111,51 +131,24 @@ package final class TemporaryFile: Sendable {
         return result == 0 || errno == EINTR ? 0 : errno
     }
 
-    /// - Returns: 0, or the number of the error.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-        guard descriptor >= 0 else { return EBADF }
-        var position = 0
-        while position < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { raw in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: raw[position...])
-                #if canImport(Glibc)
-                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-                #else
-                return unsafe Darwin.write(descriptor, rest.baseAddress, rest.count)
-                #endif
-            }
-            if count < 0 && errno == EINTR { continue }
-            if count <= 0 { return count == 0 ? ENOSPC : errno }
-            position += count
-        }
-        return 0
-    }
-
     private static func rename(_ path: String, _ target: String) -> Int32 {
         #if canImport(Glibc)
-        unsafe Glibc.rename(path, target) == 0 ? 0 : errno
+        let result = SystemCall.renameFile.make { unsafe Glibc.rename(path, target) }
         #else
-        unsafe Darwin.rename(path, target) == 0 ? 0 : errno
+        let result = SystemCall.renameFile.make { unsafe Darwin.rename(path, target) }
         #endif
+        return result == 0 ? 0 : errno
     }
 
     /// A second name, which unlike that of rename(2) takes nobody's place; then the first one goes.
     private static func link(_ path: String, _ target: String) -> Int32 {
         #if canImport(Glibc)
-        let result = unsafe Glibc.link(path, target)
+        let result = SystemCall.renameFile.make { unsafe Glibc.link(path, target) }
         #else
-        let result = unsafe Darwin.link(path, target)
+        let result = SystemCall.renameFile.make { unsafe Darwin.link(path, target) }
         #endif
         if result != 0 { return errno }
-        unlink(path)
+        SystemCalls.unlink(path)
         return 0
-    }
-
-    private static func unlink(_ path: String) {
-        #if canImport(Glibc)
-        _ = SystemCall.unlink.make { unsafe Glibc.unlink(path) }
-        #else
-        _ = SystemCall.unlink.make { unsafe Darwin.unlink(path) }
-        #endif
     }
 }

@@ -47,7 +47,7 @@ struct UnixSocketFile: Sendable {
             return (descriptor, file)
         } catch {
             SystemCalls.close(descriptor)
-            if isFile { unlink(path) }
+            if isFile { SystemCalls.unlink(path) }
             throw error
         }
     }
@@ -62,7 +62,7 @@ struct UnixSocketFile: Sendable {
     /// Removes the file, unless somebody has put another one there.
     func remove() {
         guard let status = Self.status(of: path), status.st_dev == device, status.st_ino == inode else { return }
-        Self.unlink(path)
+        SystemCalls.unlink(path)
     }
 
     private static func status(of path: String) -> stat? {
@@ -72,14 +72,6 @@ struct UnixSocketFile: Sendable {
 
     private static func setPermissions(of path: String, to permissions: UInt16) -> Int32 {
         SystemCall.setPermissions.make { unsafe chmod(path, mode_t(permissions)) }
-    }
-
-    private static func unlink(_ path: String) {
-        #if canImport(Glibc)
-        _ = SystemCall.unlink.make { unsafe Glibc.unlink(path) }
-        #else
-        _ = SystemCall.unlink.make { unsafe Darwin.unlink(path) }
-        #endif
     }
 
     private static func lockFolder(of path: String) throws(SocketError) -> Int32 {
@@ -113,7 +105,7 @@ struct UnixSocketFile: Sendable {
         defer { SystemCalls.close(probe) }
         let code = SystemCalls.connect(probe, to: address)
         switch code {
-        case ECONNREFUSED: unlink(path)
+        case ECONNREFUSED: SystemCalls.unlink(path)
         case ENOENT: break  // Somebody else was quicker.
         // A backlog that is full says EAGAIN.
         case 0, EINPROGRESS, EAGAIN:

@@ -17,18 +17,3 @@ package enum EnvironmentVariables {
         return unsafe String(cString: value)
     }
 }
-
-extension UnixTime {
-    /// The time of the system's clock, which may be set at any moment.
-    package static func ofSystem() -> UnixTime {
-        UnixTime(seconds: Int64(time(nil)))
-    }
-
-    /// How many seconds the time zone of this process is ahead of UTC then (localtime_r(3)).
-    package var localOffset: Int {
-        var seconds = time_t(seconds)
-        var local = unsafe tm()
-        guard unsafe localtime_r(&seconds, &local) != nil else { return 0 }
-        return unsafe local.tm_gmtoff
-    }
-}

@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-// write(2), for files and standard streams.
+// write(2), for files and standard streams, and unlink(2).
 
 extension SystemCalls {
     /// Writes all bytes of a range, for as long as that takes.
@@ -21,7 +21,9 @@ extension SystemCalls {
         var position = range.lowerBound
         while position < range.upperBound {
             let count = unsafe bytes.withUnsafeBytes { raw in
-                unsafe write(descriptor, UnsafeRawBufferPointer(rebasing: raw[position..<range.upperBound]))
+                SystemCall.writeFile.move(range.upperBound - position, on: descriptor) { count in
+                    unsafe write(descriptor, UnsafeRawBufferPointer(rebasing: raw[position..<(position + count)]))
+                }
             }
             if count > 0 {
                 position += count
@@ -42,6 +44,15 @@ extension SystemCalls {
         unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
         #else
         unsafe Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+
+    /// Takes a file's name away; one that can't go stays.
+    static func unlink(_ path: String) {
+        #if canImport(Glibc)
+        _ = SystemCall.unlink.make { unsafe Glibc.unlink(path) }
+        #else
+        _ = SystemCall.unlink.make { unsafe Darwin.unlink(path) }
         #endif
     }
 }

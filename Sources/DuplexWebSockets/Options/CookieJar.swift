@@ -41,13 +41,13 @@ public final class CookieJar: Sendable {
     /// Takes the cookies of an answer.
     func take(_ setCookies: [String], from url: WebSocketURL) {
         if setCookies.isEmpty { return }
-        let now = UnixTime.ofSystem().seconds
+        let now = UnixTime.now.seconds
         store.withLock { $0.store(setCookies, from: url, at: now) }
     }
 
     /// The value of the Cookie field of a request.
     func value(for url: WebSocketURL) -> String? {
-        let now = UnixTime.ofSystem().seconds
+        let now = UnixTime.now.seconds
         return store.withLock { $0.value(for: url, at: now) }
     }
 }

@@ -19,7 +19,7 @@ extension ReconnectFailure {
         }
         self.init(Self.kind(error), message: message)
         if let fields = error.headers {
-            retryAfter = RetryAfter.delay(fields, calendar: UnixTime.ofSystem().seconds)
+            retryAfter = RetryAfter.delay(fields, calendar: UnixTime.now.seconds)
         }
     }
 

@@ -38,7 +38,7 @@ public final class TimelineFile: Sendable {
     ///   - options: how much is kept.
     /// - Throws: `SocketError` with `system` when it can't be opened.
     public convenience init(path: String, options: Options = Options()) throws(SocketError) {
-        try self.init(path: path, options: options) { UnixTime.ofSystem() }
+        try self.init(path: path, options: options) { UnixTime.now }
     }
 
     init(path: String, options: Options, time: @escaping @Sendable () -> UnixTime) throws(SocketError) {

@@ -26,17 +26,17 @@ struct WebSocketCheckReportTests {
 
     @Test("A ping that isn't answered is said")
     func silence() async throws {
-        let remarks = try await Self.report(roundTrip: nil).remarks(.ofSystem())
+        let remarks = try await Self.report(roundTrip: nil).remarks(.now)
         #expect(remarks == ["pings aren't answered (RFC 6455 section 5.5.3 demands it)."])
-        #expect(try await Self.report(roundTrip: .milliseconds(1)).remarks(.ofSystem()).isEmpty)
+        #expect(try await Self.report(roundTrip: .milliseconds(1)).remarks(.now).isEmpty)
     }
 
     @Test("Without a connection there are no remarks, and the verdict says it")
     func failure() {
         var report = WebSocketCheckReport(url: "ws://a.test/\u{1B}[2J", wanted: WebSocketOptions())
         report.failure = WebSocketError(.cannotConnect, message: "no")
-        #expect(report.remarks(.ofSystem()).isEmpty)
-        let lines = report.lines(now: .ofSystem())
+        #expect(report.remarks(.now).isEmpty)
+        let lines = report.lines(now: .now)
         #expect(lines.last == "verdict: it doesn't work.")
         #expect(!lines[0].contains("\u{1B}"))
     }

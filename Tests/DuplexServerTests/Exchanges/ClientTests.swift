@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWebSockets
 import Testing
 
@@ -23,6 +24,37 @@ import Testing
             let first = await iterator.next()
             let second = await iterator.next()
             #expect(first === second && first?.remoteAddress == peer.socket.localAddress)
+        }
+    }
+
+    @Test("A handler that waits by its client's time waits by that of the test, and no longer than its client is there")
+    func sleeping() async throws {
+        let (ends, end) = AsyncStream<Bool>.makeStream()
+        var server = WebServer(port: 0)
+        server.get("/hour") { request in
+            try await request.client.sleep(for: .seconds(3_600))
+            return "an hour later"
+        }
+        server.get("/gone") { request in
+            do { try await request.client.sleep(for: .seconds(3_600)) } catch { end.yield(error is CancellationError) }
+            return ""
+        }
+        server.get("/now") { request in
+            try await request.client.sleep(for: .seconds(-1))
+            return "at once"
+        }
+        try await WebServer.testing(server) { client async throws in
+            let hour = await client.connect()
+            try await hour.send(.get, "/hour")
+            await client.clock.advance(by: .seconds(3_600))
+            #expect(try await hour.response().text == "an hour later")
+            #expect(try await client.get("/now").text == "at once")
+
+            let gone = await client.connect()
+            try await gone.send(.get, "/gone")
+            await client.loop.settle()
+            await gone.reset()
+            #expect(await ends.first { _ in true } == true)
         }
     }
 

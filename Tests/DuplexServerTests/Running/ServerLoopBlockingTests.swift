@@ -141,6 +141,45 @@ import Testing
         #expect(entries.contains { $0.metadata["route"] == "WebSocket \(path)" })
     }
 
+    @Test("A handler that goes on behind a change of the routes is named with the route that it was begun for")
+    func replaced() async throws {
+        let (asks, ask) = AsyncStream<Void>.makeStream()
+        let (gate, keeper) = AsyncStream<Never>.makeStream()
+        let log = RecordedLog(from: .warning)
+        let group = try EventLoopGroup(loops: 1)
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.logger = log.logger
+        server.group = group
+        server.blockedLoopThreshold = .milliseconds(30)
+        server.get("/gate") { _ in
+            ask.yield()
+            for await _ in gate {}
+            Self.block()
+            return "done"
+        }
+        Self.addRoutes(to: &server)
+        let running = try await server.start()
+        let peer = try await RawPeer.connect(to: running.addresses[0])
+        let sockets = try await [
+            RawPeer.openWebSocket(to: running.addresses[0], "/task"),
+            RawPeer.openWebSocket(to: running.addresses[0], "/handler"),
+        ]
+        try await peer.send("GET /gate HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        _ = await asks.first { _ in true }
+        for number in 0..<2 { try await running.replaceRoutes { $0.get("/\(number)") { _ in "new" } } }
+        keeper.finish()
+        #expect(try await peer.readResponse().text == "done")
+        for socket in sockets {
+            try await socket.send(.text("hi"))
+            _ = try await socket.readFrame()
+            await socket.close()
+        }
+        await running.stop()
+        await group.stop()
+        let names = ["GET /gate", "WebSocket /task", "WebSocket /handler"]
+        for name in names { #expect(log.entries.contains { $0.metadata["route"] == "\(name)" }, "\(name)") }
+    }
+
     @Test("By default the warning comes from 100 ms on")
     func byDefault() async throws {
         let threshold = WebServer(port: 0).blockedLoopThreshold

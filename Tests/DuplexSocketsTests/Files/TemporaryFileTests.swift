@@ -51,7 +51,8 @@ struct TemporaryFileTests {
                 let error = #expect(throws: SocketError.self) {
                     try file.keep(as: "\(folder)/taken", replacing: false)
                 }
-                #expect(error?.errno == EEXIST)
+                #expect(error?.code == .fileExists && error?.errno == EEXIST)
+                #expect(error?.message == "There is a file “\(folder)/taken” already.")
                 #expect(try String(contentsOfFile: "\(folder)/taken", encoding: .utf8) == "old")
                 try file.keep(as: "\(folder)/kept", replacing: false)
                 #expect(file.path == "\(folder)/kept")
@@ -81,5 +82,43 @@ struct TemporaryFileTests {
         #expect(SocketError(.system, message: "", errno: ENOSPC).isOutOfSpace)
         #expect(SocketError(.system, message: "", errno: EDQUOT).isOutOfSpace)
         #expect(!SocketError(.system, message: "", errno: EIO).isOutOfSpace)
+    }
+
+    @Test("Another file system is an error of its own, and any other names both paths and the cause")
+    func notKept() async throws {
+        try await withFolder { folder async throws in
+            let file = try TemporaryFile(in: folder)
+            let plan = FaultPlan()
+            for (code, kind) in [(EXDEV, SocketError.Code.otherFileSystem), (EACCES, .system)] {
+                for replaces in [true, false] {
+                    plan.arm([.init(.renameFile, .fails(code))])
+                    let error = #expect(throws: SocketError.self) {
+                        try plan.run { () throws(SocketError) in
+                            try file.keep(as: "\(folder)/kept", replacing: replaces)
+                        }
+                    }
+                    #expect(error?.code == kind && error?.errno == code)
+                    #expect(error?.message.contains(file.path) == true)
+                    #expect(error?.message.contains("“\(folder)/kept”") == true)
+                }
+            }
+            try file.keep(as: "\(folder)/kept", replacing: false)
+        }
+    }
+
+    @Test("A write that is interrupted or cut goes on, and one that fails says why")
+    func writes() async throws {
+        try await withFolder { folder async throws in
+            let file = try TemporaryFile(in: folder)
+            let plan = FaultPlan()
+            plan.arm([.init(.writeFile, .fails(EINTR)), .init(.writeFile, .isCut(to: 1), first: 2, count: 3)])
+            try plan.run { () throws(SocketError) in try file.write(Array("Hello".utf8)) }
+            #expect(try String(contentsOfFile: file.path, encoding: .utf8) == "Hello" && plan.strikes == 4)
+            plan.arm([.init(.writeFile, .fails(ENOSPC))])
+            let error = #expect(throws: SocketError.self) {
+                try plan.run { () throws(SocketError) in try file.write([1]) }
+            }
+            #expect(error?.errno == ENOSPC && error?.message.contains(file.path) == true)
+        }
     }
 }
