@@ -13,9 +13,12 @@ public final class RunningServer: Sendable {
     private let server: WebServer
     private let serving: ServingLoops
     private let listeners: [ServerListener]
+    /// Told once when the end begins.
+    private let onStopping: @Sendable () -> Void
     private let state = Mutex(State())
 
     private struct State {
+        var isStopping = false
         var hasStopped = false
         var nextWaiter = 0
         var waiters: [Int: AsyncStream<Never>.Continuation] = [:]
@@ -25,12 +28,16 @@ public final class RunningServer: Sendable {
 
     /// Binds all listeners of a server; connections wait.
     ///
+    /// - Parameters:
+    ///   - server: the server.
+    ///   - onStopping: called once when its end begins, whatever that comes of, but for the last reference's.
     /// - Throws: ``RouteError``, or `SocketError` when a port can't be had; none is bound then.
-    init(_ server: WebServer) throws {
+    init(_ server: WebServer, onStopping: @escaping @Sendable () -> Void = {}) throws {
         let table = try server.table()
         let group = server.group ?? .shared
         let ends = EndSummary(logger: server.logger)
         self.server = server
+        self.onStopping = onStopping
         listeners = try server.listeners.map { listener in
             try ServerListener(
                 listener,
@@ -154,6 +161,11 @@ public final class RunningServer: Sendable {
     /// - Parameter limit: how long connections have; zero cuts them at once. Default: ``WebServer/closeTimeout`` after the last
     ///   WebSocket was told, and ``WebServer/drain``'s time before that.
     public func stop(within limit: Duration? = nil) async {
+        let isFirst = state.withLock { state in
+            defer { state.isStopping = true }
+            return !state.isStopping
+        }
+        if isFirst { onStopping() }
         for listener in listeners { await listener.close() }
         serving.beginToEnd(within: limit)
         await serving.end(leavingHandlers: server.leavesHandlersBehind)

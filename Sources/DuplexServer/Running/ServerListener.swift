@@ -22,8 +22,10 @@ final class ServerListener: Sendable {
         var socket: SocketListener
         /// Whom connections are for, once they are accepted.
         var serving: ServingLoops?
-        /// What binds it again.
-        var restart: Task<Void, Never>?
+        /// What has it back once it was lost.
+        var regaining: Task<Void, Never>?
+        /// What binds it again now.
+        var restart: Task<Void, any Error>?
         /// Whether the system has taken the socket away, or it accepts nothing.
         var isLost = false
         var isClosed = false
@@ -52,16 +54,23 @@ final class ServerListener: Sendable {
         _ logger: Logger,
         _ ends: EndSummary
     ) throws(SocketError) -> SocketListener {
-        try SocketListener.bind(
-            address,
-            on: group,
-            backlog: settings.backlog,
-            tls: settings.tls,
-            options: settings.options,
-            proxyProtocol: settings.proxyProtocol,
-            logger: logger,
-            ends: ends
-        )
+        do throws(SocketError) {
+            return try SocketListener.bind(
+                address,
+                on: group,
+                backlog: settings.backlog,
+                tls: settings.tls,
+                options: settings.options,
+                proxyProtocol: settings.proxyProtocol,
+                logger: logger,
+                ends: ends
+            )
+        } catch {
+            // Of several listeners it is this one.
+            var error = error
+            if !error.message.contains("\(address)") { error.message = "\(address): \(error.message)" }
+            throw error
+        }
     }
 
     /// What is listened on, with the actual port.
@@ -89,14 +98,14 @@ final class ServerListener: Sendable {
 
     /// Takes no further connection; those that there are go on.
     func close() async {
-        let (socket, restart) = state.withLock { state in
+        let (regaining, restart) = state.withLock { state in
             state.isClosed = true
-            return (state.socket, state.restart)
+            return (state.regaining, state.restart)
         }
-        restart?.cancel()
-        await restart?.value
-        await socket.close()
-        // Another one may have been bound meanwhile.
+        regaining?.cancel()
+        await regaining?.value
+        // Another one may be bound meanwhile.
+        _ = await restart?.result
         await state.withLock { $0.socket }.close()
     }
 
@@ -104,7 +113,7 @@ final class ServerListener: Sendable {
     func abandon() {
         state.withLock { state in
             state.isClosed = true
-            state.restart?.cancel()
+            state.regaining?.cancel()
         }
     }
 
@@ -112,8 +121,23 @@ final class ServerListener: Sendable {
 
     /// Binds the address once more: the port is the same one, also where the system had chosen it.
     ///
+    /// Whoever asks for it while that is being done waits for its end.
+    ///
     /// - Throws: `SocketError` when the port can't be had now, or the socket was somebody else's.
     func restart() async throws {
+        let restart = state.withLock { state in
+            if let present = state.restart { return present }
+            let restart = Task {
+                defer { self.state.withLock { $0.restart = nil } }
+                try await bindAgain()
+            }
+            state.restart = restart
+            return restart
+        }
+        try await restart.value
+    }
+
+    private func bindAgain() async throws {
         let (socket, serving, isClosed) = state.withLock { ($0.socket, $0.serving, $0.isClosed) }
         guard let serving, !isClosed else { return }
         guard let address = settings.address.again(at: socket.localAddress.port) else {
@@ -141,8 +165,8 @@ final class ServerListener: Sendable {
         logger.warning("a listener was lost", metadata: ["address": "\(address)"])
         state.withLock { state in
             // One that has just brought back another goes on with this.
-            guard !state.isClosed, state.isLost, state.restart == nil else { return }
-            state.restart = Task { [weak self] in await self?.regain() }
+            guard !state.isClosed, state.isLost, state.regaining == nil else { return }
+            state.regaining = Task { [weak self] in await self?.regain() }
         }
     }
 
@@ -168,7 +192,7 @@ final class ServerListener: Sendable {
     private var goesOn: Bool {
         state.withLock { state in
             let goesOn = state.isLost && !state.isClosed && !Task.isCancelled
-            if !goesOn { state.restart = nil }
+            if !goesOn { state.regaining = nil }
             return goesOn
         }
     }

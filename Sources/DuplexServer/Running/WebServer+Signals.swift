@@ -51,7 +51,7 @@ extension WebServer {
         do {
             try await run(until: signals, onHangUp, onListening)
         } catch let error as SocketError {
-            Self.giveUp("\(address): \(error.message)")
+            Self.giveUp(error.message)
         } catch let error as RouteError {
             Self.giveUp("\(error)")
         }
@@ -73,7 +73,7 @@ extension WebServer {
         let caught = signals.isEmpty ? nil : await UnixSignalsSequence(trapping: signals.map(\.signal))
         let hangUps = onHangUp == nil ? nil : await UnixSignalsSequence(trapping: .sighup)
         let manager = ServiceNotifier()
-        let running = try RunningServer(self)
+        let running = try RunningServer(self) { manager?.stopping() }
         try await withThrowingTaskGroup(of: Bool.self) { tasks in
             tasks.addTask {
                 try await running.serve(onListening) { manager?.ready() }
@@ -81,7 +81,6 @@ extension WebServer {
             }
             tasks.addTask {
                 if let caught { for await _ in caught { break } } else { await running.untilStopped() }
-                manager?.stopping()
                 return true
             }
             if let onHangUp, let hangUps {

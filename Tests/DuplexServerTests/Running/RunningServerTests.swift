@@ -5,6 +5,7 @@ import DuplexSockets
 import DuplexTestPeers
 import DuplexTesting
 import DuplexWire
+import Synchronization
 import Testing
 
 @testable import DuplexServer
@@ -30,6 +31,37 @@ import Testing
         #expect(try await peer.isAtEnd())
         await running.untilStopped()
         await #expect(throws: SocketError.self) { try await RawPeer.connect(to: address) }
+    }
+
+    /// Ways to end a server that runs.
+    enum End: CaseIterable {
+        case stopped, cancelled, failed
+    }
+
+    @Test("The beginning of its end is told once, whatever it ends by", arguments: End.allCases)
+    func stopping(end: End) async throws {
+        struct Failure: Error {}
+        let (listening, tell) = AsyncStream<Void>.makeStream()
+        let told = Atomic(0)
+        let running = try RunningServer(Self.server()) { told.add(1, ordering: .relaxed) }
+        let serving = Task {
+            try await running.serve { _ in
+                if end == .failed { throw Failure() }
+            } _: {
+                tell.yield()
+            }
+        }
+        if end != .failed { _ = await listening.first { _ in true } }
+        #expect(end == .failed || told.load(ordering: .relaxed) == 0)
+        switch end {
+        case .stopped: await running.stop()
+        case .cancelled: serving.cancel()
+        case .failed: break
+        }
+        let result = await serving.result
+        #expect((try? result.get()) == nil ? end == .failed : end != .failed)
+        await running.stop()
+        #expect(told.load(ordering: .relaxed) == 1)
     }
 
     @Test("A server that is let go of ends")

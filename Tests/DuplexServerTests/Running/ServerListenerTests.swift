@@ -143,4 +143,33 @@ import Darwin
         await other.stop()
         #expect(log.entries.filter { $0.message == "a listener isn't back" }.count == 1)
     }
+
+    @Test("Of several who have listeners bound again at once each has it done, and the port is there behind it")
+    func restartsAtOnce() async throws {
+        let running = try await server(RecordedLog()).start()
+        let address = running.addresses[0]
+        for _ in 0..<8 {
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for _ in 0..<4 { tasks.addTask { try await running.restartListeners() } }
+                try await tasks.waitForAll()
+            }
+            #expect(running.addresses == [address])
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: Self.request).text == "ok")
+            await peer.close()
+        }
+        // Nobody is left who listens there beside the server.
+        async let restart: Void = running.restartListeners()
+        await running.stop()
+        try await restart
+        await #expect(throws: SocketError.self) { try await RawPeer.connect(to: address) }
+    }
+
+    @Test("What can't be bound names the listener that it was for")
+    func named() async throws {
+        var server = server(RecordedLog())
+        server.listen(on: Listener(.tcp(host: "203.0.113.7", port: 4_321)))
+        let error = await #expect(throws: SocketError.self) { try await server.start() }
+        #expect(error?.code == .cannotBind && error?.message.contains("203.0.113.7:4321") == true)
+    }
 }
