@@ -224,9 +224,10 @@ final class HTTPConnection {
     /// The client has ended its side, and everything that it had sent before was dealt with.
     private func noteEnd() {
         if let event = session.inputEnded(), case .violation(let error) = event { violated(error) }
-        // It may only have ended its side: the handler is told, and what it still answers is sent.
         guard session.isAnswering else { return }
-        cancelHandler()
+        // It may only have ended its side: what the handler still answers is sent. In the clear that can't be told from a
+        // client that has gone, and the handler learns it; one that is secured has said it.
+        if channel.isSecured { channel.watchNetworkEnd() } else { cancelHandler() }
         endPushing()
     }
 
@@ -363,6 +364,10 @@ extension HTTPConnection: ChannelHandler {
         case .lingering: leave()
         case .over: break
         }
+    }
+
+    func networkEnded() {
+        if stage == .serving && session.isAnswering { cancelHandler() }
     }
 
     func outputDrained() {

@@ -131,7 +131,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
         switch state.input {
         case .taken: true
         case .paused: tls?.stage == .shakingHands
-        case .ended: false
+        case .ended: tls?.watchesNetworkEnd == true
         }
     }
 

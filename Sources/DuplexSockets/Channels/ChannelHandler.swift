@@ -17,6 +17,9 @@ package protocol ChannelHandler: AnyObject {
     /// The peer has finished writing; nothing more arrives.
     func inputEnded()
 
+    /// The network has ended behind what is secured; told behind ``Channel/watchNetworkEnd()``.
+    func networkEnded()
+
     /// Output that waited above the high-water mark has fallen to the low one.
     func outputDrained()
 
@@ -32,6 +35,9 @@ package protocol ChannelHandler: AnyObject {
 extension ChannelHandler {
     /// Most handlers look at what lies in the loop's buffer.
     package func receive(from carrier: Carrier, limit: Int) -> TransferResult? { nil }
+
+    /// Does nothing: for most handlers a peer that has finished writing has.
+    package func networkEnded() {}
 
     /// Sends nothing: most handlers only write.
     package func sendMore() -> TransferResult { .wouldBlock }

@@ -34,6 +34,8 @@ final class TLSLayer {
     var connection: TLSConnection?
     /// What has failed while something was written; told at the end of the turn.
     var failure: SocketError?
+    /// Whether nothing secured comes any more, and the end of the network is still waited for.
+    var watchesNetworkEnd = false
     private var decision: Task<Void, Never>?
 
     init(
