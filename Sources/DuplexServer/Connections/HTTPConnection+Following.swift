@@ -12,7 +12,8 @@ extension HTTPConnection {
     /// A request has come whose route is looked at, or has a limit of time.
     @inline(never)
     func follow(_ request: Request, at endpoint: Endpoint) {
-        let record = makeRecord(request, at: endpoint.pattern, endpoint.observers)
+        let route = endpoint.pattern ?? OwnAnswer.pattern(of: request)
+        let record = makeRecord(request, at: route, endpoint.observers)
         if endpoint.handler.mayWait, let limit = endpoint.settings.timeLimit { record.limit(to: limit, self) }
         present = Present(endpoint: endpoint, record: record)
     }
@@ -51,6 +52,7 @@ extension HTTPConnection {
 
     @inline(never)
     private func follow(_ response: inout Response, at endpoint: Endpoint, _ request: Request) {
+        checkFile(of: &response, at: endpoint, request)
         let original = response
         meetConditions(&response, at: endpoint, request)
         endpoint.settings.finishing?.run(request, &response, inPlaceOf: original)

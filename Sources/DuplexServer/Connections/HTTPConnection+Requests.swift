@@ -13,11 +13,10 @@ extension HTTPConnection {
         services.requests += 1
         guard services.allowsHost(of: head, client.entrance.hosts) else {
             noteFault(.refused, "the host \(head.host) is none of this server's")
-            return refuse(head, Self.misdirected, services.table.settings)
+            return answer(head, .problem(Self.misdirected), by: services.table.refusing, makeBody(head))
         }
         switch services.table.decide(head) {
-        case .answer(let response, let settings): answerAlone(head, nil, settings, makeBody(head)) { _ in response }
-        case .refuse(let problem, let settings): refuse(head, problem, settings)
+        case .own(let answer, let endpoint): self.answer(head, answer, by: endpoint, makeBody(head))
         case .upgrade(let endpoint, let parameters):
             let request = Request(head: head, parameters: parameters, body: .none, client: client)
             upgrade(request, endpoint, bytes, &position)
@@ -25,21 +24,12 @@ extension HTTPConnection {
         }
     }
 
-    private func refuse(_ head: RequestHead, _ problem: Problem, _ settings: RouteSettings) {
-        answerAlone(head, nil, settings, makeBody(head)) { _ in throw problem }
-    }
-
     /// Answers what no route does.
     @inline(never)
-    private func answerAlone(
-        _ head: RequestHead,
-        _ pattern: String?,
-        _ settings: RouteSettings,
-        _ body: RequestBody,
-        _ answer: @escaping @Sendable (Request) throws -> Response
-    ) {
-        let endpoint = Endpoint(answering: head.method, at: pattern, settings, answer)
-        run(endpoint, Request(head: head, body: body, client: client))
+    private func answer(_ head: RequestHead, _ answer: OwnAnswer, by refusing: Endpoint, _ body: RequestBody) {
+        let request = Request(head: head, body: body, client: client)
+        answer.note(with: request)
+        run(refusing, request)
     }
 
     private func answer(_ head: RequestHead, _ endpoint: Endpoint, _ parameters: PathParameters) {
@@ -47,8 +37,8 @@ extension HTTPConnection {
             case .violation(let error) = session.limitBody(of: head, to: endpoint.settings.http, now: now)
         {
             noteFault(.violation, "\(error)")
-            let problem = Problem(error.status, error.message)
-            return answerAlone(head, endpoint.pattern, endpoint.settings, .none) { _ in throw problem }
+            let answer = OwnAnswer.problem(Problem(error.status, error.message), at: endpoint.pattern)
+            return self.answer(head, answer, by: endpoint.refusing, .none)
         }
         if head.hasContentCoding, head.framing != .none, endpoint.settings.inflatesBodies {
             return answerCoded(head, endpoint, parameters)
@@ -64,7 +54,8 @@ extension HTTPConnection {
             codings = try ContentCoding.applied(in: head.fields)
         } catch {
             let problem = Problem(error.status, error.message, fields: [.acceptEncoding: ContentCoding.accepted])
-            return answerAlone(head, endpoint.pattern, endpoint.settings, makeBody(head)) { _ in throw problem }
+            let answer = OwnAnswer.problem(problem, at: endpoint.pattern)
+            return self.answer(head, answer, by: endpoint.refusing, makeBody(head))
         }
         var body = makeBody(head)
         if !codings.isEmpty {
@@ -130,7 +121,9 @@ extension HTTPConnection {
     func problem(_ error: any Error, _ request: Request) -> Problem {
         switch error {
         case let problem as Problem: return problem
-        case is CancellationError: return Problem(.serviceUnavailable, "The request was cancelled: the server ends.")
+        case is CancellationError:
+            let reason = services.isStopping ? ": the server ends" : ""
+            return Problem(.serviceUnavailable, "The request was cancelled\(reason).")
         case let error as HTTPError where error.status.code < 500: return Problem(error.status, error.message)
         default:
             present?.record?.error = error

@@ -120,14 +120,30 @@ extension HTTPConnection {
         exchange?.onLoop(services.loop) { exchange, _ in exchange.askToEnd() }
     }
 
-    /// The file of a response can't be opened, and nothing of the response has gone.
+    /// Makes a problem of a response whose file can't be sent, before steps see it.
+    func checkFile(of response: inout Response, at endpoint: Endpoint, _ request: Request) {
+        guard case .file(let file) = response.body.content else { return }
+        do throws(SocketError) {
+            _ = try file.range()
+        } catch {
+            response = failure(of: error, endpoint.settings, request)
+        }
+    }
+
+    /// The file of a response can't be sent, and nothing of the response has gone; steps have seen what they see.
     func fileFailed(_ error: any Error, _ request: Request) {
-        services.logger.error("a file can't be sent", metadata: ["error": "\(error)"])
-        let problem = Problem(.internalServerError, "The server failed to answer this request.")
-        let response = (present?.settings ?? services.table.settings).finalResponse(of: problem, request)
-        present?.record?.error = error
+        let response = failure(of: error, present?.settings ?? services.table.settings, request)
         present?.record?.answered(response)
         respond(response, to: request)
+    }
+
+    /// What is answered in place of a file; no task has to make it.
+    private func failure(of error: any Error, _ settings: RouteSettings, _ request: Request) -> Response {
+        services.logger.error("a file can't be sent", metadata: ["error": "\(error)"])
+        present?.record?.error = error
+        let problem = Problem(.internalServerError, "The server failed to answer this request.")
+        let response = settings.response(of: problem, request)
+        return response.body.isAtHand ? response : problem.response(for: request)
     }
 
     /// Sends an interim response.

@@ -15,7 +15,7 @@ public struct Problem: Error, Sendable, Hashable {
     /// Fields that go with it, such as `Allow` or `Retry-After`.
     public var fields: HTTPFields
 
-    /// Makes a problem; thrown by a handler, it is what is answered.
+    /// Makes a problem; thrown or returned by a handler, it is what is answered.
     ///
     /// - Parameters:
     ///   - status: the status, from 400 on.
@@ -54,4 +54,12 @@ public struct Problem: Error, Sendable, Hashable {
         ]
         return Response(status: status, type: .problemJSON, body: .text(JSONText.object(members).text + "\n"))
     }
+}
+
+extension Problem: ResponseConvertible {
+    /// The response in plain text, for who knows no request; see ``response(for:)``.
+    public var response: Response { response(for: nil) }
+
+    /// The same as to throw it: in the form that the request asks for, or what ``RouteOption/problems(_:)`` makes of it.
+    public func response(to request: Request) throws -> Response { throw self }
 }

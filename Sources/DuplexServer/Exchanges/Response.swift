@@ -147,6 +147,19 @@ extension HTTPFields {
 public protocol ResponseConvertible: Sendable {
     /// The response that is sent.
     var response: Response { get }
+    /// The response to that request, for what depends on it.
+    ///
+    /// Default: ``response``, whatever the request.
+    ///
+    /// - Parameter request: the request.
+    /// - Returns: the response.
+    /// - Throws: as a handler does.
+    func response(to request: Request) throws -> Response
+}
+
+extension ResponseConvertible {
+    /// The response, whatever the request.
+    public func response(to request: Request) throws -> Response { response }
 }
 
 extension Response: ResponseConvertible {

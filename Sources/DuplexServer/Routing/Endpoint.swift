@@ -23,33 +23,46 @@ final class Endpoint: Sendable {
     /// Whether a response concerns more than the connection.
     let isAnswerFollowed: Bool
 
+    /// Answers in its place what the server answers by itself; nil for itself.
+    private let refusal: Endpoint?
+
+    /// What answers in its place what the server answers by itself, behind the same steps; see ``OwnAnswer``.
+    var refusing: Endpoint { refusal ?? self }
+
     /// A route of the app's.
     ///
+    /// - Parameters:
+    ///   - pattern: its path.
+    ///   - method: its method.
+    ///   - handler: what answers.
+    ///   - settings: what holds for it.
+    ///   - refusing: as of ``refusing``, where there is one by the same settings.
     /// - Throws: ``RouteError`` when the path is none.
     convenience init(
         pattern: String,
         method: HTTPRequest.Method,
         handler: RouteHandler,
-        settings: RouteSettings
+        settings: RouteSettings,
+        refusing: Endpoint? = nil
     ) throws(RouteError) {
         let name = "\(method.rawValue) \(pattern)"
         let parameters = try Router<Endpoint>.parameters(of: pattern, name)
-        self.init(pattern, name, method, handler, parameters, settings)
+        self.init(pattern, name, method, handler, parameters, settings, refusing ?? Endpoint(refusingBy: settings))
     }
 
     /// One of the server's own, where no route answers: behind the steps that its requests go through.
-    convenience init(
-        answering method: HTTPRequest.Method,
-        at pattern: String?,
-        _ settings: RouteSettings,
-        _ answer: @escaping @Sendable (Request) throws -> Response
-    ) {
-        self.init(pattern, "no route", method, .immediate(answer), [], settings)
+    convenience init(refusingBy settings: RouteSettings) {
+        self.init(nil, "no route", .get, OwnAnswer.handler, [], settings, nil)
     }
 
     /// One that no path leads to, for any method.
-    convenience init(named name: String, _ settings: RouteSettings, _ handler: RouteHandler) {
-        self.init(name, name, .get, handler, [], settings)
+    convenience init(
+        named name: String,
+        _ settings: RouteSettings,
+        _ handler: RouteHandler,
+        refusing: Endpoint? = nil
+    ) {
+        self.init(name, name, .get, handler, [], settings, refusing ?? Endpoint(refusingBy: settings))
     }
 
     private init(
@@ -58,13 +71,15 @@ final class Endpoint: Sendable {
         _ method: HTTPRequest.Method,
         _ handler: RouteHandler,
         _ parameters: [String],
-        _ settings: RouteSettings
+        _ settings: RouteSettings,
+        _ refusal: Endpoint?
     ) {
         self.pattern = pattern
         self.name = name
         self.method = method
         self.parameters = parameters
         self.settings = settings
+        self.refusal = refusal
         let tracing = settings.tracer.map(RequestTracing.init)
         let stepped = handler.behind(settings.steps)
         let spanned = tracing == nil ? stepped : stepped.inSpan

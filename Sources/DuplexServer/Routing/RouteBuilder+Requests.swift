@@ -19,7 +19,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) throws -> some ResponseConvertible
     ) {
-        add(.get, path, options, .immediate { request in try handler(request).response })
+        add(.get, path, options, .immediate { request in try handler(request).response(to: request) })
     }
 
     /// Answers GET, and HEAD without the body, by a handler that may wait: it runs in a task on the connection's loop.
@@ -34,7 +34,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
     ) {
-        add(.get, path, options, .task { request in try await handler(request).response })
+        add(.get, path, options, .task { request in try await handler(request).response(to: request) })
     }
 
     /// Answers POST; see `get`.
@@ -43,7 +43,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
     ) {
-        add(.post, path, options, .task { request in try await handler(request).response })
+        add(.post, path, options, .task { request in try await handler(request).response(to: request) })
     }
 
     /// Answers PUT; see `get`.
@@ -52,7 +52,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
     ) {
-        add(.put, path, options, .task { request in try await handler(request).response })
+        add(.put, path, options, .task { request in try await handler(request).response(to: request) })
     }
 
     /// Answers PATCH; see `get`.
@@ -61,7 +61,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
     ) {
-        add(.patch, path, options, .task { request in try await handler(request).response })
+        add(.patch, path, options, .task { request in try await handler(request).response(to: request) })
     }
 
     /// Answers DELETE; see `get`.
@@ -70,7 +70,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
     ) {
-        add(.delete, path, options, .task { request in try await handler(request).response })
+        add(.delete, path, options, .task { request in try await handler(request).response(to: request) })
     }
 
     /// Answers one method by a handler that doesn't wait; see `get`.
@@ -80,7 +80,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) throws -> some ResponseConvertible
     ) {
-        add(method, path, options, .immediate { request in try handler(request).response })
+        add(method, path, options, .immediate { request in try handler(request).response(to: request) })
     }
 
     /// Answers one method by a handler that may wait; see `get`.
@@ -90,7 +90,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
     ) {
-        add(method, path, options, .task { request in try await handler(request).response })
+        add(method, path, options, .task { request in try await handler(request).response(to: request) })
     }
 
     // MARK: All else
@@ -116,7 +116,7 @@ extension RouteBuilder {
         where picks: @escaping @Sendable (RequestHead) -> Bool,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
     ) {
-        let handler = RouteHandler.task { request in try await handler(request).response }
+        let handler = RouteHandler.task { request in try await handler(request).response(to: request) }
         add(RouteDefinition(path: "", options: options, action: .match(name: name, picks, handler)))
     }
 
@@ -132,7 +132,7 @@ extension RouteBuilder {
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible
     ) {
-        let handler = RouteHandler.task { request in try await handler(request).response }
+        let handler = RouteHandler.task { request in try await handler(request).response(to: request) }
         add(RouteDefinition(path: "", options: options, action: .fallback(handler)))
     }
 

@@ -10,10 +10,8 @@ final class RouteTable: Sendable {
     enum Decision {
         case respond(Endpoint, parameters: PathParameters)
         case upgrade(WebSocketEndpoint, parameters: PathParameters)
-        /// The server answers by itself, with what holds there.
-        case answer(Response, RouteSettings)
-        /// There is no such thing, by what holds there.
-        case refuse(Problem, RouteSettings)
+        /// The server answers by itself, by what holds there.
+        case own(OwnAnswer, Endpoint)
     }
 
     /// The methods that the server knows; others are answered with 501 where no route has them (RFC 9110 section 9.1), and so
@@ -34,6 +32,10 @@ final class RouteTable: Sendable {
     private let names: [ObjectIdentifier: String]
     /// What holds where no route does.
     let settings: RouteSettings
+    /// What answers there.
+    let refusing: Endpoint
+    /// What answers in the place of WebSockets where a request opens none.
+    private let webSocketRefusing: [ObjectIdentifier: Endpoint]
     /// Who looks on at any of the routes, perhaps more than once.
     let observers: [any RequestObserver]
 
@@ -48,38 +50,45 @@ final class RouteTable: Sendable {
         var others: [OtherRoute] = []
         var patterns: Set<HostPattern> = []
         var observers = settings.observers
+        let refusing = Endpoint(refusingBy: settings)
+        var webSocketRefusing: [ObjectIdentifier: Endpoint] = [:]
         for route in routes {
+            // Most routes have nothing otherwise than the server.
+            let ownRefusing = route.options.isEmpty ? refusing : nil
             let settings = settings.with(route.options)
             observers += settings.observers
             let host = try RouteDraft.host(of: route)
             if let host { patterns.insert(host) }
             switch route.action {
             case .request(let method, let handler):
-                draft.add(
-                    try Endpoint(pattern: route.path, method: method, handler: handler, settings: settings),
-                    at: route.path,
-                    for: host
+                let endpoint = try Endpoint(
+                    pattern: route.path,
+                    method: method,
+                    handler: handler,
+                    settings: settings,
+                    refusing: ownRefusing
                 )
+                draft.add(endpoint, at: route.path, for: host)
             case .webSocket(let action, let admit):
-                draft.add(
-                    WebSocketEndpoint(
-                        pattern: route.path,
-                        route: action,
-                        admit: admit,
-                        parameters: try Router<WebSocketEndpoint>.parameters(
-                            of: route.path,
-                            WebSocketEndpoint.name(of: route.path)
-                        ),
-                        settings: settings
+                let endpoint = WebSocketEndpoint(
+                    pattern: route.path,
+                    route: action,
+                    admit: admit,
+                    parameters: try Router<WebSocketEndpoint>.parameters(
+                        of: route.path,
+                        WebSocketEndpoint.name(of: route.path)
                     ),
-                    for: host
+                    settings: settings
                 )
+                draft.add(endpoint, for: host)
+                webSocketRefusing[ObjectIdentifier(endpoint)] = ownRefusing ?? Endpoint(refusingBy: settings)
             case .match(let name, let picks, let handler):
-                let endpoint = Endpoint(named: name, settings, handler)
+                let endpoint = Endpoint(named: name, settings, handler, refusing: ownRefusing)
                 draft.note(endpoint, name)
                 others.append(OtherRoute(host, below: route.path, picks, endpoint))
             case .fallback(let handler):
-                let endpoint = Endpoint(named: "fallback \(route.path)", settings, handler)
+                let name = "fallback \(route.path)"
+                let endpoint = Endpoint(named: name, settings, handler, refusing: ownRefusing)
                 draft.note(endpoint, endpoint.name)
                 others.append(OtherRoute(host, below: route.path, nil, endpoint))
             }
@@ -91,6 +100,8 @@ final class RouteTable: Sendable {
         self.others = OtherRoute.ordered(others)
         names = draft.names
         self.settings = settings
+        self.refusing = refusing
+        self.webSocketRefusing = webSocketRefusing
         self.observers = observers
     }
 
@@ -141,30 +152,31 @@ final class RouteTable: Sendable {
     private func decide(_ head: RequestHead, _ host: Substring, _ finding: RoutePaths.Finding) -> Decision {
         guard Self.knownMethods.contains(head.method) else {
             let sentence = "This server doesn't know the method \(head.method.rawValue)."
-            return .refuse(Problem(.notImplemented, sentence), settings)
+            return .own(.problem(Problem(.notImplemented, sentence)), refusing)
         }
-        if head.path == "*" { return .answer(Self.options(wholeServer), settings) }
+        if head.path == "*" { return .own(Self.options(wholeServer), refusing) }
         switch finding {
         case .otherMethods(let resource): return refuse(head, resource)
-        case .webSocketOnly(let endpoint): return .refuse(Self.upgradeRequired, endpoint.settings)
+        case .webSocketOnly(let endpoint):
+            return .own(.problem(Self.upgradeRequired), webSocketRefusing[ObjectIdentifier(endpoint)] ?? refusing)
         case .respond, .upgrade, .nothing:
             if let endpoint = other(head, host, isFallback: true) {
                 return .respond(endpoint, parameters: PathParameters())
             }
-            return .refuse(Problem(.notFound, "There is nothing at this path."), settings)
+            return .own(.problem(Problem(.notFound, "There is nothing at this path.")), refusing)
         }
     }
 
     private func refuse(_ head: RequestHead, _ resource: Resource) -> Decision {
-        let settings = resource.endpoint(askedForBy: head)?.settings ?? settings
-        if head.method == .options { return .answer(Self.options(resource.allowed), settings) }
+        let refusing = resource.endpoint(askedForBy: head)?.refusing ?? refusing
+        if head.method == .options { return .own(Self.options(resource.allowed), refusing) }
         let sentence = "This path answers \(resource.allowed), not \(head.method.rawValue)."
-        return .refuse(Problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed]), settings)
+        return .own(.problem(Problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed])), refusing)
     }
 
     /// What answers OPTIONS where the app doesn't (RFC 9110 section 9.3.7).
-    private static func options(_ allowed: String) -> Response {
-        Response(status: .noContent, fields: [.allow: allowed])
+    private static func options(_ allowed: String) -> OwnAnswer {
+        .response(Response(status: .noContent, fields: [.allow: allowed]))
     }
 
     /// The methods that `OPTIONS *` tells, which asks for the server as a whole.

@@ -97,6 +97,12 @@ import Testing
         #expect(try await refusal(Array("GET /\(path) HTTP/1.1\r\n".utf8)).status == 414)
     }
 
+    @Test("A method that is too long gets 501")
+    func methodTooLong() async throws {
+        let method = String(repeating: "A", count: 9_000)
+        #expect(try await refusal(Array("\(method) / HTTP/1.1\r\n".utf8)).status == 501)
+    }
+
     @Test("A head that is too long gets 431")
     func headTooLarge() async throws {
         let value = String(repeating: "v", count: 17 * 1_024)

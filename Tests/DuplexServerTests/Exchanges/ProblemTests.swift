@@ -71,6 +71,29 @@ struct ProblemTests {
         }
     }
 
+    @Test("A handler that returns one is answered by it as if it had thrown it")
+    func returned() async throws {
+        var server = WebServer(port: 0)
+        server.get("/now") { _ in Self.problem }
+        server.get("/later") { _ async throws in
+            await Task.yield()
+            return Problem(.conflict, "Not now.")
+        }
+        server.group("/own", .problems { request, problem in .text("own \(problem.status.code)") }) { own in
+            own.get("/") { _ in Self.problem }
+        }
+        try await WebServer.testing(server) { client async throws in
+            let text = try await client.get("/now")
+            #expect(
+                text.status == .notFound && text.fields[.retryAfter] == "3" && text.text.hasPrefix("404 Not Found\n")
+            )
+            let json = try await client.get("/later", fields: [.accept: "application/json"])
+            #expect(json.text == #"{"status":409,"title":"Conflict","detail":"Not now."}"# + "\n")
+            #expect(try await client.get("/own").text == "own 404")
+        }
+        #expect(Self.problem.response.fields[.contentType] == "text/plain; charset=utf-8")
+    }
+
     @Test("Pages that are made of the server's own have each field once; conditions and long bodies have them, too")
     func once() async throws {
         var server = WebServer(port: 0)

@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import Foundation
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ResponseFileTests {
@@ -72,6 +73,26 @@ import Testing
                 await #expect(throws: (any Error).self) {
                     for _ in 0..<64 { _ = try await peer.read(exactly: 1_024 * 1_024) }
                 }
+            }
+        }
+    }
+
+    @Test("A file that has become shorter before it is sent is a 500, which steps see once", arguments: [true, false])
+    func shorter(hasSteps: Bool) async throws {
+        try await withFile(1_000) { path, _ in
+            let whole = try ResponseBody.file(path)
+            let seen = Atomic(0)
+            try await withServer { server in
+                if hasSteps { server.use(.after { _, _ in seen.add(1, ordering: .relaxed) }) }
+                server.get("/now") { _ in Response(body: whole) }
+                server.get("/later") { _ async throws in Response(body: whole) }
+            } _: { address in
+                try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: 999)
+                let peer = try await RawPeer.connect(to: address)
+                for path in ["/now", "/later"] {
+                    #expect(try await peer.response(to: "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n").status == 500)
+                }
+                #expect(seen.load(ordering: .relaxed) == (hasSteps ? 2 : 0))
             }
         }
     }

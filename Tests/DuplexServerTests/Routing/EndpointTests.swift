@@ -36,7 +36,8 @@ struct EndpointTests {
         #expect(throws: RouteError.self) {
             try Endpoint(pattern: "a", method: .get, handler: .immediate { _ in .text("") }, settings: RouteSettings())
         }
-        let none = Endpoint(answering: .get, at: nil, RouteSettings()) { _ in .text("") }
+        let none = Endpoint(refusingBy: RouteSettings())
+        #expect(none.refusing === none)
         #expect(none.pattern == nil && none.name == "no route")
     }
 
@@ -46,12 +47,13 @@ struct EndpointTests {
         #expect(endpoint.name == "scripts" && endpoint.pattern == "scripts")
     }
 
-    @Test("The server's own answers go through the steps, too")
-    func steps() async throws {
-        let settings = RouteSettings().with([.before { _ in .text("stopped") }])
-        let endpoint = Endpoint(answering: .get, at: nil, settings) { _ in .text("answered") }
+    @Test("What answers in a route's place goes through the same steps, and is there once")
+    func refusing() async throws {
+        let endpoint = try endpoint(.before { _ in .text("stopped") })
+        #expect(endpoint.refusing !== endpoint && endpoint.refusing === endpoint.refusing)
         let head = try RequestHead(method: .get, target: "/", fields: [.init("Host") ?? .accept: "a"])
-        let response = try await endpoint.handler(Request(head: head, client: Client(remoteAddress: nil, tls: nil)))
+        let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
+        let response = try await endpoint.refusing.handler(request)
         #expect(response.body.bytes == Array("stopped".utf8))
     }
 }
