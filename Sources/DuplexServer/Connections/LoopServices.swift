@@ -63,7 +63,7 @@ final class LoopServices {
 
     /// Has other routes answer from now on.
     func replace(_ table: RouteTable) {
-        let routes = runners.values.compactMap(\.lastRoute)
+        let routes = runners.compactMap(\.lastRoute)
         let named = routes.compactMap { route in name(of: route).map { (route, $0) } }
         earlierNames = Dictionary(named) { first, _ in first }
         self.table = table

@@ -29,8 +29,9 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
     private enum State {
         /// Nothing has been taken of the head that comes next.
         case fresh
-        // Elsewhere, since most connections have none most of the time.
+        // Elsewhere, since most connections have neither most of the time.
         indirect case begun(Progress)
+        indirect case failed(HTTPError)
     }
 
     /// What has been taken of a head.
@@ -42,8 +43,6 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
         var lines = LineReader()
         /// The bytes of those that are complete, with their line ends.
         var finishedLines = 0
-        /// What is wrong with it; nothing more is taken then.
-        var error: HTTPError?
     }
 
     private var state = State.fresh
@@ -60,14 +59,17 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
 
     /// Whether a head has begun and isn't complete.
     var isMidHead: Bool {
-        if case .begun(let head) = state { head.isMid } else { false }
+        if case .begun(let head) = state { head.start != nil || head.lines.hasText } else { false }
     }
 
     /// Takes input up to the end of the head; an error comes again at each further call.
     mutating func parse(_ input: Span<UInt8>, from position: inout Int) throws(HTTPError) -> Grammar.Head? {
-        var progress = Progress()
-        if case .begun(let head) = state { progress = head }
-        if let error = progress.error { throw error }
+        var progress: Progress
+        switch state {
+        case .fresh: progress = Progress()
+        case .begun(let head): progress = head
+        case .failed(let error): throw error
+        }
         guard position < input.count else { return nil }
         // What has come is then owned once, and grows where it is.
         state = .fresh
@@ -78,7 +80,7 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
             state = .begun(progress)
             return nil
         } catch {
-            state = .begun(Progress(error: error))
+            state = .failed(error)
             throw error
         }
     }
@@ -102,9 +104,6 @@ extension HeadParser.Progress {
     }
 
     private var isAtStart: Bool { start == nil }
-
-    /// Whether it can still become whole, and has more than what is passed over before its first line.
-    fileprivate var isMid: Bool { error == nil && (!isAtStart || lines.hasText) }
 
     private func describe(_ fault: LineReader.Fault, _ bounds: HeadBounds) -> HTTPError {
         switch fault {
