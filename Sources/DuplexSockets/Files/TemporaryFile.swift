@@ -59,7 +59,7 @@ package final class TemporaryFile: Sendable {
         let code = state.withLock { state -> Int32 in
             if state.descriptor < 0 { return EBADF }
             errno = 0
-            if SystemCalls.writeAll(state.descriptor, bytes) == bytes.count { return 0 }
+            if SystemCalls.writeAll(state.descriptor, bytes, bytes.indices) == bytes.count { return 0 }
             // What writes nothing, and says no reason, has no room.
             return errno == 0 ? ENOSPC : errno
         }
