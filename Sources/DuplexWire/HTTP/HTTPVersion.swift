@@ -3,19 +3,15 @@
 
 /// A version of HTTP, such as HTTP/1.1 (RFC 9112 section 2.3).
 public struct HTTPVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
-    // In few bytes: each connection has the version of a request.
-    private let majorDigit: UInt8
-    private let minorDigit: UInt8
-
     /// The number before the dot, 0 to 9.
-    public var major: Int { Int(majorDigit) }
+    public let major: Int
     /// The number after the dot, 0 to 9.
-    public var minor: Int { Int(minorDigit) }
+    public let minor: Int
 
     /// Makes a version; each number is brought into 0...9, the one digit that the grammar has room for.
     public init(major: Int, minor: Int) {
-        majorDigit = UInt8(min(max(major, 0), 9))
-        minorDigit = UInt8(min(max(minor, 0), 9))
+        self.major = min(max(major, 0), 9)
+        self.minor = min(max(minor, 0), 9)
     }
 
     /// HTTP/1.0 (RFC 1945).

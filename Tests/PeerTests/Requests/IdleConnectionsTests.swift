@@ -14,7 +14,7 @@ import Testing
 
     /// The most that the server itself may hold for each, under 0.7 KiB; what the system holds comes on top.
     ///
-    /// A connection, its channel and its client take 496 bytes, and its places in the tables of the loop the rest.
+    /// A connection, its channel, its client and a weak reference take 480 bytes, and places in the loop's tables the rest.
     private static let bound = 650.0
 
     private final class Connections: Sendable {

@@ -46,7 +46,7 @@ extension HTTPServerSession {
                 "\(status.code) can't be sent here: an interim response comes before the final one"
             )
         }
-        guard facts.version >= .http11 else { return }
+        guard facts.knowsHTTP11 else { return }
         if status == .continue { facts.awaitsContinue = false }
         ResponseHead.appendStatusLine(status, to: &bytes)
         for field in fields where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
@@ -100,7 +100,7 @@ extension HTTPServerSession {
         if facts.isHead || status == .noContent || status == .notModified { return .none }
         return switch length {
         case .bytes(let count): .length(left: count)
-        case .unknown: facts.version >= .http11 ? .chunked : .untilClose
+        case .unknown: facts.knowsHTTP11 ? .chunked : .untilClose
         }
     }
 
@@ -131,7 +131,7 @@ extension HTTPServerSession {
         let upgrades = !fields.isEmpty && fields.contains(.upgrade)
         if !persists {
             HeadWriter.append("Connection", upgrades ? "close, Upgrade" : "close", to: &bytes)
-        } else if facts.version < .http11 {
+        } else if !facts.knowsHTTP11 {
             // A client of HTTP/1.0 takes it that the connection ends otherwise (RFC 9112 appendix C.2.2).
             HeadWriter.append("Connection", "keep-alive", to: &bytes)
         } else if upgrades {

@@ -91,7 +91,8 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     /// What the response has to know of its request.
     struct Facts: Sendable {
         var isHead = false
-        var version = HTTPVersion.http11
+        /// Whether its version is 1.1 at least.
+        var knowsHTTP11 = true
         var keepsAlive = true
         var awaitsContinue = false
     }
@@ -189,7 +190,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         }
         facts = Facts(
             isHead: head.method == .head,
-            version: head.version,
+            knowsHTTP11: head.version >= .http11,
             keepsAlive: head.keepsAlive,
             awaitsContinue: head.expectsContinue && head.framing != .none
         )
