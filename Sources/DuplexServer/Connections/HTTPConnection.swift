@@ -339,14 +339,6 @@ final class HTTPConnection {
     }
 }
 
-extension HTTPConnection: Hashable {
-    static func == (one: HTTPConnection, other: HTTPConnection) -> Bool { one === other }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(self))
-    }
-}
-
 extension HTTPConnection: ChannelHandler {
     func received(_ bytes: inout MutableRawSpan) {
         guard stage == .serving else { return }

@@ -140,3 +140,12 @@ struct ServingSettings: Sendable {
     var logger: Logger
     var tracer: (any Tracer)?
 }
+
+// As a member of the sets of connections: each is one of its own.
+extension HTTPConnection: Hashable {
+    static func == (one: HTTPConnection, other: HTTPConnection) -> Bool { one === other }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
