@@ -23,10 +23,13 @@ struct EndpointTests {
         #expect(!plain.isFollowed && !plain.isAnswerFollowed && plain.observers.isEmpty)
         let finishing = try endpoint(.after { _, _ in })
         #expect(!finishing.isFollowed && finishing.isAnswerFollowed)
-        for option in [RouteOption.completed { _, _ in }, .timeLimit(.seconds(1))] {
-            let followed = try endpoint(option)
-            #expect(followed.isFollowed && followed.isAnswerFollowed)
-        }
+        let observed = try endpoint(.completed { _, _ in })
+        #expect(observed.isFollowed && observed.isAnswerFollowed)
+        // A limit of time is nothing to a handler that doesn't wait.
+        let limited = try endpoint(.timeLimit(.seconds(1)))
+        #expect(!limited.isFollowed && !limited.isAnswerFollowed)
+        let waiting = try endpoint(.timeLimit(.seconds(1)), .before { _ async throws in nil })
+        #expect(waiting.isFollowed && waiting.isAnswerFollowed)
         let traced = try endpoint(tracer: InMemoryTracer())
         #expect(traced.isFollowed && traced.observers.count == 1)
     }
