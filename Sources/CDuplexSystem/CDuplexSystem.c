@@ -55,7 +55,18 @@ int cduplex_crypt(const char *password, const char *setting, char *hash, size_t 
 
 #if defined(__linux__)
 
+#include <linux/openat2.h>
 #include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int cduplex_open_beneath(int folder, const char *path, int flags, bool only_cached) {
+    struct open_how how = {
+        .flags = (uint64_t)flags,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | (only_cached ? RESOLVE_CACHED : 0),
+    };
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
 
 int cduplex_accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags) {
     return accept4(descriptor, address, length, flags);

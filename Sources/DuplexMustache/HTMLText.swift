@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
 import Mustache
 
 /// Escapes text for HTML, scalar by scalar.
 ///
-/// The library looks at characters as people see them: a quotation mark with an accent is none to it, and ends an attribute all
+/// The library looks at characters as people see them: a quotation mark with an accent is none to it, and ends an attribute
+/// all
 /// the same (swift-mustache 2.1.1, String.swift).
 struct HTMLText: MustacheContentType {
     /// What templates call it.
@@ -17,26 +19,5 @@ struct HTMLText: MustacheContentType {
         return true
     }()
 
-    func escapeText(_ text: String) -> String {
-        var escaped = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            if let replacement = Self.replacement(of: scalar) {
-                escaped.append(contentsOf: replacement.unicodeScalars)
-            } else {
-                escaped.append(scalar)
-            }
-        }
-        return String(escaped)
-    }
-
-    private static func replacement(of scalar: Unicode.Scalar) -> String? {
-        switch scalar {
-        case "&": "&amp;"
-        case "<": "&lt;"
-        case ">": "&gt;"
-        case "\"": "&quot;"
-        case "'": "&#39;"
-        default: nil
-        }
-    }
+    func escapeText(_ text: String) -> String { HTMLEscaping.escaped(text) }
 }

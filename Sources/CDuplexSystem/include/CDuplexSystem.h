@@ -10,6 +10,7 @@
 #include "CDuplexDatagrams.h"
 #include "CDuplexNetlink.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,10 @@ int cduplex_crypt(const char *password, const char *setting, char *hash, size_t 
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
+
+/// openat2(2), for which glibc has no function: nothing outside of the folder is opened, whatever names and links lead there
+/// (RESOLVE_BENEATH). With `only_cached` it gives EAGAIN where the kernel would have to ask the disk (RESOLVE_CACHED).
+int cduplex_open_beneath(int folder, const char *path, int flags, bool only_cached);
 
 /// accept4(2), which glibc declares only with _GNU_SOURCE.
 int cduplex_accept4(int descriptor, struct sockaddr *address, socklen_t *length, int flags);

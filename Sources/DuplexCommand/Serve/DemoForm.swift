@@ -81,8 +81,9 @@ struct DemoForm: Sendable, Equatable {
     /// A page with the fields, in which nothing that was sent is markup.
     var html: String {
         let rows = fields.map { field in
-            let file = field.filename.map { " (the file “\(Self.escaped($0))”, \(field.bytes) bytes)" } ?? ""
-            return "<li><code>\(Self.escaped(field.name))</code>: \(Self.escaped(field.value))\(file)</li>"
+            let file = field.filename.map { " (the file “\(HTMLEscaping.escaped($0))”, \(field.bytes) bytes)" } ?? ""
+            return
+                "<li><code>\(HTMLEscaping.escaped(field.name))</code>: \(HTMLEscaping.escaped(field.value))\(file)</li>"
         }
         return """
             <!doctype html>
@@ -103,22 +104,6 @@ struct DemoForm: Sendable, Equatable {
             </html>
 
             """
-    }
-
-    /// The text with what would be markup written as character references.
-    static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            case "'": result += "&#39;"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result
     }
 }
 

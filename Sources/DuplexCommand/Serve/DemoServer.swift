@@ -25,19 +25,21 @@ enum DemoServer {
     ///   - server: what to add them to.
     ///   - echoPath: the path of the echo; paths that nothing else claims echo too.
     ///   - style: how the echo handles its connections.
-    ///   - folder: answers GET where nothing else does; without one the demo page is at `/`.
+    ///   - folder: its files answer GET where nothing else does; without one the demo page is at `/`.
     ///   - showsPage: whether the demo page is there beside a folder, at `/demo`.
     static func addRoutes(
         to server: inout WebServer,
         echoPath: String,
         style: HandlerStyle,
-        folder: FolderHandler? = nil,
+        folder: String? = nil,
         showsPage: Bool = false
     ) {
         let log = DemoLog()
         if folder == nil || showsPage { addPage(to: &server, at: folder == nil ? "/" : "/demo", log) }
         if let folder {
-            server.get("*", log.option) { request in try await folder.response(to: request) }
+            var serving = FileOptions()
+            serving.showsListings = true
+            server.files("/", log.option, from: folder, serving: serving)
         } else {
             // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
             server.get("/hello") { _ in greeting }

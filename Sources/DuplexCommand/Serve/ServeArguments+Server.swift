@@ -33,8 +33,8 @@ extension ServeArguments {
         if !allowedHosts.isEmpty { server.allowedHosts = allowedHosts }
         if let loops { server.group = try EventLoopGroup(loops: loops) }
         try addSteps(to: &server, file)
-        var folder: FolderHandler?
-        if case .folder(let path) = target { folder = try FolderHandler(path) }
+        var folder: String?
+        if case .folder(let path) = target { folder = path }
         DemoServer.addRoutes(to: &server, echoPath: echo, style: style ?? .async, folder: folder, showsPage: demo)
         return server
     }

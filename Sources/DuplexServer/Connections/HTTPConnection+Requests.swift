@@ -72,6 +72,7 @@ extension HTTPConnection {
         if endpoint.isFollowed { follow(request, at: endpoint) }
         switch endpoint.handler {
         case .immediate(let handler): respond(at: endpoint, request) { try handler($0) }
+        case .atOnceOrTask(let handler, let other): respond(at: endpoint, request, handler, otherwise: other)
         case .task(let handler):
             if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
             start(.request(endpoint, request, handler))
@@ -79,6 +80,24 @@ extension HTTPConnection {
             request[ExchangeLink.self] = exchange ?? makeExchange()
             if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
             start(.request(endpoint, request, handler))
+        }
+    }
+
+    /// Runs a handler here and now if it needn't wait, and its other half in a task otherwise.
+    private func respond(
+        at endpoint: Endpoint,
+        _ request: Request,
+        _ handler: (Request) throws -> Response?,
+        otherwise other: @escaping @Sendable (Request) async throws -> Response
+    ) {
+        do {
+            guard let response = try handler(request) else {
+                if !endpoint.isFollowed { present = Present(endpoint: endpoint) }
+                return start(.request(endpoint, request, other))
+            }
+            respond(at: endpoint, request) { _ in response }
+        } catch {
+            respond(at: endpoint, request) { _ in throw error }
         }
     }
 

@@ -103,7 +103,7 @@ extension RouteBuilder {
         _ options: [RouteOption],
         _ answer: @escaping @Sendable (Request) throws -> Response
     ) {
-        add(RouteDefinition(path: path, options: options, action: .request(.get, .immediate(answer))))
+        add(RouteDefinition(path: path, options: options, action: .request(.get, .made(.immediate(answer)))))
     }
 }
 

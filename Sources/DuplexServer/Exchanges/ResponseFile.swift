@@ -17,6 +17,11 @@ final class ResponseFile: Sendable {
         file = Mutex(range)
     }
 
+    init(_ range: sending FileRange) {
+        count = Int(clamping: range.remaining)
+        file = Mutex(range)
+    }
+
     /// The part, to be sent once.
     func range() throws(SocketError) -> sending FileRange {
         try file.withLock { (file) throws(SocketError) -> sending FileRange in try file.copy() }

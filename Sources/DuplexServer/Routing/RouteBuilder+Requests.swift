@@ -142,6 +142,6 @@ extension RouteBuilder {
         _ options: [RouteOption],
         _ handler: RouteHandler
     ) {
-        add(RouteDefinition(path: path, options: options, action: .request(method, handler)))
+        add(RouteDefinition(path: path, options: options, action: .request(method, .made(handler))))
     }
 }

@@ -15,13 +15,27 @@ public struct RouteDefinition: Sendable {
     /// What the route answers, and how.
     enum Action: Sendable {
         /// Requests of a method for the path.
-        case request(HTTPRequest.Method, RouteHandler)
+        case request(HTTPRequest.Method, HandlerSource)
         /// WebSockets at the path.
         case webSocket(WebSocketRoute, admit: AdmissionDecision?)
         /// Requests that a closure of the app picks, below the path, where no path is answered.
         case match(name: String, @Sendable (RequestHead) -> Bool, RouteHandler)
         /// Requests below the path that nothing else answers.
         case fallback(RouteHandler)
+    }
+
+    /// Where a handler comes from.
+    enum HandlerSource: Sendable {
+        case made(RouteHandler)
+        /// Made once it is known where it answers.
+        case mounted(@Sendable (_ pattern: String) throws(RouteError) -> RouteHandler)
+
+        func handler(at pattern: String) throws(RouteError) -> RouteHandler {
+            switch self {
+            case .made(let handler): handler
+            case .mounted(let make): try make(pattern)
+            }
+        }
     }
 
     var path: String

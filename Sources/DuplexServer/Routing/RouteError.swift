@@ -20,6 +20,8 @@ public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let definedTwice = Self(rawValue: "definedTwice")
         /// The path doesn't begin with a slash, or has something behind its `*`.
         public static let badPath = Self(rawValue: "badPath")
+        /// The folder whose files are to be served can't be read.
+        public static let noFolder = Self(rawValue: "noFolder")
         /// The host has a port, or is no name.
         public static let badHost = Self(rawValue: "badHost")
     }

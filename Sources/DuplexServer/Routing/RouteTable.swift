@@ -60,11 +60,11 @@ final class RouteTable: Sendable {
             let host = try RouteDraft.host(of: route)
             if let host { patterns.insert(host) }
             switch route.action {
-            case .request(let method, let handler):
+            case .request(let method, let source):
                 let endpoint = try Endpoint(
                     pattern: route.path,
                     method: method,
-                    handler: handler,
+                    handler: try source.handler(at: route.path),
                     settings: settings,
                     refusing: ownRefusing
                 )

@@ -15,6 +15,14 @@ extension RouteHandler {
                 let response = try InstrumentationContext.withValue(context) { try handler(request) }
                 return response.written(in: context)
             }
+        case .atOnceOrTask(let handler, let other):
+            .atOnceOrTask { request in
+                guard let context = request[RequestSpan.self]?.context else { return try handler(request) }
+                let response = try InstrumentationContext.withValue(context) { try handler(request) }
+                return response?.written(in: context)
+            } otherwise: { request in
+                try await Self.task(other).inSpan(request)
+            }
         case .task(let handler), .linked(let handler):
             .task { request in
                 guard let context = request[RequestSpan.self]?.context else { return try await handler(request) }

@@ -14,7 +14,7 @@ import Darwin
 /// may go on with it. The descriptor is closed with the last reference; close(2) can be called on any thread.
 package final class FileRange {
     /// An open file that ranges share: none of them moves the place that the system keeps for the descriptor.
-    private final class OpenFile: Sendable {
+    final class OpenFile: Sendable {
         let descriptor: Int32
 
         init(owning descriptor: Int32) {
@@ -68,6 +68,13 @@ package final class FileRange {
         let copy = SystemCall.duplicate.make(on: descriptor) { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
         guard copy >= 0 else { throw Self.unreadable("Descriptor \(descriptor) can't be duplicated.", errno) }
         try self.init(owned: copy, "Descriptor \(descriptor)", offset, count)
+    }
+
+    /// Shares a file that is open.
+    ///
+    /// - Throws: as ``init(path:offset:count:)``.
+    convenience init(of file: OpenFile, offset: UInt64, count: UInt64?) throws(SocketError) {
+        self.init(file, offset: offset, remaining: try Self.count(in: file, "The file", offset, count))
     }
 
     /// What is left of the range, with a place of its own and the same descriptor.

@@ -7,6 +7,7 @@ import DuplexTestPeers
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -83,12 +84,42 @@ struct DemoServerTests {
     func pageBesideFolder() async throws {
         try await withTemporaryFolder { root in
             var server = WebServer(port: 0)
-            let folder = try FolderHandler(root)
-            DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async, folder: folder, showsPage: true)
+            DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async, folder: root, showsPage: true)
             try await WebServer.testing(server) { client async throws in
                 #expect(try await client.get("/demo").text == DemoPage.html)
                 #expect(try await client.get("/demo/duplex.css").status == .ok)
-                #expect(try await client.get("/").status == .notFound)
+                #expect(try await client.get("/absent").status == .notFound)
+            }
+        }
+    }
+
+    @Test(
+        "A folder's files, and what is in it; beside it the echo, the chat room and the events, and nothing of the page"
+    )
+    func folder() async throws {
+        try await withTemporaryFolder { root in
+            try "text".write(toFile: root + "a.txt", atomically: true, encoding: .utf8)
+            var server = WebServer(port: 0)
+            DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async, folder: root)
+            try await WebServer.testing(server) { client async throws in
+                #expect(try await client.get("/a.txt").text == "text")
+                #expect(try await client.get("/").text.contains("./a.txt"))
+                for path in ["/echo", "/any"] {
+                    let socket = try await client.webSocket(path)
+                    try await socket.send("hi")
+                    #expect(try await socket.receive() == "hi")
+                    await socket.close()
+                }
+                let chat = try await client.webSocket("/chat")
+                #expect(try await chat.receive() == #"{"people":1}"#)
+                await chat.close()
+                let events = try await client.events("/events")
+                #expect(try await events.nextData() == #"{"number":1,"after":null}"#)
+                await events.close()
+                for path in ["/demo", "/demo/log", "/demo/duplex.js", "/hello", "/bytes/3"] {
+                    #expect(try await client.get(path).status == .notFound, "\(path)")
+                }
+                #expect(try await client.post("/demo/upload", body: [1]).status == .methodNotAllowed)
             }
         }
     }

@@ -9,7 +9,7 @@ public struct ByteRanges: Sendable, Hashable {
     public enum Selection: Sendable, Hashable {
         /// All of it: the field is to be passed over.
         case whole
-        /// These parts, in the order that they were asked for, none of them empty.
+        /// These parts, none of them empty, and no two of which overlap.
         case parts([Range<UInt64>])
         /// Nothing: no part lies within the content (416).
         case unsatisfiable
@@ -61,7 +61,8 @@ public struct ByteRanges: Sendable, Hashable {
 
     /// What is to be sent of a content of that length.
     ///
-    /// Parts that overlap, which nobody needs and which make an answer longer than the content, give the whole.
+    /// Parts are in the order that they were asked for. Where two of them overlap or touch, all are put in the order of the
+    /// content, and those are joined: no byte is sent twice (RFC 9110 section 15.3.7.2).
     public func selection(of length: UInt64) -> Selection {
         let parts = specs.compactMap { Self.part($0, length) }
         if parts.isEmpty {
@@ -69,9 +70,20 @@ public struct ByteRanges: Sendable, Hashable {
             let asksForLast = specs.contains { if case .last(let count) = $0 { count > 0 } else { false } }
             return length == 0 && asksForLast ? .whole : .unsatisfiable
         }
-        let sorted = parts.sorted { $0.lowerBound < $1.lowerBound }
-        let areApart = zip(sorted, sorted.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound }
-        return areApart ? .parts(parts) : .whole
+        let joined = Self.joined(parts)
+        return .parts(joined.count == parts.count ? parts : joined)
+    }
+
+    private static func joined(_ parts: [Range<UInt64>]) -> [Range<UInt64>] {
+        var joined: [Range<UInt64>] = []
+        for part in parts.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, part.lowerBound <= last.upperBound {
+                joined[joined.count - 1] = last.lowerBound..<max(last.upperBound, part.upperBound)
+            } else {
+                joined.append(part)
+            }
+        }
+        return joined
     }
 
     private static func part(_ spec: Spec, _ length: UInt64) -> Range<UInt64>? {

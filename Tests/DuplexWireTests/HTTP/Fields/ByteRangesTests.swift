@@ -45,9 +45,32 @@ struct ByteRangesTests {
         #expect(Self.selection("bytes=-0", of: 0) == .unsatisfiable)
     }
 
-    @Test("Parts that overlap give the whole", arguments: ["bytes=0-5,5-6", "bytes=0-,0-", "bytes=-2,0-9999"])
-    func overlapping(value: String) {
-        #expect(Self.selection(value) == .whole)
+    @Test("Parts that overlap or touch are joined, in the order of the content")
+    func overlapping() {
+        #expect(Self.selection("bytes=0-5,5-6") == .parts([0..<7]))
+        #expect(Self.selection("bytes=0-5,6-6") == .parts([0..<7]))
+        #expect(Self.selection("bytes=20-29,0-5,3-4,30-39") == .parts([0..<6, 20..<40]))
+        #expect(Self.selection("bytes=0-,0-") == .parts([0..<10_000]))
+        #expect(Self.selection("bytes=-2,0-9999") == .parts([0..<10_000]))
+        // Those that are apart stay as they were asked for.
+        #expect(Self.selection("bytes=20-29,0-5,7-8") == .parts([20..<30, 0..<6, 7..<9]))
+    }
+
+    @Test("No byte is ever sent twice, and none that wasn't asked for", arguments: 0..<200 as Range<UInt64>)
+    func random(seed: UInt64) {
+        var numbers = SeededGenerator(seed: seed)
+        let length = UInt64.random(in: 1...40, using: &numbers)
+        let asked = (0..<Int.random(in: 1...8, using: &numbers)).map { _ in
+            let first = UInt64.random(in: 0..<length, using: &numbers)
+            return first..<UInt64.random(in: first + 1...length, using: &numbers)
+        }
+        let value = "bytes=" + asked.map { "\($0.lowerBound)-\($0.upperBound - 1)" }.joined(separator: ",")
+        guard case .parts(let parts)? = Self.selection(value, of: length) else {
+            Issue.record("\(value) of \(length)")
+            return
+        }
+        let sent = parts.flatMap(Array.init)
+        #expect(sent.count == Set(sent).count && Set(sent) == Set(asked.flatMap(Array.init)), "\(value)")
     }
 
     @Test(

@@ -1,0 +1,17 @@
+// A folder of files: an app with its assets, and downloads with a list of them.
+import DuplexServer
+
+var server = WebServer(port: 8080)
+server.use(.securityHeaders(), .compressResponses())
+
+var assets = FileOptions()
+assets.keepsHashedNames = true
+assets.appPage = "index.html"
+server.files("/", from: "dist", serving: assets)
+
+var downloads = FileOptions()
+downloads.showsListings = true
+downloads.attaches = true
+server.files("/downloads", from: "/srv/downloads", serving: downloads)
+
+try await server.run(until: .terminate, .interrupt)

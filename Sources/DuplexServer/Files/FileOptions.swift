@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWire
+
+/// How the files of a folder are served; see `files` of ``RouteBuilder``.
+public struct FileOptions: Sendable {
+    /// What a folder is answered with: the first of these names that it has.
+    ///
+    /// Default: `index.html`.
+    public var indexes = ["index.html"]
+    /// Whether a folder that has none of ``indexes`` is answered with a list of what is in it.
+    ///
+    /// Default: no.
+    public var showsListings = false
+    /// Whether names that begin with a dot are answered and listed.
+    ///
+    /// Default: no, but for `/.well-known` (RFC 8615).
+    public var showsHidden = false
+    /// For how long a client may use a file without asking.
+    ///
+    /// Default: it asks each time, and gets 304 while the file is the same.
+    public var maxAge: Duration?
+    /// Whether a file whose name holds a hash of its content, such as `app.3f9a1c2b.js`, may be kept for good.
+    ///
+    /// Default: no. What is taken for a hash: eight letters and digits or more between dots or dashes before the end of the
+    /// name, a digit and a
+    /// letter among them.
+    public var keepsHashedNames = false
+    /// Whether `app.js` is answered with `app.js.br`, `app.js.zst` or `app.js.gz` where the client takes that.
+    ///
+    /// Default: yes, but for one that is older than the file.
+    public var usesPrecompressed = true
+    /// Media types by the ends of names, without the dot and in lower case.
+    ///
+    /// They come before those of `MediaType.ofFile(named:)`. Default: none.
+    public var types: [String: MediaType] = [:]
+    /// The page of an app that makes its paths itself, such as `index.html`.
+    ///
+    /// It answers, with 200, where a browser asks for a page that isn't there, and the last name has no dot. Default: none.
+    public var appPage: String?
+    /// The page that is sent with 404, such as `404.html`.
+    ///
+    /// Default: none.
+    public var notFoundPage: String?
+    /// Whether browsers are to keep files instead of showing them.
+    ///
+    /// Default: no.
+    public var attaches = false
+
+    /// Makes options.
+    public init() {}
+
+    func type(of name: String) -> MediaType {
+        if !types.isEmpty, let dot = name.lastIndex(of: "."),
+            let type = types[name[name.index(after: dot)...].lowercased()]
+        {
+            return type
+        }
+        return .ofFile(named: name)
+    }
+
+    /// The value of `Cache-Control` for a file of that name (RFC 9111 section 5.2.2, RFC 8246).
+    func cacheControl(of name: String) -> String {
+        if keepsHashedNames && Self.holdsHash(name) { return "public, max-age=31536000, immutable" }
+        return maxAge.map { "max-age=\(max(0, $0.components.seconds))" } ?? "no-cache"
+    }
+
+    static func holdsHash(_ name: String) -> Bool {
+        let parts = name.utf8.split { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") }
+        return parts.dropFirst().dropLast().contains { part in
+            part.count >= 8 && part.allSatisfy { isDigit($0) || isLetter($0) } && part.contains(where: isDigit)
+                && part.contains(where: isLetter)
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")
+    }
+}

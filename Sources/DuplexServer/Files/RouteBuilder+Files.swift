@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import HTTPTypes
+
+// Files of a folder.
+
+extension RouteBuilder {
+    /// Answers GET and HEAD with the files below a folder.
+    ///
+    /// ```swift
+    /// server.files("/", from: "public")
+    /// ```
+    ///
+    /// Each with its media type, `ETag` and `Last-Modified`, conditions (RFC 9110 section 13) and ranges (section 14). A
+    /// folder without a slash at its end
+    /// is redirected to the one with it.
+    ///
+    /// Nothing outside of the folder is read, whatever names or links lead there: the kernel sees to that where it can.
+    /// Links to places
+    /// in the folder are followed on Linux. Names that begin with a dot aren't answered, nor are pipes and devices.
+    ///
+    /// A file that is cut short while it is sent cuts the connection; one that is replaced is sent as it was.
+    ///
+    /// Hazard: pages in the folder are pages of this server, with what browsers let them do here. Who lets strangers put
+    /// files there
+    /// serves them on a host of their own, or with ``FileOptions/attaches``.
+    ///
+    /// - Parameters:
+    ///   - path: what paths begin with, such as `/assets`; `/` for all.
+    ///   - options: what these routes have otherwise than the server.
+    ///   - folder: the path of the folder; a relative one is below the process's working directory. A server whose folder
+    ///     can't be read throws ``RouteError`` when it is to run.
+    ///   - serving: how it is served. Default: as in ``FileOptions``.
+    public mutating func files(
+        _ path: String,
+        _ options: RouteOption...,
+        from folder: String,
+        serving: FileOptions = FileOptions()
+    ) {
+        let below = path.hasSuffix("/") ? path + "*" : path + "/*"
+        let source = RouteDefinition.HandlerSource.mounted { pattern throws(RouteError) in
+            let depth = pattern.split(separator: "/", omittingEmptySubsequences: false).count - 2
+            do throws(SocketError) {
+                return FileResponder(try ConfinedFolder(path: folder), depth: depth, serving).handler
+            } catch {
+                throw RouteError(code: .noFolder, route: "GET \(pattern)", message: error.description)
+            }
+        }
+        add(RouteDefinition(path: below, options: options, action: .request(.get, source)))
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import CDuplexSystem
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A folder, and what lies below it: nothing outside is reached, whatever names and links lead there.
+///
+/// On Linux the kernel sees to that (openat2(2) with RESOLVE_BENEATH), and links to places below are followed. Where there
+/// is no such call, each name is
+/// opened by itself, and no link is followed. The folder itself may be a link, and may be renamed meanwhile.
+package final class ConfinedFolder: Sendable {
+    /// What there is at a path.
+    package enum Finding {
+        case found(OpenedFile)
+        case nothing
+        /// The kernel would have to ask the disk.
+        case notCached
+    }
+
+    /// How a path is followed.
+    enum Way: Sendable {
+        /// By the kernel, in one call.
+        case kernel
+        /// Name by name.
+        case walk
+    }
+
+    private let descriptor: Int32
+    private let way: Way
+
+    /// What the system says of a path that leads nowhere, or nowhere that may be read.
+    private static let nothing: Set<Int32> = [
+        ENOENT, ENOTDIR, ELOOP, EACCES, EPERM, ENAMETOOLONG, ENXIO, ENODEV, EXDEV, EINVAL, EOVERFLOW,
+    ]
+    /// How often a path is tried while others rename folders on it.
+    private static let attempts = 32
+
+    /// Opens a folder; blocks for as long as the disk takes.
+    ///
+    /// - Parameter path: of the folder.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when there is none that can be read.
+    package convenience init(path: String) throws(SocketError) {
+        try self.init(path: path, way: .kernel)
+    }
+
+    /// The same, by a way that is to be tried; where the kernel doesn't know its way, it is the walk.
+    init(path: String, way: Way) throws(SocketError) {
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        let opened = SystemCall.openFile.make { unsafe open(path, flags) }
+        guard opened >= 0 else {
+            throw SocketError(.unreadableFile, message: "“\(path)” is no folder that can be read.", errno: errno)
+        }
+        descriptor = opened
+        self.way = way == .kernel && Self.kernelKnowsWay(opened) ? .kernel : .walk
+    }
+
+    deinit {
+        SystemCalls.close(descriptor)
+    }
+
+    /// Opens what is at a path for reading.
+    ///
+    /// - Parameters:
+    ///   - path: names below the folder with slashes between them, none of them `.` or `..`; empty for the folder itself.
+    ///   - onlyIfCached: whether it isn't opened where that would wait for the disk; always so where that can't be told.
+    /// - Returns: what was found.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the system can't say, as for a lack of
+    ///   descriptors.
+    package func find(_ path: String, onlyIfCached: Bool = false) throws(SocketError) -> Finding {
+        if onlyIfCached && way == .walk { return .notCached }
+        let opened = way == .kernel ? follow(path, onlyIfCached) : walk(path)
+        let code = errno
+        if opened >= 0 { return OpenedFile(owned: opened).map(Finding.found) ?? .nothing }
+        if onlyIfCached && code == EAGAIN { return .notCached }
+        if Self.nothing.contains(code) || code == EAGAIN { return .nothing }
+        throw SocketError(.unreadableFile, message: "“\(path)” can't be opened.", errno: code)
+    }
+
+    /// Opening a pipe without O_NONBLOCK waits for who writes to it.
+    private static var flags: Int32 { O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY }
+
+    // MARK: In one call
+
+    #if os(Linux)
+    private static func kernelKnowsWay(_ descriptor: Int32) -> Bool {
+        let opened = unsafe cduplex_open_beneath(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, false)
+        if opened >= 0 { SystemCalls.close(opened) }
+        return opened >= 0
+    }
+
+    private func follow(_ path: String, _ onlyIfCached: Bool) -> Int32 {
+        let path = path.isEmpty ? "." : path
+        var opened: Int32 = -1
+        // The kernel gives EAGAIN where a folder was renamed while it was on its way through.
+        for _ in 0..<(onlyIfCached ? 1 : Self.attempts) {
+            opened = SystemCall.openFile.make(on: descriptor) {
+                unsafe cduplex_open_beneath(descriptor, path, Self.flags, onlyIfCached)
+            }
+            if opened >= 0 || (errno != EAGAIN && errno != EINTR) { break }
+        }
+        return opened
+    }
+    #else
+    private static func kernelKnowsWay(_ descriptor: Int32) -> Bool { false }
+
+    private func follow(_ path: String, _ onlyIfCached: Bool) -> Int32 { walk(path) }
+    #endif
+
+    // MARK: Name by name
+
+    private func walk(_ path: String) -> Int32 {
+        let names = path.split(separator: "/")
+        var folder = descriptor
+        var opened: Int32 = -1
+        for (index, name) in (names.isEmpty ? ["."] : names).enumerated() {
+            let flags = Self.flags | O_NOFOLLOW | (index < names.count - 1 ? O_DIRECTORY : 0)
+            opened = SystemCall.openFile.make(on: folder) { unsafe openat(folder, String(name), flags) }
+            let code = errno
+            if folder != descriptor { SystemCalls.close(folder) }
+            errno = code
+            if opened < 0 { break }
+            folder = opened
+        }
+        return opened
+    }
+}

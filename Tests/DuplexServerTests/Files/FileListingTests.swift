@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestPeers
+import DuplexTestProcesses
+import DuplexTesting
+import DuplexWire
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DuplexServer
+
+@Suite("What is in a folder", .timeLimit(.minutes(1)))
+struct FileListingTests {
+    private func withFolder(
+        _ files: [String: String],
+        _ body: @escaping @Sendable (TestClient) async throws -> Void
+    ) async throws {
+        try await withTestFolder(files, links: ["out": "/etc", "in": "b.txt"]) { root in
+            var options = FileOptions()
+            options.showsListings = true
+            var server = WebServer(port: 0)
+            server.files("/", from: root, serving: options)
+            try await WebServer.testing(server) { client async throws in try await body(client) }
+        }
+    }
+
+    /// The texts of links on a page, in their order.
+    private static func links(_ page: String) -> [String] {
+        page.components(separatedBy: "<td><a href=\"").dropFirst().map { String($0.prefix { $0 != "\"" }) }
+    }
+
+    private static let files = [
+        "b.txt": "12345", "A.txt": "1", "c/d.txt": "", "Zoo/e.txt": "", ".hidden": "", "é ?#:.txt": "123",
+    ]
+
+    @Test("A page: folders first, then names; nothing hidden, and nothing that leads out")
+    func page() async throws {
+        try await withFolder(Self.files) { client async throws in
+            let response = try await client.get("/", fields: [.accept: "text/html"])
+            #expect(response.fields[.contentType] == "text/html; charset=utf-8" && response.fields[.vary] == "Accept")
+            #expect(
+                Self.links(response.text) == [
+                    "./c/", "./Zoo/", "./A.txt", "./b.txt", "./in", "./%C3%A9%20%3F%23%3A.txt",
+                ]
+            )
+            let below = try await client.get("/c/")
+            #expect(Self.links(below.text) == ["../", "./d.txt"])
+            // What the page leads to is there.
+            for link in Self.links(response.text) {
+                #expect(try await client.get("/" + link.dropFirst(2)).status == .ok, "\(link)")
+            }
+        }
+    }
+
+    @Test("Sorted as it is asked for")
+    func sorting() async throws {
+        try await withFolder(["b": "12345", "a": "1", "c": "123", "f/x": ""]) { client async throws in
+            for (query, names) in [
+                ("sort=size", ["f", "a", "c", "b"]), ("sort=size&order=desc", ["f", "b", "c", "a"]),
+                ("order=desc", ["f", "c", "b", "a"]),
+                ("sort=none", ["f", "a", "b", "c"]),
+            ] {
+                let links = Self.links(try await client.get("/?\(query)").text).filter { $0 != "./in" }
+                #expect(links == names.map { $0 == "f" ? "./f/" : "./\($0)" }, "\(query)")
+            }
+        }
+    }
+
+    @Test("The same as JSON for who wants that")
+    func json() async throws {
+        try await withFolder(Self.files) { client async throws in
+            let response = try await client.get("/", fields: [.accept: "application/json"])
+            #expect(response.fields[.contentType] == "application/json")
+            let value = try #require(try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any])
+            let entries = try #require(value["entries"] as? [[String: Any]])
+            #expect(entries.compactMap { $0["name"] as? String } == ["c", "Zoo", "A.txt", "b.txt", "in", "é ?#:.txt"])
+            #expect(entries[0]["kind"] as? String == "folder" && entries[0]["size"] == nil)
+            #expect(entries[3]["kind"] as? String == "file" && entries[3]["size"] as? Int == 5)
+            #expect(value["isCut"] as? Bool == false)
+        }
+    }
+
+    @Test("Names are no markup, and the page runs no script")
+    func escaping() async throws {
+        let name = #"<img src=x onerror=alert(1)>"'&.txt"#
+        try await withFolder([name: "", "<b>/x": ""]) { client async throws in
+            let response = try await client.get("/")
+            #expect(!response.text.contains("<img") && !response.text.contains("<b>"))
+            #expect(response.text.contains("&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;.txt"))
+            let policy = try #require(response.fields[.contentSecurityPolicy])
+            #expect(policy.hasPrefix("default-src 'none'; style-src 'nonce-") && !policy.contains("unsafe"))
+            let nonce = try #require(policy.split(separator: "-").last?.dropLast())
+            #expect(response.text.contains("<style nonce=\"\(nonce)\">"))
+            #expect(!(try await client.get("/%3Cb%3E/").text.contains("<b>")))
+        }
+    }
+
+    @Test("A folder is cut at a bound, and says so")
+    func cut() throws {
+        let entry = FileListing.Entry(name: "a", isFolder: false, size: 1, modified: UnixTime(seconds: 0))
+        let page = FileListing([entry], isCut: true, isTop: true).page([entry], "/", .name, isDescending: false, "n")
+        #expect(page.contains("There is more here than the 10000 names"))
+        #expect(
+            page.contains(
+                "<th scope=\"col\" aria-sort=\"ascending\"><a href=\"?sort=name&amp;order=desc\">Name ↑</a></th>"
+            )
+        )
+    }
+
+    @Test(
+        "Sizes for people",
+        arguments: [
+            (0, "0 B"), (999, "999 B"), (1_000, "0.9 KiB"), (1_536, "1.5 KiB"), (10_240, "10 KiB"),
+            (1 << 20, "1.0 MiB"), (5 << 30, "5.0 GiB"),
+            (UInt64.max, "16383 PiB"),
+        ]
+    )
+    func sizes(bytes: UInt64, text: String) {
+        #expect(FileListing.size(bytes) == text)
+    }
+}

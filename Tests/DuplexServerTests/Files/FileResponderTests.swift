@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestPeers
+import DuplexTestProcesses
+import DuplexTesting
+import DuplexWire
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite("The files of a folder", .timeLimit(.minutes(1)))
+struct FileResponderTests {
+    private static let files = [
+        "public/index.html": "<p>root", "public/a b.txt": "text", "public/sub/index.html": "<p>sub",
+        "public/empty/": "",
+        "public/.env": "hidden", "public/.well-known/token": "known", "public/404.html": "<p>own",
+        "out/secret.txt": "outside",
+        "public/app.js": "let a = 1", "public/app.js.br": "brotli", "public/app.js.gz": "gzip",
+        "public/picture.png": "png",
+        "public/picture.png.gz": "no", "public/app.3f9a1c2b.js": "hashed", "public/data.own": "own",
+    ]
+
+    /// Runs the body beside a server of the folder.
+    private func withFiles(
+        at path: String = "/",
+        _ options: FileOptions = FileOptions(),
+        _ body: @escaping @Sendable (TestClient, String) async throws -> Void
+    ) async throws {
+        let links = ["public/link.txt": "../out/secret.txt", "public/inside.txt": "a b.txt", "public/up": "../out"]
+        try await withTestFolder(Self.files, links: links) { root in
+            var server = WebServer(port: 0)
+            server.files(path, from: root + "public", serving: options)
+            try await WebServer.testing(server) { client async throws in try await body(client, root) }
+        }
+    }
+
+    @Test("Files are answered with their type, folders with their index", arguments: ["/", "/assets", "/a/b/"])
+    func files(path: String) async throws {
+        try await withFiles(at: path) { client, _ async throws in
+            let prefix = path.hasSuffix("/") ? String(path.dropLast()) : path
+            for (path, type, text) in [
+                ("/", MediaType.html, "<p>root"), ("/index.html", .html, "<p>root"),
+                ("/a%20b.txt?x=/../", .plainText, "text"),
+                ("/sub/", .html, "<p>sub"), ("/.well-known/token", .octetStream, "known"),
+            ] {
+                let response = try await client.get(prefix + path)
+                #expect(response.status == .ok && response.text == text, "\(path)")
+                #expect(response.fields[.contentType] == type.rawValue)
+                #expect(response.fields[.xContentTypeOptions] == "nosniff")
+                #expect(response.fields[.cacheControl] == "no-cache" && response.fields[.acceptRanges] == "bytes")
+            }
+            let head = try await client.request(.head, prefix + "/a%20b.txt")
+            #expect(head.status == .ok && head.body.isEmpty && head.fields[.contentLength] == "4")
+            let redirect = try await client.get(prefix + "/sub?a=b")
+            #expect(redirect.status == .movedPermanently && redirect.fields[.location] == prefix + "/sub/?a=b")
+            let post = try await client.request(.post, prefix + "/a%20b.txt")
+            #expect(post.status == .methodNotAllowed && post.fields[.allow] == "GET, HEAD, OPTIONS")
+            if !prefix.isEmpty {
+                #expect(try await client.get(prefix).fields[.location] == prefix + "/")
+                #expect(try await client.get("/").status == .notFound)
+            }
+        }
+    }
+
+    @Test("A group's options hold for the files of a folder in it, however its path is written")
+    func grouped() async throws {
+        try await withTestFolder(["a.txt": "text"]) { root in
+            var server = WebServer(port: 0)
+            server.group("/admin", .basicAuth(realm: "admin") { $0.password == "right" }) { admin in
+                admin.files("/files", from: root)
+            }
+            try await WebServer.testing(server) { client async throws in
+                for path in ["/admin/files/a.txt", "/%61dmin/files/a.txt", "/admin/%66iles/a.txt", "/admin/files/none"]
+                {
+                    #expect(try await client.get(path).status == .unauthorized, "\(path)")
+                }
+                let field = "Basic " + Data("a:right".utf8).base64EncodedString()
+                #expect(try await client.get("/admin/files/a.txt", fields: [.authorization: field]).text == "text")
+            }
+        }
+    }
+
+    @Test("A client that has the file gets 304; the tag is strong once the file has been left alone")
+    func conditions() async throws {
+        try await withFiles { client, root async throws in
+            let first = try await client.get("/")
+            let tag = try #require(first.fields[.eTag])
+            #expect(tag.hasPrefix("W/"))
+            let modified = try #require(first.fields[.lastModified])
+            for fields: HTTPFields in [[.ifNoneMatch: tag], [.ifModifiedSince: modified]] {
+                let second = try await client.get("/", fields: fields)
+                #expect(second.status == .notModified && second.body.isEmpty && second.fields[.eTag] == tag)
+                #expect(second.fields[.cacheControl] == "no-cache")
+            }
+            #expect(try await client.get("/", fields: [.ifNoneMatch: "\"x\""]).status == .ok)
+            #expect(try await client.get("/", fields: [.ifMatch: "\"x\""]).status == .preconditionFailed)
+            // Another file under the same name, as long and as old.
+            let path = root + "public/index.html"
+            let date = try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+            try Data("<p>soot".utf8).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes([.modificationDate: date ?? Date()], ofItemAtPath: path)
+            #expect(try await client.get("/", fields: [.ifNoneMatch: tag]).status == .ok)
+        }
+        var server = WebServer(port: 0)
+        server.files("/", from: "/etc")
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/passwd").fields[.eTag]?.hasPrefix("\"") == true)
+        }
+    }
+
+    @Test(
+        "Nothing leads out of the folder, and nothing that is hidden is answered",
+        arguments: [
+            "/../out/secret.txt", "/%2e%2e/out/secret.txt", "/sub/..%2f..%2fout/secret.txt", "/link.txt", "/.env",
+            "/empty/", "/up/secret.txt",
+            "/up/", "/sub/../../out/secret.txt", "//sub", "/sub//index.html", "/index.html/", "/a%00b", "/%ff",
+            "/absent", "/sub/%2e%2e/index.html",
+            "/picture.png%00.txt",
+        ]
+    )
+    func confined(path: String) async throws {
+        try await withFiles { client, _ async throws in
+            let response = try await client.get(path)
+            #expect(response.status == .notFound || response.status == .badRequest, "\(path)")
+            #expect(!response.text.contains("outside") && !response.text.contains("hidden"))
+        }
+    }
+
+    @Test("A link to a place in the folder is followed on Linux")
+    func insideLink() async throws {
+        try await withFiles { client, _ async throws in
+            #if os(Linux)
+            #expect(try await client.get("/inside.txt").text == "text")
+            #endif
+        }
+    }
+
+    @Test("A sibling that is coded is sent to who takes it, and not where it is older")
+    func precompressed() async throws {
+        try await withFiles { client, root async throws in
+            for (accepted, coding, text) in [
+                (nil, nil, "let a = 1"), ("gzip", "gzip", "gzip"), ("gzip, br", "br", "brotli"),
+                ("br;q=0.5, gzip", "gzip", "gzip"),
+                ("zstd", nil, "let a = 1"), ("gzip;q=0", nil, "let a = 1"),
+                ("gzip;q=0.2, identity;q=0.8", nil, "let a = 1"),
+            ] {
+                var fields = HTTPFields()
+                fields[.acceptEncoding] = accepted
+                let response = try await client.get("/app.js", fields: fields)
+                #expect(response.fields[.contentEncoding] == coding, "\(accepted ?? "")")
+                #expect(response.body == Array(text.utf8) && response.fields[.vary] == "Accept-Encoding")
+                #expect(response.fields[.contentType] == "text/javascript; charset=utf-8")
+            }
+            let tags = try await [client.get("/app.js"), client.get("/app.js", fields: [.acceptEncoding: "br"])].map {
+                $0.fields[.eTag]
+            }
+            #expect(tags[0] != tags[1])
+            // A picture is as short as it gets.
+            let picture = try await client.get("/picture.png", fields: [.acceptEncoding: "gzip"])
+            #expect(picture.text == "png" && picture.fields[.vary] == nil)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1)],
+                ofItemAtPath: root + "public/app.js.br"
+            )
+            #expect(try await client.get("/app.js", fields: [.acceptEncoding: "br"]).fields[.contentEncoding] == nil)
+        }
+    }
+
+    @Test("Pages of apps, own pages with 404, types, attachments and names that are kept")
+    func options() async throws {
+        var options = FileOptions()
+        options.appPage = "index.html"
+        options.notFoundPage = "404.html"
+        options.keepsHashedNames = true
+        options.types = ["own": "text/own"]
+        options.attaches = true
+        try await withFiles(options) { client, _ async throws in
+            let page = try await client.get("/orders/17", fields: [.accept: "text/html"])
+            #expect(page.status == .ok && page.text == "<p>root")
+            for (path, accept) in [("/orders/17.js", "text/html"), ("/orders/17", "application/json")] {
+                let missing = try await client.get(path, fields: [.accept: accept])
+                #expect(missing.status == .notFound && missing.text == "<p>own", "\(path)")
+                #expect(missing.fields[.contentType] == "text/html; charset=utf-8" && missing.fields[.eTag] == nil)
+            }
+            #expect(
+                try await client.get("/app.3f9a1c2b.js").fields[.cacheControl] == "public, max-age=31536000, immutable"
+            )
+            let own = try await client.get("/data.own")
+            #expect(own.fields[.contentType] == "text/own")
+            #expect(own.fields[.contentDisposition] == "attachment; filename=\"data.own\"")
+        }
+    }
+
+    @Test("Hidden names are answered where they are to be")
+    func hidden() async throws {
+        var options = FileOptions()
+        options.showsHidden = true
+        try await withFiles(options) { client, _ async throws in
+            #expect(try await client.get("/.env").text == "hidden")
+            #expect(try await client.get("/../out/secret.txt").status != .ok)
+        }
+    }
+
+    @Test("A folder that isn't there is an error when the server is to run")
+    func noFolder() async throws {
+        var server = WebServer(port: 0)
+        server.files("/", from: "/nonexistent/folder")
+        await #expect {
+            try await server.run { _ in }
+        } throws: { error in
+            (error as? RouteError)?.code == .noFolder && "\(error)".contains("/nonexistent/folder")
+        }
+    }
+}

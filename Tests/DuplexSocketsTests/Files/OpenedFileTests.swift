@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexTestProcesses
+import Foundation
+import Testing
+
+@testable import DuplexSockets
+
+@Suite("Opened files")
+struct OpenedFileTests {
+    private func open(_ path: String) throws -> OpenedFile {
+        let folder = try ConfinedFolder(path: (path as NSString).deletingLastPathComponent)
+        guard case .found(let file) = try folder.find((path as NSString).lastPathComponent) else {
+            throw CancellationError()
+        }
+        return file
+    }
+
+    @Test("What the system says of a file is that of the moment in which it was opened")
+    func looks() async throws {
+        try await withTestFolder(["a": "hello"]) { root in
+            let file = try open(root + "a")
+            #expect(file.kind == .file && file.size == 5 && file.modified.seconds > 1_700_000_000)
+            // Set back, as an unpacked archive does it: what nobody can set tells the truth.
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1)],
+                ofItemAtPath: root + "a"
+            )
+            let later = try open(root + "a")
+            #expect(later.modified.seconds == 1 && later.number == file.number)
+            #expect(later.changed.seconds > 1_700_000_000 && later.changed != file.changed)
+        }
+    }
+
+    @Test("A file stays the one that was opened, whoever has its name")
+    func replaced() async throws {
+        try await withTestFolder(["a": "hello", "b": "other"]) { root in
+            let file = try open(root + "a")
+            try FileManager.default.removeItem(atPath: root + "a")
+            try FileManager.default.moveItem(atPath: root + "b", toPath: root + "a")
+            #expect(try file.range(from: 1, count: 3).readAll(atMost: 10) == Array("ell".utf8))
+            #expect(try open(root + "a").number != file.number)
+        }
+    }
+
+    @Test("A part that isn't there any more is an error")
+    func shorter() async throws {
+        try await withTestFolder(["a": "hello"]) { root in
+            let file = try open(root + "a")
+            try Data("he".utf8).write(to: URL(fileURLWithPath: root + "a"))
+            #expect(throws: SocketError.self) { try file.range(from: 0, count: 6) }
+            #expect(throws: SocketError.self) { try file.range(from: .max, count: 1) }
+        }
+    }
+
+    @Test("The names in a folder, up to a bound")
+    func names() async throws {
+        try await withTestFolder(["a": "", ".b": "", "c/": "", "é": ""]) { root in
+            let folder = try open(root.hasSuffix("/") ? String(root.dropLast()) : root)
+            #expect(folder.kind == .folder)
+            let (names, isCut) = try folder.names(atMost: 4)
+            #expect(Set(names) == ["a", ".b", "c", "é"] && !isCut)
+            let some = try folder.names(atMost: 3)
+            #expect(some.names.count == 3 && some.isCut)
+            // From the beginning each time.
+            #expect(try folder.names(atMost: 10).names.count == 4)
+            #expect(throws: SocketError.self) { try open(root + "a").names(atMost: 10) }
+        }
+    }
+
+    #if os(Linux)
+    @Test("A name that isn't text is left out")
+    func notText() async throws {
+        try await withTestFolder(["a": ""]) { root in
+            let status = try await Self.run("/bin/sh", "-c", "touch \"$0$(printf '\\377')\"", root)
+            #expect(status == 0)
+            #expect(try open(String(root.dropLast())).names(atMost: 10).names == ["a"])
+        }
+    }
+
+    private static func run(_ program: String, _ arguments: String...) async throws -> Int32 {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        try process.run()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+    #endif
+}
