@@ -67,15 +67,15 @@ struct RateLimitTests {
 
     @Test("A flood of addresses doesn't fill the memory")
     func flood() async throws {
-        let buckets = SharedBuckets(interval: RequestRate.perSecond(1).interval, burst: 1, capacity: 1_000)
+        let buckets = SharedBuckets(interval: RequestRate.perSecond(1).interval, burst: 1, capacity: 100)
         try await testing(.rateLimit(buckets, by: .address)) { client async throws in
-            for number in 0..<10_000 {
+            for number in 0..<1_000 {
                 client.address = try SocketAddress("198.18.\(number / 256).\(number % 256)", port: 1)
                 let connection = await client.connect()
                 #expect(try await connection.get("/").status == .ok)
                 await connection.close()
             }
-            #expect(buckets.count > 100 && buckets.count <= 1_000)
+            #expect(buckets.count > 10 && buckets.count <= 100)
         }
     }
 }
