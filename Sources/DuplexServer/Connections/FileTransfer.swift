@@ -17,6 +17,12 @@ final class FileTransfer {
 }
 
 extension HTTPConnection {
+    /// Up to this size a file goes with its head in one segment.
+    ///
+    /// The head shifts all of the file against the pages that the kernel sends from: a file of 100 KiB costs a tenth less with it,
+    /// one of 1 MiB twice as much.
+    private static let joinedSize = 128 * 1_024
+
     /// Sends a response whose body is a file: the file as the socket takes it, which needs no task.
     func send(_ file: ResponseFile, of response: Response, to request: Request) {
         guard stage == .serving else { return }
@@ -39,7 +45,7 @@ extension HTTPConnection {
         write(&bytes)
         self.file = FileTransfer(range, trailers: response.trailers, began: services.now)
         channel.handlerSends = true
-        channel.isMoreComing = true
+        channel.isMoreComing = file.count <= Self.joinedSize
     }
 
     /// Sends as much of the file as goes now; the channel is empty.
