@@ -36,6 +36,16 @@ class CheckFailed(Exception):
     """Something that the page should do and does not."""
 
 
+def run(check):
+    """Runs a check, a coroutine, to its end: 0, or 1 once it has said what failed."""
+    try:
+        asyncio.run(check)
+    except (CheckFailed, TimeoutError) as failure:
+        print(f"failed: {failure!r}")
+        return 1
+    return 0
+
+
 class DevTools:
     """One connection to the browser: calls by number, events to whoever listens to their session."""
 

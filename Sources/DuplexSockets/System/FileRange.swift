@@ -81,8 +81,7 @@ package final class FileRange {
     ///
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the file has become shorter.
     package func copy() throws(SocketError) -> sending FileRange {
-        _ = try Self.count(in: file, "The file", offset, remaining)
-        return FileRange(file, offset: offset, remaining: remaining)
+        try FileRange(of: file, offset: offset, count: remaining)
     }
 
     private init(_ file: OpenFile, offset: UInt64, remaining: UInt64) {

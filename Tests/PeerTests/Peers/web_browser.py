@@ -15,7 +15,7 @@ import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
-from devtools import CheckFailed, browser, open_page  # noqa: E402
+from devtools import CheckFailed, browser, open_page, run  # noqa: E402
 
 FILE = bytes((i * 7 + i // 251) % 256 for i in range(1 << 20))
 SUM = f"{len(FILE)} {zlib.adler32(FILE)}"
@@ -79,14 +79,5 @@ async def check(url, other):
         await submit(page, "a form with a file", "files", SEEN)
 
 
-def main(url, other):
-    try:
-        asyncio.run(check(url, other))
-    except (CheckFailed, TimeoutError) as failure:
-        print(f"failed: {failure!r}")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(run(check(*sys.argv[1:])))

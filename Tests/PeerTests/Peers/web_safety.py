@@ -20,7 +20,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
-from devtools import CheckFailed, browser, open_page  # noqa: E402
+from devtools import CheckFailed, browser, open_page, run  # noqa: E402
 
 # Set by /login over TLS: all of them, in order.
 ALL = "__Host-session,day,lax,none,open,strict"
@@ -252,12 +252,7 @@ async def check(part, plain, secured):
 
 
 def main(part, plain, secured):
-    try:
-        asyncio.run(check(part, int(plain), int(secured)))
-    except (CheckFailed, TimeoutError) as failure:
-        print(f"failed: {failure!r}")
-        return 1
-    return 0
+    return run(check(part, int(plain), int(secured)))
 
 
 if __name__ == "__main__":

@@ -7,14 +7,13 @@
 Prints "ok" lines and exits 0, or what failed and exits 1.
 """
 
-import asyncio
 import pathlib
 import sys
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
-from devtools import CheckFailed, browser, open_page  # noqa: E402
+from devtools import CheckFailed, browser, open_page, run  # noqa: E402
 
 # More than the sockets of both sides hold.
 SIZE = 16 << 20
@@ -70,14 +69,5 @@ async def check(url):
         expect("one that is too long is refused with a status that can be read", answer, 413)
 
 
-def main(url):
-    try:
-        asyncio.run(check(url))
-    except (CheckFailed, TimeoutError) as failure:
-        print(f"failed: {failure!r}")
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(run(check(*sys.argv[1:])))

@@ -39,37 +39,43 @@ import Testing
         return server
     }
 
-    @Test("The handler gets what is sent as it is sent", arguments: [CorpusProxy.nginxStreaming, .haproxy])
-    func handedOn(proxy: CorpusProxy) async throws {
+    /// Runs the body once the handler has got the half that a client has sent through a proxy.
+    private static func withHalf(
+        by proxy: CorpusProxy,
+        _ body:
+            @escaping @Sendable (RawPeer, _ proxied: SocketAddress, _ told: AsyncStream<String>) async throws -> Void
+    ) async throws {
         let (told, tell) = AsyncStream<String>.makeStream()
-        try await Self.server(tell).withRunning { address in
+        try await server(tell).withRunning { address in
             try await proxy.withRunning(to: address) { port, _ in
                 let peer = try await RawPeer.connect(to: port)
-                try await peer.send(Self.head + Self.half)
+                try await peer.send(head + half)
                 for await text in told where text == "1000" { break }
-                try await peer.send(Self.half)
-                #expect(try await peer.readResponse().text == "2000")
+                try await body(peer, port, told)
             }
+        }
+    }
+
+    @Test("The handler gets what is sent as it is sent", arguments: [CorpusProxy.nginxStreaming, .haproxy])
+    func handedOn(proxy: CorpusProxy) async throws {
+        try await Self.withHalf(by: proxy) { peer, _, _ in
+            try await peer.send(Self.half)
+            let text = try await peer.readResponse().text
+            #expect(text == "2000")
         }
     }
 
     @Test("It sees that one is cut", arguments: [CorpusProxy.nginxStreaming, .haproxy])
     func cut(proxy: CorpusProxy) async throws {
-        let (told, tell) = AsyncStream<String>.makeStream()
-        try await Self.server(tell).withRunning { address in
-            try await proxy.withRunning(to: address) { port, _ in
-                let peer = try await RawPeer.connect(to: port)
-                try await peer.send(Self.head + Self.half)
-                for await text in told where text == "1000" { break }
-                await peer.reset()
-                for await text in told {
-                    #expect(["truncated", "CancellationError"].contains(text), "\(text)")
-                    break
-                }
-                let other = try await RawPeer.connect(to: port)
-                let request = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n"
-                #expect(try await other.response(to: request).text == "Hello, world!")
+        try await Self.withHalf(by: proxy) { peer, proxied, told in
+            await peer.reset()
+            for await text in told {
+                #expect(["truncated", "CancellationError"].contains(text), "\(text)")
+                break
             }
+            let other = try await RawPeer.connect(to: proxied)
+            let text = try await other.response(to: "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n").text
+            #expect(text == "Hello, world!")
         }
     }
 
