@@ -27,6 +27,8 @@ OPTIONS = [
     "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-sync",
     "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,900",
 ]
+# Has a browser find "localhost" at 127.0.0.1: at ::1 somebody else's server may have the same port.
+LOCALHOST_IS_IPV4 = "--host-resolver-rules=MAP localhost 127.0.0.1"
 # Cookies of other sites are let through, as far as their servers want it: some builds block them all.
 PREFERENCES = {"profile": {"cookie_controls_mode": 0, "block_third_party_cookies": False}}
 KEYS = {"Tab": (9, ""), "Enter": (13, "\r")}
@@ -101,15 +103,19 @@ class Page:
         self.name = name
         self.complaints = []
         self.requests = []
-        self.loaded = None
+        # The documents that were loaded, by the browser's names for them, and who waits for another one.
+        self.documents = set()
+        self.waiting = None
         tools.listeners[session] = self.noticed
 
     def call(self, method, **parameters):
         return self.tools.call(method, self.session, **parameters)
 
     def noticed(self, event, details):
-        if event == "Page.loadEventFired" and self.loaded and not self.loaded.done():
-            self.loaded.set_result(None)
+        if event == "Page.lifecycleEvent" and details["name"] == "load":
+            self.documents.add(details["loaderId"])
+            if self.waiting and not self.waiting.done():
+                self.waiting.set_result(None)
         elif event == "Log.entryAdded" and details["entry"]["level"] in ("error", "warning"):
             self.complaints.append(details["entry"]["text"])
         elif event == "Runtime.exceptionThrown":
@@ -124,13 +130,27 @@ class Page:
     async def load(self, url):
         for domain in ("Page", "Runtime", "Log", "Network"):
             await self.call(f"{domain}.enable")
+        await self.call("Page.setLifecycleEventsEnabled", enabled=True)
         # Only one tab has the focus of the headless window; this gives it to each.
         await self.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        self.loaded = asyncio.get_running_loop().create_future()
         answer = await self.call("Page.navigate", url=url)
         if "errorText" in answer:
             raise CheckFailed(f"{url} does not load: {answer['errorText']}")
-        await asyncio.wait_for(self.loaded, self.tools.deadline)
+        # The empty page of a new tab may be loaded late, and isn't this one.
+        await self.wait_for_document(lambda: answer["loaderId"] in self.documents)
+
+    async def leave(self, script):
+        """Runs a script with which the page goes to another one, and waits until that is loaded."""
+        before = set(self.documents)
+        # Later, so that the browser has answered this call before there is another page.
+        await self.evaluate(f"setTimeout(() => {{ {script}; }}); undefined")
+        await self.wait_for_document(lambda: self.documents > before)
+
+    async def wait_for_document(self, is_there):
+        async with asyncio.timeout(self.tools.deadline):
+            while not is_there():
+                self.waiting = asyncio.get_running_loop().create_future()
+                await self.waiting
 
     async def evaluate(self, expression):
         answer = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)

@@ -7,7 +7,6 @@
 OTHER is the server by another name, and so another origin. Prints "ok" lines and exits 0, or what failed and exits 1.
 """
 
-import asyncio
 import json
 import pathlib
 import sys
@@ -15,7 +14,7 @@ import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
-from devtools import CheckFailed, browser, open_page, run  # noqa: E402
+from devtools import LOCALHOST_IS_IPV4, CheckFailed, browser, open_page, run  # noqa: E402
 
 FILE = bytes((i * 7 + i // 251) % 256 for i in range(1 << 20))
 SUM = f"{len(FILE)} {zlib.adler32(FILE)}"
@@ -40,10 +39,7 @@ async def expect(page, what, path, options, expected):
 
 async def submit(page, what, form, expected):
     """Sends a form of the page as a person does, and expects what the next page says."""
-    loaded = asyncio.get_running_loop().create_future()
-    page.loaded = loaded
-    await page.evaluate(f"document.getElementById({json.dumps(form)}).requestSubmit()")
-    await asyncio.wait_for(loaded, page.tools.deadline)
+    await page.leave(f"document.getElementById({json.dumps(form)}).requestSubmit()")
     seen = await page.evaluate("document.body.innerText")
     if seen.strip() != expected.strip():
         raise CheckFailed(f"{what}: {seen!r}, not {expected!r}")
@@ -51,7 +47,7 @@ async def submit(page, what, form, expected):
 
 
 async def check(url, other):
-    async with browser(20) as tools:
+    async with browser(60, LOCALHOST_IS_IPV4) as tools:
         page = await open_page(tools, url + "/page", "page")
         await expect(page, "fetch", "/hello", "{}", [200, "Hello, world!"])
         await expect(page, "JSON", "/json", "{ method: 'POST', headers: { 'content-type': 'application/json' },"

@@ -9,7 +9,6 @@ server: shop.test is the shop, app.shop.test another origin of the same site, pa
 evil.test one that it doesn't. Prints "ok" lines and exits 0, or what failed and exits 1.
 """
 
-import asyncio
 import base64
 import hashlib
 import json
@@ -67,9 +66,7 @@ async def fetch(page, url, options="{}"):
 
 async def go(page, script):
     """Has a page leave for another one, and gives its text."""
-    page.loaded = asyncio.get_running_loop().create_future()
-    await page.evaluate(f"{script}; undefined")
-    await asyncio.wait_for(page.loaded, page.tools.deadline)
+    await page.leave(script)
     return (await page.evaluate("document.body.innerText")).strip()
 
 
@@ -247,7 +244,7 @@ async def check(part, plain, secured):
         "--host-resolver-rules=MAP *.test 127.0.0.1, MAP *.example 127.0.0.1",
         f"--ignore-certificate-errors-spki-list={key_hash(secured)}",
     ]
-    async with browser(20, *options) as tools:
+    async with browser(60, *options) as tools:
         await PARTS[part](Sites(tools, plain, secured))
 
 
