@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "DuplexJSON", targets: ["DuplexJSON"]),
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
         .library(name: "DuplexMustache", targets: ["DuplexMustache"]),
+        .library(name: "DuplexSharing", targets: ["DuplexSharing"]),
         .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
         .executable(name: "duplex", targets: ["DuplexCommand"]),
     ],
@@ -112,6 +113,19 @@ let package = Package(
         .target(
             name: "DuplexMustache",
             dependencies: ["DuplexWire", "DuplexServer", httpTypes, mustache],
+            swiftSettings: strict
+        ),
+        // What reads the XML of WebDAV.
+        .systemLibrary(
+            name: "CDuplexExpat",
+            pkgConfig: "expat",
+            providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]
+        ),
+        .target(
+            name: "DuplexSharing",
+            dependencies: [
+                "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexServer", httpTypes, logging,
+            ],
             swiftSettings: strict
         ),
         .target(
@@ -187,6 +201,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "DuplexSharingTests",
+            dependencies: [
+                "DuplexSharing", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets",
+                "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate", "DuplexSockets",
@@ -237,6 +259,7 @@ let package = Package(
                 "DuplexTesting",
                 "DuplexTestPeers",
                 "DuplexCommand",
+                "DuplexSharing",
                 httpTypes, logging,
             ],
             exclude: ["Peers"],

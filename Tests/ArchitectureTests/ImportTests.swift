@@ -12,6 +12,7 @@ struct ImportTests {
         "CDuplexSystem": [],
         "CDuplexOpenSSL": [],
         "CDuplexZlib": [],
+        "CDuplexExpat": [],
         "DuplexBase": [],
         "DuplexSockets": [
             "DuplexBase", "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Dispatch", "Synchronization",
@@ -33,6 +34,10 @@ struct ImportTests {
             "Tracing",
         ],
         "DuplexMustache": ["DuplexWire", "DuplexServer", "Foundation", "HTTPTypes", "Mustache", "Synchronization"],
+        "DuplexSharing": [
+            "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexServer", "Glibc", "Darwin",
+            "Synchronization", "HTTPTypes", "Logging",
+        ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",
             "HTTPTypes",

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+/// Reads a document in pieces into a tree: what expat calls on its way, within bounds.
+///
+/// Comments and processing instructions are left out. A document type ends the reading, so that there are no entities but
+/// the five of XML itself, and nothing is ever fetched.
+final class XMLReader {
+    private let limits: XMLLimits
+    private let parser: ExpatParser
+    private var length = 0
+    private var elementCount = 0
+    /// The elements that are open, the outermost first.
+    private var open: [XMLElement] = []
+    private var root: XMLElement?
+    private var failure: (code: XMLError.Code, message: String)?
+
+    init(_ limits: XMLLimits = XMLLimits()) {
+        self.limits = limits
+        parser = ExpatParser()
+    }
+
+    /// Takes the next bytes of the document.
+    func append(_ bytes: Span<UInt8>) throws(XMLError) {
+        length += bytes.count
+        if length > limits.bytes { fail(.tooLarge, "The document is longer than \(limits.bytes) bytes.") }
+        try run(bytes, isLast: false)
+    }
+
+    /// Takes the next bytes of the document.
+    func append(_ bytes: [UInt8]) throws(XMLError) {
+        try append(bytes.span)
+    }
+
+    /// The element that is the document, which has ended.
+    func finish() throws(XMLError) -> XMLElement {
+        try run([UInt8]().span, isLast: true)
+        // expat takes no document without an element.
+        return root ?? XMLElement(XMLName("", in: ""))
+    }
+
+    /// The whole of a document that is there already.
+    static func element(of text: [UInt8], _ limits: XMLLimits = XMLLimits()) throws(XMLError) -> XMLElement {
+        let reader = XMLReader(limits)
+        try reader.append(text)
+        return try reader.finish()
+    }
+
+    private func run(_ bytes: Span<UInt8>, isLast: Bool) throws(XMLError) {
+        if failure == nil, !parser.parse(bytes, isLast: isLast, for: self), failure == nil {
+            failure = (.malformed, "This is no XML: \(parser.fault).")
+        }
+        if let failure { throw XMLError(code: failure.code, message: failure.message, line: parser.line) }
+    }
+
+    private func fail(_ code: XMLError.Code, _ message: String) {
+        if failure == nil { failure = (code, message) }
+        parser.stop()
+    }
+
+    // MARK: What expat calls
+
+    func start(_ name: ExpatParser.Name, _ attributes: [(name: ExpatParser.Name, value: String)]) {
+        elementCount += 1
+        if open.count >= limits.depth { return fail(.tooLarge, "Elements lie more than \(limits.depth) deep.") }
+        if elementCount > limits.elements { return fail(.tooLarge, "There are more than \(limits.elements) elements.") }
+        if attributes.count > limits.attributes {
+            return fail(.tooLarge, "An element has more than \(limits.attributes) attributes.")
+        }
+        let names = [name] + attributes.map(\.name)
+        if names.contains(where: { $0.length > limits.name }) {
+            return fail(.tooLarge, "A name is longer than \(limits.name) bytes with its namespace.")
+        }
+        let all = attributes.map { XMLElement.Attribute($0.name.xml, $0.value, prefix: $0.name.prefix) }
+        open.append(XMLElement(name.xml, prefix: name.prefix, attributes: all))
+    }
+
+    func end() {
+        guard let element = open.popLast() else { return }
+        if open.isEmpty { root = element } else { open[open.count - 1].children.append(.element(element)) }
+    }
+
+    /// A piece of a text, which expat cuts where it likes.
+    func text(_ piece: String) {
+        guard let last = open.indices.last else { return }
+        if case .text(let before) = open[last].children.last {
+            // Taken out first: a string that two hold is copied when it grows.
+            open[last].children.removeLast()
+            open[last].children.append(.text(before + piece))
+        } else {
+            open[last].children.append(.text(piece))
+        }
+    }
+
+    func documentType() {
+        fail(.documentType, "A document type isn't taken, nor are entities.")
+    }
+}
