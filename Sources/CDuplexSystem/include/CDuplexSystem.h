@@ -8,6 +8,7 @@
 #define CDUPLEX_SYSTEM_H
 
 #include "CDuplexDatagrams.h"
+#include "CDuplexFiles.h"
 #include "CDuplexNetlink.h"
 
 #include <stdbool.h>

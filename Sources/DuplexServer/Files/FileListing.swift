@@ -39,9 +39,9 @@ struct FileListing {
         in folder: ConfinedFolder,
         showsHidden: Bool
     ) throws(SocketError) {
-        let (names, isCut) = try file.names(atMost: Self.bound)
+        let (names, isCut) = try OpenedFolder(file)?.names(atMost: Self.bound) ?? ([], false)
         var entries: [Entry] = []
-        for name in names where showsHidden || !FilePath.isHidden(name) {
+        for name in names where (showsHidden || !FilePath.isHidden(name)) && !FilePath.isOwn(name) {
             guard case .found(let found) = try folder.find(path.path(of: name)), found.kind != .other else { continue }
             let modified = UnixTime(seconds: found.modified.seconds)
             entries.append(Entry(name: name, isFolder: found.kind == .folder, size: found.size, modified: modified))

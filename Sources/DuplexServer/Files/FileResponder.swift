@@ -51,7 +51,7 @@ final class FileResponder: Sendable {
         case (.file, false): return try response(found, path.text, path.name, request, onlyIfCached)
         case (.folder, false): return Self.redirect(request)
         case (.folder, true): return try response(ofFolder: found, at: path, request, onlyIfCached)
-        case (.file, true), (.other, _): return try missing(request, onlyIfCached)
+        case (.file, true), (.link, _), (.other, _): return try missing(request, onlyIfCached)
         }
     }
 
@@ -125,7 +125,7 @@ final class FileResponder: Sendable {
             .lastModified: HTTPDate.string(UnixTime(seconds: found.file.modified.seconds)),
             .cacheControl: options.cacheControl(of: name), .xContentTypeOptions: "nosniff", .acceptRanges: "bytes",
         ]
-        fields[.eTag] = Self.tag(of: found.file, now: .now)?.description
+        fields[.eTag] = found.file.status.tag(now: .now)?.description
         if mayBeCoded { fields[.vary] = HTTPField.Name.acceptEncoding.rawName }
         if let coding = found.coding { fields[.contentEncoding] = coding }
         if options.attaches { fields[.contentDisposition] = ContentDisposition.attachment(filename: name).description }
@@ -146,15 +146,5 @@ final class FileResponder: Sendable {
             found.file = sibling
             found.coding = coding
         }
-    }
-
-    /// A tag of a file that is another one whenever its content is.
-    ///
-    /// Strong, unless it was changed so lately that it may be changed again before the file system's clock goes on (RFC 9110
-    /// section 8.8.1).
-    private static func tag(of file: OpenedFile, now: UnixTime) -> EntityTag? {
-        let changed = UInt64(bitPattern: file.changed.seconds &* 1_000_000_000 &+ file.changed.nanoseconds)
-        let text = [file.number, file.size, changed].map { String($0, radix: 36) }.joined(separator: "-")
-        return EntityTag(text, isWeak: now.seconds - file.changed.seconds < 2)
     }
 }

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+// What changes the names in a shared folder.
+
+extension FolderStore {
+    /// The attribute that clients' properties are in: it goes where a file goes.
+    static let properties = "user.duplex.properties"
+    /// How many numbers are tried for a name.
+    private static let numberLimit = 1_000
+    /// How often a name is tried that others change meanwhile.
+    private static let attempts = 16
+
+    func createFolder(_ path: FolderPath) throws(FolderError) {
+        let place = try place(of: path)
+        try Self.attempt(path) { () throws(SocketError) in try place.folder.makeFolder(place.name) }
+    }
+
+    /// Moves something; over file systems it is copied first.
+    func move(_ from: FolderPath, to path: FolderPath, _ clash: NameClash) throws(FolderError) -> FolderChange {
+        try Self.checkRoute(from, path)
+        let source = try source(from)
+        let target = try place(of: path)
+        return try Self.attempt(path) { () throws(SocketError) in
+            do throws(SocketError) {
+                return try put(source.place, at: target, path, clash)
+            } catch  where error.code == .otherFileSystem {
+                let change = try stage(source.place, for: target, path, clash)
+                try FolderTree.remove(source.place.name, in: source.place.folder)
+                return change
+            }
+        }
+    }
+
+    /// Copies something; a link that leads to a file below is copied as that file.
+    func copy(
+        _ from: FolderPath,
+        to path: FolderPath,
+        _ clash: NameClash,
+        onlyItself: Bool
+    ) throws(FolderError) -> FolderChange {
+        try Self.checkRoute(from, path)
+        let source = try source(from)
+        let target = try place(of: path)
+        if source.status.kind == .link {
+            let file = try open(from)
+            return try Self.attempt(path) { () throws(SocketError) in
+                let staging = try stagingPlace(for: target)
+                try FolderTree.copyFile(file, to: staging.folder, as: staging.name, [Self.properties])
+                return try put(staging, at: target, path, clash)
+            }
+        }
+        return try Self.attempt(path) { () throws(SocketError) in
+            try stage(source.place, for: target, path, clash, onlyItself: onlyItself)
+        }
+    }
+
+    /// Into itself nothing goes, nor into its own place, nor in the place of a folder that it is in.
+    private static func checkRoute(_ from: FolderPath, _ path: FolderPath) throws(FolderError) {
+        if path.isWithin(from) || from.isWithin(path) {
+            throw FolderError(.sameplace, "“\(from)” can't go to “\(path)”: the one is in the other.")
+        }
+    }
+
+    /// Copies something beside its place, and puts it there.
+    private func stage(
+        _ source: Place,
+        for target: Place,
+        _ path: FolderPath,
+        _ clash: NameClash,
+        onlyItself: Bool = false
+    ) throws(SocketError) -> FolderChange {
+        let staging = try stagingPlace(for: target)
+        do throws(SocketError) {
+            try FolderTree.copy(
+                source.name,
+                in: source.folder,
+                to: staging.folder,
+                as: staging.name,
+                onlyItself: onlyItself,
+                attributes: [Self.properties]
+            )
+            return try put(staging, at: target, path, clash)
+        } catch {
+            try? FolderTree.remove(staging.name, in: staging.folder)
+            throw error
+        }
+    }
+
+    /// Removes something with all that is in it: at once out of sight, then from the disk.
+    func delete(_ path: FolderPath) throws(FolderError) {
+        let source = try source(path).place
+        try Self.attempt(path) { () throws(SocketError) in try delete(source) }
+    }
+
+    func delete(_ place: Place) throws(SocketError) {
+        let temporary = try state.temporaryFolder()
+        let name = FolderState.randomName()
+        do throws(SocketError) {
+            try place.folder.rename(place.name, to: temporary, as: name, .refuse)
+        } catch  where error.code == .otherFileSystem {
+            return try FolderTree.remove(place.name, in: place.folder)
+        }
+        try FolderTree.remove(name, in: temporary)
+    }
+
+    // MARK: Names
+
+    /// Gives something its place, at once and as a whole; what was there is gone then, or has stayed.
+    func put(
+        _ source: Place,
+        at target: Place,
+        _ path: FolderPath,
+        _ clash: NameClash
+    ) throws(SocketError) -> FolderChange {
+        switch clash {
+        case .refuse:
+            try source.folder.rename(source.name, to: target.folder, as: target.name, .refuse)
+            return FolderChange(path: path, replaced: false)
+        case .number:
+            let name = try number(source, at: target)
+            return FolderChange(path: path.named(name), replaced: false)
+        case .replace:
+            return FolderChange(path: path, replaced: try replace(source, at: target))
+        }
+    }
+
+    private func number(_ source: Place, at target: Place) throws(SocketError) -> String {
+        for number in 0..<Self.numberLimit {
+            let name = Self.numbered(target.name, number)
+            do throws(SocketError) {
+                try source.folder.rename(source.name, to: target.folder, as: name, .refuse)
+                return name
+            } catch  where error.code == .fileExists && number + 1 < Self.numberLimit {}
+        }
+        throw SocketError(.fileExists, message: "There are too many of “\(target.name)”.", errno: EEXIST)
+    }
+
+    /// `a.txt`, `a (1).txt`, `a (2).txt`; as long as names may be.
+    static func numbered(_ name: String, _ number: Int) -> String {
+        if number == 0 { return name }
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+        let (end, mark) = (name[dot...], " (\(number))")
+        var stem = name[..<dot]
+        while stem.count > 1, stem.utf8.count + end.utf8.count + mark.utf8.count > FolderPath.nameLimit {
+            stem.removeLast()
+        }
+        return stem + mark + end
+    }
+
+    /// Returns whether something was there.
+    private func replace(_ source: Place, at target: Place) throws(SocketError) -> Bool {
+        for _ in 0..<Self.attempts {
+            let status = try source.folder.status(of: source.name)
+            guard let there = try target.folder.status(of: target.name) else {
+                do throws(SocketError) {
+                    try source.folder.rename(source.name, to: target.folder, as: target.name, .refuse)
+                    return false
+                } catch  where error.code == .fileExists { continue }
+            }
+            if there.kind != .folder && status?.kind != .folder {
+                try source.folder.rename(source.name, to: target.folder, as: target.name, .replace)
+                return true
+            }
+            // What was there takes the other place, so that at no time there is nothing, and goes from there.
+            do throws(SocketError) {
+                try source.folder.rename(source.name, to: target.folder, as: target.name, .exchange)
+            } catch  where error.errno == ENOENT { continue }
+            try delete(source)
+            return true
+        }
+        throw SocketError(.system, message: "“\(target.name)” is changed all the time.", errno: EAGAIN)
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+package import DuplexSockets
+
+// What is done in a shared folder.
+
+extension SharedFolder {
+    // MARK: Looking
+
+    /// What is at a path.
+    ///
+    /// - Parameter path: the path.
+    /// - Returns: the file or folder; `nil` where there is none.
+    /// - Throws: ``FolderError`` where the disk can't say.
+    public func entry(at path: FolderPath) async throws -> FolderEntry? {
+        if !shows(path) { return nil }
+        return try await Self.run { [store] () throws(FolderError) in
+            try store.status(of: path).flatMap { FolderEntry(path.name, $0) }
+        }
+    }
+
+    /// What is in a folder, in no order; links to places outside, pipes and devices aren't.
+    ///
+    /// - Parameter path: of the folder.
+    /// - Returns: files and folders, and whether there are more than ``FolderOptions/listingLimit``.
+    /// - Throws: ``FolderError`` with `nothing` or `isFile` where there is no folder.
+    public func entries(of path: FolderPath) async throws -> (entries: [FolderEntry], isCut: Bool) {
+        if !shows(path) { throw FolderError(.nothing, "There is nothing at “\(path)”.") }
+        return try await Self.run { [store, options] () throws(FolderError) in
+            try store.entries(of: path, atMost: options.listingLimit, showsHidden: options.showsHidden)
+        }
+    }
+
+    /// Opens what is at a path for reading.
+    package func open(_ path: FolderPath, by visitor: FolderVisitor) async throws -> OpenedFile {
+        try await perform(FolderOperation(.read, path, by: visitor)) { [store] () throws(FolderError) in
+            try store.open(path)
+        }
+    }
+
+    // MARK: Changing
+
+    /// Makes a folder.
+    ///
+    /// - Parameters:
+    ///   - path: where; what it is in has to be there.
+    ///   - visitor: who does it. Default: the app.
+    /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
+    public func createFolder(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws {
+        try await perform(FolderOperation(.createFolder, path, by: visitor)) { [store] () throws(FolderError) in
+            try store.createFolder(path)
+        }
+    }
+
+    /// Gives something another name or place, at once and as a whole; over file systems it is copied first.
+    ///
+    /// - Parameters:
+    ///   - from: where it is.
+    ///   - path: where it is to be.
+    ///   - clash: what happens where something is there already. Default: it is an error.
+    ///   - visitor: who does it. Default: the app.
+    /// - Returns: where it is now.
+    /// - Throws: ``FolderError``, and everything is as it was; what ``FolderOptions/before`` throws.
+    @discardableResult
+    public func move(
+        _ from: FolderPath,
+        to path: FolderPath,
+        clash: NameClash = .refuse,
+        by visitor: FolderVisitor = .app
+    ) async throws -> FolderChange {
+        let operation = FolderOperation(.move, from, to: path, by: visitor)
+        return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
+            if try store.status(of: from)?.kind == .file { try checkFile(path, size: nil) }
+            if clash == .replace { usage.forget() }
+            return try store.move(from, to: path, clash)
+        }
+    }
+
+    /// Copies something with all that is in it; the copy gets its name when it is whole.
+    ///
+    /// Links within a folder, pipes and devices are left out.
+    ///
+    /// - Parameters:
+    ///   - from: where it is.
+    ///   - path: where the copy is to be.
+    ///   - clash: what happens where something is there already. Default: it is an error.
+    ///   - onlyItself: whether what is in a folder is left out. Default: no.
+    ///   - visitor: who does it. Default: the app.
+    /// - Returns: where the copy is.
+    /// - Throws: ``FolderError``, and everything is as it was; what ``FolderOptions/before`` throws.
+    @discardableResult
+    public func copy(
+        _ from: FolderPath,
+        to path: FolderPath,
+        clash: NameClash = .refuse,
+        onlyItself: Bool = false,
+        by visitor: FolderVisitor = .app
+    ) async throws -> FolderChange {
+        let operation = FolderOperation(.copy, from, to: path, by: visitor)
+        return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
+            let size = try size(of: from, onlyItself: onlyItself)
+            if size.isFile { try checkFile(path, size: size.bytes) }
+            try checkRoom(for: size.bytes)
+            let change = try store.copy(from, to: path, clash, onlyItself: onlyItself)
+            change.replaced ? usage.forget() : usage.add(size.bytes)
+            return change
+        }
+    }
+
+    private func size(
+        of path: FolderPath,
+        onlyItself: Bool
+    ) throws(FolderError) -> (bytes: UInt64, isFile: Bool) {
+        guard let status = try store.status(of: path) else {
+            throw FolderError(.nothing, "There is nothing at “\(path)”.")
+        }
+        if status.kind == .file { return (status.size, true) }
+        guard !onlyItself, let folder = OpenedFolder(try store.open(path)) else { return (0, false) }
+        return (
+            try FolderStore.attempt(path) { () throws(SocketError) in try FolderTree.size(of: folder).bytes }, false
+        )
+    }
+
+    /// Removes something for good, with all that is in it: at once out of sight.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - visitor: who does it. Default: the app.
+    /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
+    public func delete(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws {
+        try await perform(
+            FolderOperation(.delete, path, by: visitor),
+            on: Self.trees
+        ) { [store, usage] () throws(FolderError) in
+            try store.delete(path)
+            usage.forget()
+        }
+    }
+
+    // MARK: The trash
+
+    /// Puts something into the trash, from where it can be had back; what is older than ``FolderOptions/trashAge`` goes from there.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - visitor: who does it. Default: the app.
+    /// - Returns: what is in the trash now.
+    /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
+    @discardableResult
+    public func discard(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws -> TrashedItem {
+        let operation = FolderOperation(.delete, path, by: visitor)
+        return try await perform(operation, on: Self.trees) { [store, options] () throws(FolderError) in
+            let (trash, now) = (FolderTrash(store: store), UnixTime.now)
+            let item = try trash.take(path, now: now)
+            // What can't be cleared up now is cleared up the next time.
+            try? trash.empty(before: UnixTime(seconds: now.seconds - options.trashAge.components.seconds))
+            try? trash.sweep(before: UnixTime(seconds: now.seconds - 3_600))
+            return item
+        }
+    }
+
+    /// What is in the trash, the latest first.
+    ///
+    /// - Returns: the items.
+    /// - Throws: ``FolderError``.
+    public func trash() async throws -> [TrashedItem] {
+        try await Self.run { [store] () throws(FolderError) in try FolderTrash(store: store).items() }
+    }
+
+    /// Puts something from the trash back where it was, with a number where something else is there.
+    ///
+    /// - Parameters:
+    ///   - item: what is in the trash.
+    ///   - visitor: who does it. Default: the app.
+    /// - Returns: where it is now.
+    /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
+    @discardableResult
+    public func restore(_ item: TrashedItem, by visitor: FolderVisitor = .app) async throws -> FolderChange {
+        try await perform(FolderOperation(.restore, item.path, by: visitor)) { [store] () throws(FolderError) in
+            try FolderTrash(store: store).restore(item.id)
+        }
+    }
+
+    /// Removes for good what is in the trash.
+    ///
+    /// - Parameter visitor: who does it. Default: the app.
+    /// - Throws: ``FolderError``.
+    public func emptyTrash(by visitor: FolderVisitor = .app) async throws {
+        try check(FolderOperation(.delete, .root, by: visitor))
+        try await Self.run(on: Self.trees) { [store, usage] () throws(FolderError) in
+            try FolderTrash(store: store).empty(before: UnixTime(seconds: .max))
+            usage.forget()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+import Synchronization
+
+/// A folder of this machine that is shared with clients: what may be done in it, by whom, and nothing outside of it.
+///
+/// ```swift
+/// var options = FolderOptions()
+/// options.allowedExtensions = ["jpg", "png"]
+/// let folder = try SharedFolder("pictures", options)
+/// ```
+///
+/// Whatever names and links clients send, nothing outside is read, written or named: the kernel sees to that where it can.
+/// Links to places in the folder are followed for reading on Linux; changes are made to the link itself.
+///
+/// What is written gets its name when it is whole, and until then nobody sees it. What is in the folder `.duplex` in it is
+/// the server's own: files that are being written, the trash, unfinished uploads. A file that was being written when the
+/// process was killed is taken away when the folder is opened again.
+///
+/// Work on the disk is done by a few threads of its own, so that a slow disk holds up nobody else.
+public final class SharedFolder: Sendable {
+    package let options: FolderOptions
+    let store: FolderStore
+    let usage: FolderUsage
+    /// Who is told of changes, by number.
+    private let observers = Mutex<(last: Int, all: [Int: @Sendable (FolderPath) -> Void])>((0, [:]))
+
+    /// Those of trees, which may take long, have threads of their own.
+    static let trees = BlockingThreads(name: "duplex-trees", limit: 2)
+
+    /// Opens a folder to share it; blocks for as long as the disk takes.
+    ///
+    /// - Parameters:
+    ///   - path: of the folder; a relative one is below the process's working directory.
+    ///   - options: what may be done. Default: as in ``FolderOptions``.
+    /// - Throws: `SocketError` with `unreadableFile` where there is none that can be read.
+    public init(_ path: String, _ options: FolderOptions = FolderOptions()) throws(SocketError) {
+        self.options = options
+        store = try FolderStore(path: path)
+        usage = FolderUsage(root: store.root)
+    }
+
+    /// What files are served from, and read from.
+    package var confined: ConfinedFolder { store.folder }
+
+    // MARK: Who may do what
+
+    /// Throws where that may not be done, by whom or at all, before the app is asked.
+    func check(_ operation: FolderOperation) throws(FolderError) {
+        for path in [operation.path, operation.destination].compactMap(\.self) where !shows(path) {
+            throw FolderError(.nothing, "There is nothing at “\(path)”.")
+        }
+        let needed: FolderOptions.Access = operation.kind == .read ? .read : .readAndWrite
+        if !operation.visitor.isApp, options.access(operation.visitor) < needed {
+            throw FolderError(.notPermitted, "You may not do that here.")
+        }
+    }
+
+    /// Whether names on the path may be known.
+    package func shows(_ path: FolderPath) -> Bool { options.showsHidden || !path.isHidden }
+
+    /// Whether that visitor may write.
+    package func mayWrite(_ visitor: FolderVisitor) -> Bool {
+        visitor.isApp || options.access(visitor) == .readAndWrite
+    }
+
+    /// Throws where that visitor may not look.
+    package func checkReading(_ visitor: FolderVisitor, _ path: FolderPath) throws(FolderError) {
+        try check(FolderOperation(.read, path, by: visitor))
+    }
+
+    /// Throws where a file may not be written with that name, or one of that size not at all.
+    func checkFile(_ path: FolderPath, size: UInt64?) throws(FolderError) {
+        if !options.allows(path.name) {
+            throw FolderError(.notAllowed, "Files such as “\(path.name)” aren't taken here.")
+        }
+        if let size, size > UInt64(clamping: options.fileSize.bytes) { throw Self.tooLarge(options.fileSize) }
+    }
+
+    static func tooLarge(_ limit: ByteCount) -> FolderError {
+        FolderError(.tooLarge, "Files may have \(limit) at most.")
+    }
+
+    /// Throws where so many bytes more are more than there is room for; blocks.
+    func checkRoom(for count: UInt64) throws(FolderError) {
+        let space = try space()
+        if let quota = space.quota, space.used + count > quota {
+            throw FolderError(
+                .overQuota,
+                "There is no more room for this: \(ByteCount(Int(clamping: quota))) may be used."
+            )
+        }
+        if count > space.free { throw FolderError(.noSpace, "The disk is full.") }
+    }
+
+    /// What is used and free; blocks.
+    func space() throws(FolderError) -> FolderSpace {
+        try FolderStore.attempt(.root) { () throws(SocketError) in
+            let free = try store.root.space().free
+            guard let quota = options.quota.map({ UInt64(clamping: $0.bytes) }) else {
+                return FolderSpace(used: 0, free: free, quota: nil)
+            }
+            let used = try usage.bytes(at: .now())
+            return FolderSpace(used: used, free: min(free, quota > used ? quota - used : 0), quota: quota)
+        }
+    }
+
+    /// How much room there is.
+    ///
+    /// - Returns: the room; what is used is counted where there is a quota, at most once a minute.
+    /// - Throws: ``FolderError``.
+    public func room() async throws -> FolderSpace {
+        try await Self.run { [self] () throws(FolderError) in try space() }
+    }
+
+    // MARK: Doing it
+
+    /// Runs what blocks on a thread for that, to its end.
+    static func run<Value: Sendable>(
+        on threads: BlockingThreads = .files,
+        _ body: @escaping @Sendable () throws(FolderError) -> Value
+    ) async throws -> Value {
+        let result = try await threads.runToEnd { () throws(SocketError) -> Result<Value, FolderError> in
+            do throws(FolderError) { return .success(try body()) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// Asks whether something may be done, does it, and tells of it.
+    func perform<Value: Sendable>(
+        _ operation: FolderOperation,
+        on threads: BlockingThreads = .files,
+        _ body: @escaping @Sendable () throws(FolderError) -> Value
+    ) async throws -> Value {
+        try check(operation)
+        try await options.before(operation)
+        let value = try await Self.run(on: threads, body)
+        await tell(operation)
+        return value
+    }
+
+    /// Tells the app and whoever looks on of what was done.
+    func tell(_ operation: FolderOperation) async {
+        for path in operation.changedFolders { changed(path) }
+        await options.after(operation)
+    }
+
+    // MARK: Looking on
+
+    /// Has `observer` told of each folder in which something changes by this value, on any thread, until it is taken away.
+    ///
+    /// - Parameter observer: gets the folder's path.
+    /// - Returns: the number to take it away by.
+    package func observe(_ observer: @escaping @Sendable (FolderPath) -> Void) -> Int {
+        observers.withLock { observers in
+            observers.last += 1
+            observers.all[observers.last] = observer
+            return observers.last
+        }
+    }
+
+    package func removeObserver(_ number: Int) {
+        observers.withLock { observers in _ = observers.all.removeValue(forKey: number) }
+    }
+
+    private func changed(_ path: FolderPath) {
+        for observer in observers.withLock({ Array($0.all.values) }) { observer(path) }
+    }
+}

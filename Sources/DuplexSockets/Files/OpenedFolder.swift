@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import CDuplexSystem
+import Glibc
+#else
+import CDuplexSystem
+import Darwin
+#endif
+
+/// A folder that is open, and what can be done with the names in it.
+///
+/// Each call takes one name, and follows no link: so nothing outside of the folder is touched. All of them block for as long
+/// as the disk takes, and throw ``SocketError`` with the error number.
+package final class OpenedFolder: Sendable {
+    /// What becomes of what has the name already.
+    package enum Clash: Sendable {
+        /// It is replaced: a file by a file, an empty folder by a folder.
+        case replace
+        /// Nothing is done: ``SocketError/Code/fileExists``.
+        case refuse
+        /// It gets the other name.
+        case exchange
+    }
+
+    private let file: OpenedFile
+    var descriptor: Int32 { file.descriptor }
+    package var status: FileStatus { file.status }
+
+    /// Takes what is open; `nil` where it is no folder.
+    package init?(_ file: OpenedFile) {
+        if file.kind != .folder { return nil }
+        self.file = file
+    }
+
+    /// Whether it is one name, and not one that leads elsewhere.
+    private static func check(_ name: String) throws(SocketError) {
+        let isName = !name.isEmpty && name != "." && name != ".." && !name.utf8.contains { $0 == 0 || $0 == 0x2F }
+        if !isName { throw SocketError(.invalidArgument, message: "“\(name)” is no name.", errno: EINVAL) }
+    }
+
+    static func fault(_ name: String, _ what: String, _ code: Int32) -> SocketError {
+        if code == EEXIST { return SocketError(.fileExists, message: "There is “\(name)” already.", errno: code) }
+        if code == EXDEV {
+            return SocketError(.otherFileSystem, message: "“\(name)” is on another file system.", errno: code)
+        }
+        return SocketError.system("“\(name)” \(what).", errno: code)
+    }
+
+    /// There is something of that name.
+    package static func exists(_ name: String) -> SocketError { fault(name, "is there", EEXIST) }
+
+    /// What has that name is a folder, and a file is needed.
+    package static func isFolder(_ name: String) -> SocketError { fault(name, "is a folder", EISDIR) }
+
+    // MARK: Looking
+
+    /// What has that name, or nil; of a link itself, not of what it leads to.
+    package func status(of name: String) throws(SocketError) -> FileStatus? {
+        try Self.check(name)
+        var status = stat()
+        let result = SystemCall.fileStatus.make(on: descriptor) {
+            unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+        }
+        if result == 0 { return FileStatus(status) }
+        if errno == ENOENT { return nil }
+        throw Self.fault(name, "can't be looked at", errno)
+    }
+
+    /// The folder of that name.
+    package func folder(_ name: String) throws(SocketError) -> OpenedFolder {
+        guard let folder = OpenedFolder(try open(name, O_RDONLY | O_DIRECTORY)) else {
+            throw Self.fault(name, "is no folder", ENOTDIR)
+        }
+        return folder
+    }
+
+    /// The file of that name, for reading.
+    package func file(_ name: String) throws(SocketError) -> OpenedFile {
+        try open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    }
+
+    private func open(_ name: String, _ flags: Int32, permissions: mode_t = 0) throws(SocketError) -> OpenedFile {
+        try Self.check(name)
+        let opened = SystemCall.openFile.make(on: descriptor) {
+            unsafe cduplex_open_at(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, permissions)
+        }
+        guard opened >= 0, let file = OpenedFile(owned: opened) else {
+            throw Self.fault(name, "can't be opened", errno)
+        }
+        return file
+    }
+
+    // MARK: Changing
+
+    /// Makes a folder.
+    package func makeFolder(_ name: String) throws(SocketError) {
+        try Self.check(name)
+        let result = SystemCall.makeFolder.make(on: descriptor) { unsafe mkdirat(descriptor, name, 0o777) }
+        if result != 0 { throw Self.fault(name, "can't be made", errno) }
+    }
+
+    /// Makes a file that wasn't there before.
+    package func makeFile(_ name: String) throws(SocketError) -> WritableFile {
+        WritableFile(try open(name, O_RDWR | O_CREAT | O_EXCL, permissions: 0o666))
+    }
+
+    /// Opens a file for reading and writing.
+    package func writableFile(_ name: String) throws(SocketError) -> WritableFile {
+        WritableFile(try open(name, O_RDWR | O_NONBLOCK | O_NOCTTY))
+    }
+
+    /// Gives what has a name another one, at once and as a whole (renameat2(2)).
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/fileExists``, ``SocketError/Code/otherFileSystem`` and
+    ///   ``SocketError/Code/system``; nothing has changed then.
+    package func rename(
+        _ name: String,
+        to folder: OpenedFolder,
+        as newName: String,
+        _ clash: Clash
+    ) throws(SocketError) {
+        try Self.check(name)
+        try Self.check(newName)
+        let way: cduplex_clash =
+            switch clash {
+            case .replace: CDUPLEX_CLASH_REPLACE
+            case .refuse: CDUPLEX_CLASH_REFUSE
+            case .exchange: CDUPLEX_CLASH_EXCHANGE
+            }
+        let result = SystemCall.renameFile.make(on: descriptor) {
+            unsafe cduplex_rename(descriptor, name, folder.descriptor, newName, way)
+        }
+        if result != 0 { throw Self.fault(newName, "can't be the name of “\(name)”", errno) }
+    }
+
+    /// Takes the name of a file or link away.
+    package func removeFile(_ name: String) throws(SocketError) {
+        try remove(name, 0)
+    }
+
+    /// Takes an empty folder away.
+    package func removeFolder(_ name: String) throws(SocketError) {
+        try remove(name, AT_REMOVEDIR)
+    }
+
+    private func remove(_ name: String, _ flags: Int32) throws(SocketError) {
+        try Self.check(name)
+        let result = SystemCall.unlink.make(on: descriptor) { unsafe unlinkat(descriptor, name, flags) }
+        if result != 0 { throw Self.fault(name, "can't be removed", errno) }
+    }
+
+    /// Has the system write its names to the disk.
+    package func sync() throws(SocketError) {
+        let result = SystemCall.syncFile.make(on: descriptor) { fsync(descriptor) }
+        // There are file systems whose folders can't be written by themselves.
+        if result != 0 && errno != EINVAL { throw Self.fault("the folder", "can't be written", errno) }
+    }
+
+    /// Keeps others from locking it, in whatever process, for as long as this is there.
+    ///
+    /// - Returns: whether it was free.
+    package func lock() -> Bool {
+        SystemCall.lockFolder.make(on: descriptor) { flock(descriptor, LOCK_EX | LOCK_NB) } == 0
+    }
+
+    /// How many bytes the file system has, and how many of them this user may still fill.
+    package func space() throws(SocketError) -> (total: UInt64, free: UInt64) {
+        var (total, free): (UInt64, UInt64) = (0, 0)
+        let result = SystemCall.fileStatus.make(on: descriptor) {
+            unsafe cduplex_get_space(descriptor, &total, &free)
+        }
+        if result != 0 { throw Self.fault("the file system", "can't be looked at", errno) }
+        return (total, free)
+    }
+
+    /// The names in a folder, in no order, without `.` and `..`; blocks for as long as the disk takes.
+    ///
+    /// - Parameter limit: how many are read at most.
+    /// - Returns: the names that are UTF-8, and whether there are more than the limit.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
+    package func names(atMost limit: Int) throws(SocketError) -> (names: [String], isCut: Bool) {
+        // A descriptor of its own: closing the folder closes it, and its place in the folder is its own.
+        let own = SystemCall.openFile.make(on: descriptor) {
+            unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        }
+        guard own >= 0, let folder = unsafe fdopendir(own) else {
+            if own >= 0 { SystemCalls.close(own) }
+            throw SocketError(.unreadableFile, message: "The folder can't be read.", errno: errno)
+        }
+        defer { unsafe closedir(folder) }
+        var names: [String] = []
+        while let entry = unsafe readdir(folder) {
+            // The name ends with a zero within the entry.
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
+            }
+            guard let name, name != ".", name != ".." else { continue }
+            if names.count == limit { return (names, true) }
+            names.append(name)
+        }
+        return (names, false)
+    }
+}
