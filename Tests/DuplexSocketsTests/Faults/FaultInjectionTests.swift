@@ -80,8 +80,8 @@ import Testing
         case .receiveDatagrams: [ENOMEM, ENETDOWN].map(Failing.fatal) + retried + [.cut(to: 1, count: .max)]
         case .sendDatagrams:
             [ENOBUFS, EPERM, ENETUNREACH].map(Failing.fatal) + retried + [.cut(to: 1, count: .max)]
-        // TemporaryFileTests.
-        case .writeFile, .renameFile: []
+        // TemporaryFileTests, OpenedFolderTests, WritableFileTests.
+        case .writeFile, .renameFile, .makeFolder, .syncFile: []
         case .openNetlink, .askNetlink, .receiveNetlink: []
         case .makePoller, .makeTimer, .makeWakeup, .random: []
         }
@@ -115,7 +115,7 @@ import Testing
             switch call {
             case .makePoller, .makeTimer, .makeWakeup, .random: false
             case .openFile, .readFile, .sendFile, .receiveDatagrams, .sendDatagrams: false
-            case .writeFile, .renameFile: false
+            case .writeFile, .renameFile, .makeFolder, .syncFile: false
             case .openNetlink, .askNetlink, .receiveNetlink: false
             // poll(2) is told with each call what to watch.
             case .watch: !SystemPoller.isPollWanted
