@@ -34,6 +34,20 @@ package final class ContentDeflater {
         self.stream = stream
     }
 
+    /// Begins a content that something else stands around, such as a zip: without a header and a checksum (RFC 1951).
+    ///
+    /// Takes 264 KiB; nil without memory for it.
+    ///
+    /// - Parameters:
+    ///   - level: as of the other.
+    ///   - pool: where the stream comes from.
+    package init?(rawAt level: Int, pool: ContentPool) {
+        let level = min(max(level, 1), 9)
+        guard let stream = pool.take(.deflating(level: level, windowBits: 15, memoryLevel: 8)) else { return nil }
+        self.pool = pool
+        self.stream = stream
+    }
+
     /// Takes a piece; nothing behind ``finish(into:)``.
     ///
     /// - Parameters:

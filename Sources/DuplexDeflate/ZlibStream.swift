@@ -3,7 +3,7 @@
 
 import CDuplexZlib
 
-// The one file of this module that says `unsafe`: zlib is called with memory that is lent for the length of a call.
+// With CRC32.swift what says `unsafe` in this module: zlib is called with memory that is lent for the length of a call.
 
 /// One of zlib's streams in one direction, with its memory.
 @safe final class ZlibStream {

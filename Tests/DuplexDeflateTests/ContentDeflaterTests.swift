@@ -30,6 +30,23 @@ struct ContentDeflaterTests {
         }
     }
 
+    @Test("A content that something else stands around has neither header nor checksum")
+    func raw() throws {
+        let content = Array(String(repeating: "Hello, hello. ", count: 10_000).utf8)
+        let pool = ContentPool()
+        for _ in 0..<2 {
+            let deflater = try #require(ContentDeflater(rawAt: 1, pool: pool))
+            var coded: [UInt8] = []
+            deflater.deflate(rawSpan(of: content), flushes: false, into: &coded)
+            deflater.finish(into: &coded)
+            let stream = try #require(ZlibStream(.inflating(windowBits: 15)))
+            var (position, output) = (0, [UInt8]())
+            let status = stream.run(rawSpan(of: coded), from: &position, into: &output, upTo: content.count + 1)
+            #expect(status == .ended && output == content && position == coded.count)
+            #expect(pool.spareStreams == 1)
+        }
+    }
+
     @Test("What is flushed can be inflated before there is more; what isn't may wait")
     func flushes() throws {
         let deflater = try #require(ContentDeflater(.gzip, level: 6, isWhole: false, pool: ContentPool()))

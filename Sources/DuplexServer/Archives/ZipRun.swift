@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+/// A zip on its way to one client.
+final class ZipRun {
+    private let packer: ZipPacker
+    private let writer: ResponseWriter
+    /// Whether the length was said: then nothing may be left out.
+    private let keepsLength: Bool
+    private var faults = ZipFaults()
+
+    init(_ packing: ZipStream.Packing, _ writer: ResponseWriter, keepsLength: Bool) {
+        packer = ZipPacker(level: packing.level)
+        self.writer = writer
+        self.keepsLength = keepsLength
+    }
+
+    /// Sends an item, as much as there is of it.
+    func send(_ item: ZipItem) async throws {
+        guard case .file(let size, let open) = item.content else { return try await write([packer.folder(item)]) }
+        guard let (file, first) = try await begin(item, size, open) else { return }
+        var output = first
+        while true {
+            try await write(output.pieces)
+            if output.isLast { break }
+            output = try await BlockingThreads.files.runToEnd { [packer] () throws(SocketError) in packer.more() }
+        }
+        if let fault = output.fault { try note(item, fault, "was cut short") }
+        _ = file
+    }
+
+    /// Opens a file and packs the beginning of it; nil where it is left out.
+    private func begin(
+        _ item: ZipItem,
+        _ size: UInt64,
+        _ open: @Sendable () async throws -> OpenedFile
+    ) async throws -> (OpenedFile, ZipPacker.Output)? {
+        do {
+            let file = try await open()
+            if keepsLength && file.size < size {
+                throw SocketError(.unreadableFile, message: "The file has become shorter.")
+            }
+            let limit = keepsLength ? size : .max
+            let first = try await BlockingThreads.files.runToEnd { [packer] () throws(SocketError) in
+                try packer.begin(item, file, upTo: limit)
+            }
+            return (file, first)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            try note(item, error, "is missing")
+            return nil
+        }
+    }
+
+    private func note(_ item: ZipItem, _ error: any Error, _ text: String) throws {
+        if keepsLength { throw error }
+        faults.add(item.path, text)
+    }
+
+    /// Sends what tells of faults, and the end.
+    func finish() async throws {
+        if let text = faults.text {
+            try await write(packer.file("errors.txt", Array(text.utf8), modified: .now))
+        }
+        try await write(packer.finish())
+    }
+
+    private func write(_ pieces: [[UInt8]]) async throws {
+        for piece in pieces where !piece.isEmpty { try await writer.write(piece) }
+    }
+}
+
+/// What isn't in a zip as it should be; bounded.
+struct ZipFaults {
+    private static let bound = 1_000
+
+    private var lines: [String] = []
+    private var more = 0
+
+    /// Adds a line: why is the server's matter, and may name what is nobody else's.
+    mutating func add(_ path: String, _ text: String) {
+        if lines.count == Self.bound { more += 1 } else { lines.append("\(ZipName.safe(path)): \(text)\n") }
+    }
+
+    /// The text; nil where there is nothing to tell.
+    var text: String? {
+        if lines.isEmpty { return nil }
+        return "This archive isn't whole.\n\n" + lines.joined() + (more > 0 ? "and \(more) more\n" : "")
+    }
+}
