@@ -16,19 +16,21 @@ package struct ZipItem: Sendable {
     package var path: String
     package var content: Content
     package var modified: UnixTime
-    /// The last nine bits of its mode.
-    package var permissions: UInt16
+    /// The last nine bits of its mode; nil for those of the file when it is opened.
+    package var permissions: UInt16?
 
     package init(_ path: String, _ content: Content, modified: UnixTime, permissions: UInt16? = nil) {
         self.path = path
         self.content = content
         self.modified = modified
-        let usual: UInt16 = if case .folder = content { 0o755 } else { 0o644 }
-        self.permissions = permissions ?? usual
+        self.permissions = permissions
     }
 
-    func entry(_ packing: ZipPacking, size: UInt64) -> ZipEntry {
-        let kind: ZipEntry.Kind = if case .folder = content { .folder } else { .file(atMost: size, packing) }
-        return ZipEntry(path, kind, modified: modified, permissions: permissions)
+    func entry(_ packing: ZipPacking, size: UInt64, permissions known: UInt16? = nil) -> ZipEntry {
+        if case .folder = content {
+            return ZipEntry(path, .folder, modified: modified, permissions: permissions ?? 0o755)
+        }
+        let kind = ZipEntry.Kind.file(atMost: size, packing)
+        return ZipEntry(path, kind, modified: modified, permissions: permissions ?? known ?? 0o644)
     }
 }

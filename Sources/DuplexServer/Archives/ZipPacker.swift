@@ -69,7 +69,13 @@ final class ZipPacker: Sendable {
         return try state.withLock { state throws(SocketError) in
             let range = try file.range(from: 0, count: size)
             let deflater = state.level(for: item.path).flatMap { ContentDeflater(rawAt: $0, pool: state.pool) }
-            let header = state.writer.begin(item.entry(deflater == nil ? .stored : .deflated, size: size))
+            let header = state.writer.begin(
+                item.entry(
+                    deflater == nil ? .stored : .deflated,
+                    size: size,
+                    permissions: file.status.permissions
+                )
+            )
             state.file = File(range: range, deflater: deflater)
             return state.pack(behind: header)
         }

@@ -12,8 +12,8 @@ final class ZipRun {
     private let keepsLength: Bool
     private var faults = ZipFaults()
 
-    init(_ packing: ZipStream.Packing, _ writer: ResponseWriter, keepsLength: Bool) {
-        packer = ZipPacker(level: packing.level)
+    init(_ method: ZipMethod, _ writer: ResponseWriter, keepsLength: Bool) {
+        packer = ZipPacker(level: method.level)
         self.writer = writer
         self.keepsLength = keepsLength
     }

@@ -17,19 +17,11 @@ import HTTPTypes
 /// **With a length.** Where all sizes are known before and nothing is deflated, the response may say how long it is. Then it has to
 /// keep to that: whatever isn't as it was cuts the connection.
 package struct ZipStream: Sendable {
-    /// Whether files are deflated, and how hard.
-    package enum Packing: Sendable, Hashable {
-        /// As they are, which is all that most need: pictures and films get no shorter.
-        case stored
-        /// From 1, the fastest, to 9; but not those whose type gets no shorter.
-        case deflated(level: Int = 1)
-    }
-
-    private let packing: Packing
+    private let method: ZipMethod
 
     /// Makes a zip of such a kind.
-    package init(_ packing: Packing = .stored) {
-        self.packing = packing
+    package init(_ method: ZipMethod = .stored) {
+        self.method = method
     }
 
     /// The body, of what a sequence gives.
@@ -37,8 +29,8 @@ package struct ZipStream: Sendable {
     /// - Parameter items: asked for the next one when it is its turn. What it throws cuts the connection.
     /// - Returns: the body, without a length.
     package func body<Items: AsyncSequence & Sendable>(of items: Items) -> ResponseBody where Items.Element == ZipItem {
-        .writer { [packing] writer in
-            let run = ZipRun(packing, writer, keepsLength: false)
+        .writer { [method] writer in
+            let run = ZipRun(method, writer, keepsLength: false)
             for try await item in items { try await run.send(item) }
             try await run.finish()
         }
@@ -52,25 +44,19 @@ package struct ZipStream: Sendable {
     /// - Returns: the body.
     package func body(of items: [ZipItem], saysLength: Bool) -> ResponseBody {
         let length = saysLength ? length(of: items) : nil
-        return .writer(length: length) { [packing] writer in
-            let run = ZipRun(packing, writer, keepsLength: length != nil)
+        return .writer(length: length) { [method] writer in
+            let run = ZipRun(method, writer, keepsLength: length != nil)
             for item in items { try await run.send(item) }
             try await run.finish()
         }
     }
 
     private func length(of items: [ZipItem]) -> Int? {
-        guard packing == .stored else { return nil }
+        guard method == .stored else { return nil }
         let entries = items.lazy.map { item -> ZipEntry in
             if case .file(let size, _) = item.content { return item.entry(.stored, size: size) }
             return item.entry(.stored, size: 0)
         }
         return ZipWriter.length(of: entries).flatMap { Int(exactly: $0) }
-    }
-}
-
-extension ZipStream.Packing {
-    var level: Int? {
-        if case .deflated(let level) = self { level } else { nil }
     }
 }

@@ -55,7 +55,7 @@ package enum ZipName {
     }
 
     /// The name with a number before its extension: `a/b (2).txt`.
-    static func numbered(_ path: String, _ number: Int) -> String {
+    package static func numbered(_ path: String, _ number: Int) -> String {
         let bytes = path.utf8
         let start = bytes.lastIndex(of: UInt8(ascii: "/")).map { bytes.index(after: $0) } ?? bytes.startIndex
         guard let dot = bytes[start...].lastIndex(of: UInt8(ascii: ".")), dot > start else {

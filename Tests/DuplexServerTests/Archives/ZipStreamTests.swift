@@ -33,14 +33,14 @@ struct ZipStreamTests {
 
     /// Runs the body with a zip of the files, made in the four ways, at the path of a file.
     private func withZips(
-        _ body: (_ zip: String, _ packing: ZipStream.Packing, _ saysLength: Bool, _ folder: String) async throws -> Void
+        _ body: (_ zip: String, _ packing: ZipMethod, _ saysLength: Bool, _ folder: String) async throws -> Void
     ) async throws {
         try await withTestFolder(Self.files) { root in
             let folder = try ConfinedFolder(path: root)
             let day = UnixTime(seconds: 1_700_000_000)
             var items = [ZipItem("ä ☃", .folder, modified: day), ZipItem("none", .folder, modified: day)]
             items += try Self.files.keys.sorted().map { try Self.item($0, in: folder) }
-            let ways: [(ZipStream.Packing, Bool)] = [
+            let ways: [(ZipMethod, Bool)] = [
                 (.stored, true), (.stored, false), (.deflated(), false), (.deflated(level: 9), true),
             ]
             for (packing, saysLength) in ways {

@@ -100,15 +100,6 @@ struct ZipWriterTests {
         #expect(reader.hasLongEnd && count > 13 << 30)
     }
 
-    @Test("More entries than 16 bits count", arguments: [65_534, 65_535, 70_000])
-    func manyEntries(count: Int) throws {
-        let items = (0..<count).map { (Self.file("f/\($0)", atMost: 0), Self.content(0)) }
-        let (reader, length) = try Self.read(items)
-        #expect(reader.entries.count == count && reader.entries.last?.name == "f/\(count - 1)")
-        #expect(reader.hasLongEnd == (count >= 65_535))
-        #expect(ZipWriter.length(of: items.map(\.0)) == length)
-    }
-
     @Test("The directory of an entry takes 55 bytes and its name")
     func compactness() {
         var writer = ZipWriter()

@@ -58,6 +58,14 @@ server.post("/count", .bodySize(.unlimited)) { request in
     for try await piece in request.body { count += piece.count }
     return "\(count)"
 }
+let shared = try SharedFolder(folder)
+server.resumableUploads("/uploads", to: shared)
+server.get("/zip") { [shared] request in
+    let query = try request.queryItems
+    let method = query.contains { $0.name == "method" && $0.value == "deflated" } ? ZipMethod.deflated() : .stored
+    let paths = query.filter { $0.name == "path" }.compactMap { FolderPath($0.value) }
+    return Response(type: "application/zip", body: try await shared.zip(of: paths, method: method))
+}
 server.events("/feed", of: feed, heartbeat: nil)
 server.post("/publish/:id") { [feed, data] request in
     try feed.publish(data, id: request.parameters["id"])

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestProcesses
+import DuplexTesting
+import DuplexWire
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite("Resumable uploads: what comes, is cut off, is checked, and gets its name", .timeLimit(.minutes(1)))
+struct UploadWriterTests {
+    private static let digest = "sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0="
+
+    /// Begins a PATCH that says more than it sends.
+    private func begin(
+        _ up: UploadFixture,
+        _ url: String,
+        _ offset: Int,
+        _ text: String,
+        of count: Int,
+        _ others: HTTPFields = [:]
+    ) async throws -> TestConnection {
+        let connection = await up.client.connect()
+        var fields = others
+        fields[UploadProtocol.resumable] = "1.0.0"
+        fields[.contentType] = UploadProtocol.contentType
+        fields[UploadProtocol.offset] = "\(offset)"
+        fields[.contentLength] = "\(count)"
+        try await connection.begin(.patch, url, fields: fields)
+        try await connection.write(Array(text.utf8))
+        return connection
+    }
+
+    @Test("What came before a client was cut off is kept, at every byte")
+    func cut() async throws {
+        try await UploadFixture.run { up async throws in
+            let text = "Hello, resumable World!"
+            let url = try await up.create("a", text.utf8.count)
+            for (index, character) in text.dropLast().enumerated() {
+                let rest = text.utf8.count - index
+                let connection = try await begin(up, url, index, String(character), of: rest)
+                await connection.reset()
+                // A HEAD ends what may still be at work, and says how far it came.
+                while try await up.offset(url) != "\(index + 1)" {}
+            }
+            #expect(try await up.patch(url, text.utf8.count - 1, "!").status == .noContent)
+            #expect(up.text("a") == text)
+        }
+    }
+
+    @Test("A request for an upload ends the one that works on it, and goes on behind what came")
+    func takeover() async throws {
+        try await UploadFixture.run { up async throws in
+            let url = try await up.create("a", 10)
+            // Its connection stays open, and sends nothing more: nobody could know that it is dead.
+            let dead = try await begin(up, url, 0, "Hello", of: 10)
+            var offset = try await up.offset(url)
+            while offset == "0" {
+                let again = try await begin(up, url, 0, "Hello", of: 10)
+                offset = try await up.offset(url)
+                await again.reset()
+            }
+            #expect(offset == "5")
+            #expect(try await up.patch(url, 5, "World").status == .noContent)
+            #expect(up.text("a") == "HelloWorld")
+            await dead.reset()
+        }
+    }
+
+    @Test("Bytes with a checksum are kept when they are right, and all dropped when not")
+    func checksum() async throws {
+        try await UploadFixture.run { up async throws in
+            let url = try await up.create("a", 22)
+            let sha256 = "sha256 uU0nuZNNPgilLlLX2n2r+sSE7+N6U4DukIj3rOLvzek="
+            let md5 = "md5 XrY7u+Ae7tCTyyK7j1rNww=="
+            let fields: (String) -> HTTPFields = { [UploadProtocol.checksum: $0] }
+            let wrong = try await up.patch(url, 0, "hello_world", fields(Self.digest))
+            #expect(wrong.status.code == 460 && wrong.fields[UploadProtocol.resumable] == "1.0.0")
+            #expect(try await up.offset(url) == "0")
+            #expect(try await up.patch(url, 0, "hello world", fields(Self.digest)).status == .noContent)
+            #expect(try await up.patch(url, 11, "hello WORLD", fields(sha256)).status.code == 460)
+            #expect(try await up.patch(url, 11, "hello WORLD", fields(md5)).status.code == 460)
+            #expect(try await up.patch(url, 11, "hello world", fields("crc32 AAAA")).status == .badRequest)
+            #expect(try await up.patch(url, 11, "hello world", fields(sha256)).status == .noContent)
+            #expect(up.text("a") == "hello worldhello world")
+        }
+    }
+
+    @Test("What came with a checksum and was cut off is dropped: nobody can check it")
+    func cutWithChecksum() async throws {
+        try await UploadFixture.run { up async throws in
+            let url = try await up.create("a", 13)
+            _ = try await up.patch(url, 0, "ab")
+            let connection = try await begin(up, url, 2, "hello", of: 11, [UploadProtocol.checksum: Self.digest])
+            await connection.reset()
+            #expect(try await up.offset(url) == "2")
+            #expect(
+                try await up.patch(url, 2, "hello world", [UploadProtocol.checksum: Self.digest]).status == .noContent
+            )
+            #expect(up.text("a") == "abhello world")
+        }
+    }
+
+    @Test("A checksum may come behind the bytes")
+    func trailer() async throws {
+        try await UploadFixture.run { up async throws in
+            let url = try await up.create("a", 11)
+            for (trailers, status) in [
+                ([UploadProtocol.checksum: "sha1 AAAAAAAAAAAAAAAAAAAAAAAAAAA="], 460), ([:], 400),
+                ([UploadProtocol.checksum: Self.digest], 204),
+            ] as [(HTTPFields, Int)] {
+                let connection = await up.client.connect()
+                try await connection.begin(
+                    .patch,
+                    url,
+                    fields: [
+                        UploadProtocol.resumable: "1.0.0", .contentType: UploadProtocol.contentType,
+                        UploadProtocol.offset: "0", .trailer: "Upload-Checksum",
+                    ]
+                )
+                try await connection.write(Array("hello world".utf8))
+                try await connection.finish(trailers: trailers)
+                #expect(try await connection.response().status.code == status)
+                await connection.close()
+            }
+            #expect(up.text("a") == "hello world")
+        }
+    }
+
+    @Test("More than was said is refused, and nothing of it is kept")
+    func tooMuch() async throws {
+        try await UploadFixture.run { up async throws in
+            let url = try await up.create("a", 5)
+            _ = try await up.patch(url, 0, "He")
+            let connection = await up.client.connect()
+            try await connection.begin(
+                .patch,
+                url,
+                fields: [
+                    UploadProtocol.resumable: "1.0.0", .contentType: UploadProtocol.contentType,
+                    UploadProtocol.offset: "2",
+                ]
+            )
+            try await connection.write(Array("llo, World".utf8))
+            try await connection.finish()
+            #expect(try await connection.response().status == .contentTooLarge)
+            #expect(try await up.offset(url) == "2")
+            await connection.close()
+        }
+    }
+
+    @Test("The length may be said later, once")
+    func deferredLength() async throws {
+        try await UploadFixture.run { up async throws in
+            let url = try await up.create("a", nil)
+            #expect(try await up.request(.head, url).fields[UploadProtocol.deferred] == "1")
+            #expect(try await up.patch(url, 0, "Hello").status == .noContent)
+            #expect(try await up.patch(url, 5, "!", [UploadProtocol.length: "3"]).status == .badRequest)
+            #expect(try await up.patch(url, 5, "!", [UploadProtocol.length: "7"]).status == .noContent)
+            #expect(try await up.request(.head, url).fields[UploadProtocol.length] == "7")
+            #expect(try await up.patch(url, 6, "!", [UploadProtocol.length: "8"]).status == .badRequest)
+            #expect(try await up.patch(url, 6, "?").status == .noContent)
+            #expect(up.text("a") == "Hello!?")
+        }
+    }
+
+    // MARK: Creation with upload, concatenation, names
+
+    @Test("The first bytes, or all, may come with the creation")
+    func creationWithUpload() async throws {
+        try await UploadFixture.run { up async throws in
+            var fields: HTTPFields = [
+                UploadProtocol.length: "5", .contentType: UploadProtocol.contentType,
+                UploadProtocol.metadata: UploadFixture.metadata(["name": "a"]),
+            ]
+            let whole = try await up.request(.post, "/up", fields, body: Array("Hello".utf8))
+            #expect(whole.status == .created && whole.fields[UploadProtocol.offset] == "5")
+            #expect(whole.fields[UploadProtocol.path] == "a" && up.text("a") == "Hello")
+            fields[UploadProtocol.metadata] = UploadFixture.metadata(["name": "b"])
+            let part = try await up.request(.post, "/up/", fields, body: Array("He".utf8))
+            let url = try #require(part.fields[.location])
+            #expect(part.fields[UploadProtocol.offset] == "2" && part.fields[UploadProtocol.path] == nil)
+            #expect(try await up.patch(url, 2, "llo").fields[UploadProtocol.path] == "b")
+            // Nothing is whole from the beginning.
+            #expect(try await up.create("empty", 0).hasPrefix("/up/"))
+            #expect(up.text("empty")?.isEmpty == true)
+        }
+    }
+
+    @Test("Parts that came side by side become one file, and are gone then")
+    func concatenation() async throws {
+        try await UploadFixture.run { up async throws in
+            let partial: HTTPFields = [UploadProtocol.concatenation: "partial"]
+            let first = try await up.create("ignored", 5, partial)
+            let second = try await up.create("ignored", 6, partial)
+            _ = try await up.patch(second, 0, " world")
+            let final: HTTPFields = [
+                UploadProtocol.concatenation: "final;\(first) http://localhost\(second)",
+                UploadProtocol.metadata: UploadFixture.metadata(["name": "joined"]),
+            ]
+            #expect(try await up.request(.post, "/up", final).status == .conflict)
+            _ = try await up.patch(first, 0, "hello")
+            #expect(try await up.request(.head, first).fields[UploadProtocol.concatenation] == "partial")
+            #expect(up.text("ignored") == nil)
+            let response = try await up.request(.post, "/up", final)
+            #expect(response.status == .created && response.fields[UploadProtocol.path] == "joined")
+            #expect(up.text("joined") == "hello world")
+            let url = try #require(response.fields[.location])
+            let head = try await up.request(.head, url)
+            #expect(head.fields[UploadProtocol.length] == "11" && head.fields[UploadProtocol.offset] == "11")
+            #expect(head.fields[UploadProtocol.concatenation] == final[UploadProtocol.concatenation])
+            #expect(try await up.patch(url, 11, "").status == .forbidden)
+            #expect(try await up.request(.head, first).status == .notFound)
+            #expect(try up.leftovers().count == 1)
+        }
+    }
+
+    @Test("Where a file has the name already it is refused at once, replaced, or gets a number")
+    func clashes() async throws {
+        try await UploadFixture.run { up async throws in
+            try Data("old".utf8).write(to: URL(fileURLWithPath: up.root + "a.txt"))
+            for (clash, status, path) in [
+                ("refuse", 409, nil), ("number", 201, "a%20(1).txt"), ("replace", 201, "a.txt"),
+            ] as [(String, Int, String?)] {
+                let response = try await up.request(
+                    .post,
+                    "/up",
+                    [
+                        UploadProtocol.length: "3", .contentType: UploadProtocol.contentType,
+                        UploadProtocol.metadata: UploadFixture.metadata(["name": "a.txt", "clash": clash]),
+                    ],
+                    body: Array("new".utf8)
+                )
+                #expect(response.status.code == status)
+                let said = response.fields[UploadProtocol.path]
+                #expect(said?.removingPercentEncoding == path?.removingPercentEncoding)
+            }
+            #expect(up.text("a.txt") == "new" && up.text("a (1).txt") == "new")
+        }
+    }
+
+    @Test("One whose name was taken meanwhile stays, and gets it when it is free")
+    func takenName() async throws {
+        try await UploadFixture.run { up async throws in
+            let url = try await up.create("a", 3)
+            try Data("old".utf8).write(to: URL(fileURLWithPath: up.root + "a"))
+            #expect(try await up.patch(url, 0, "new").status == .conflict)
+            #expect(try await up.request(.head, url).status == .conflict && up.text("a") == "old")
+            try FileManager.default.removeItem(atPath: up.root + "a")
+            #expect(try await up.request(.head, url).fields[UploadProtocol.path] == "a")
+            #expect(up.text("a") == "new")
+        }
+    }
+
+    @Test("What there is no room for isn't begun")
+    func quota() async throws {
+        var options = FolderOptions()
+        options.quota = ByteCount(100)
+        options.fileSize = ByteCount(90)
+        try await UploadFixture.run(folder: options) { up async throws in
+            for (length, status) in [(91, 413), (90, 201)] {
+                let fields: HTTPFields = [
+                    UploadProtocol.length: "\(length)",
+                    UploadProtocol.metadata: UploadFixture.metadata(["name": "a\(length)"]),
+                ]
+                #expect(try await up.request(.post, "/up", fields).status.code == status)
+            }
+        }
+    }
+}

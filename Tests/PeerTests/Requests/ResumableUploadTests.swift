@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestProcesses
+import Logging
+import Testing
+
+/// tuspy against a server of ours; `scripts/heavy uploads` does it five hundred times, and kills the server between.
+@Suite(.timeLimit(.minutes(3))) struct ResumableUploadTests {
+    private static func server(_ root: String, port: Int = 0) throws -> WebServer {
+        var server = WebServer(host: "127.0.0.1", port: port)
+        server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        server.resumableUploads("/uploads", to: try SharedFolder(root))
+        return server
+    }
+
+    @Test("Uploads of tuspy that are cut off at forty random places come whole, and nothing is left of them")
+    func cuts() async throws {
+        try await withTestFolder { root in
+            try await Self.server(root).withRunning { address in
+                let script = Peer.path("Tests/PeerTests/Peers/tus_client.py")
+                let command = [Peer.python, script, root, "40", "http://\(address)/uploads"]
+                let output = try await PeerProcess.run(command, environment: Peer.environment)
+                #expect(output.hasPrefix("ok "), "\(output)")
+            }
+        }
+    }
+}
