@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if canImport(Glibc)
+import CDuplexSystem
 import Glibc
 #else
 import Darwin
