@@ -128,7 +128,7 @@ class Results:
             elif kind == "stream":
                 name, number, who, *words = rest.split()
                 self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
-            elif kind in ("deflate", "secured", "broadcast", "request", "web"):
+            elif kind in ("deflate", "secured", "broadcast", "request", "web", "zip"):
                 name, number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
@@ -254,6 +254,18 @@ def web_table(results):
     """The time of nginx, and of the loop in C where there is one, over that of each server."""
     header = ("CPU of", *(title for _, _, title in WEB_PAIRS), "<sub>µs: Duplex</sub>")
     return table(header, [web_row(name, rounds) for name, rounds in results.rounds["web"].items()])
+
+
+def zip_table(results):
+    """How a zip that is streamed stands to Info-ZIP's: its CPU time for a MiB over ours."""
+    targets = {"stored": ("a zip, stored, against `zip -0`", 0.8), "deflated": ("deflated at level 1, against `zip -6`", 3)}
+    rows = []
+    for name, rounds in results.rounds["zip"].items():
+        title, target = targets[name]
+        own = [cost(round_["duplex"]) for round_ in rounds.values() if "duplex" in round_]
+        time = f"<sub>{statistics.median(own):.0f}</sub>" if own else ""
+        rows.append((title, ratio_text(ratios(rounds, "duplex", "zip", cost)), f"{target}", time))
+    return table(("CPU of 1 MiB", "zip / **Duplex**", "target", "<sub>µs: Duplex</sub>"), rows)
 
 
 def memory_row(handler, run):
@@ -412,6 +424,8 @@ def report(results):
     date, *machine = results.machine
     place = f"{date}, {', '.join(machine)}; one core for the server, one for the load."
     web = (*web_table(results), "") if "web" in results.rounds else ()
+    if "zip" in results.rounds:
+        web = (*web, "", *zip_table(results), "")
     if not results.echoes:
         count = max(len(rounds) for rounds in results.rounds["web"].values())
         return "\n".join((f"{place} Medians of {count} rounds.", "", *web))

@@ -69,6 +69,11 @@ text = " ".join(f"{numbers.choice(words)}{numbers.choice(['', '', ', <b>', '</b>
 (folder / "text.txt").write_text(text[:65536])
 for name, size in (("100k", 100 << 10), ("1m", 1 << 20)):
     (folder / name).write_bytes(numbers.randbytes(size))
+(folder / "zip").mkdir(exist_ok=True)
+(folder / "zip" / "256m.bin").write_bytes(b"".join(numbers.randbytes(1 << 20) for _ in range(256)))
+(folder / "zip" / "64m.txt").write_text("".join(
+    f"{numbers.choice(words)}{numbers.choice(['', '', ', ', '.'])} {numbers.randrange(1000)} " for _ in range(8_000_000)
+)[: 64 << 20])
 END
     : >"$web/access.log"
 }
@@ -188,7 +193,38 @@ measure_web() {
         done
     done
     for who in "${!web_ids[@]}"; do stop "${web_ids[$who]}"; done
+    measure_zip
     measure_events
+}
+
+# cpu_ticks PID: how much time of a processor a process has had.
+cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat"; }
+
+# A zip that is streamed while it is made, against Info-ZIP's into a pipe: the time of the processor alone, for each MiB.
+measure_zip() {
+    local round name file mebibytes level own before query ticks TIMEFORMAT='%U %S'
+    if ! command -v zip >/dev/null 2>&1; then
+        note "zip isn't there: zips are not measured."
+        return
+    fi
+    ticks=$(getconf CLK_TCK)
+    start_program web-zip "$duplex_web" "$web"
+    for ((round = 1; round <= few_rounds; round++)); do
+        note "Zips, round $round of $few_rounds ..."
+        for name in "stored 256m.bin 256 -0" "deflated 64m.txt 64 -6"; do
+            read -r name file mebibytes level <<<"$name"
+            query="path=zip/$file&method=$name"
+            before=$(cpu_ticks "$pid")
+            taskset -c "$load_core" curl -sS --fail -o /dev/null "http://127.0.0.1:$port/zip?$query"
+            own=$(awk "BEGIN { print ($(cpu_ticks "$pid") - $before) * 1000000 / $ticks / $mebibytes }")
+            echo "zip $name $round duplex srv_us_per_msg=$own" >>"$results"
+            { time taskset -c "$server_core" zip "$level" -q - "$web/zip/$file"; } 2>"$work/zip.times" |
+                taskset -c "$load_core" cat >/dev/null
+            own=$(awk "{ print (\$1 + \$2) * 1000000 / $mebibytes }" "$work/zip.times")
+            echo "zip $name $round zip srv_us_per_msg=$own" >>"$results"
+        done
+    done
+    stop "$pid"
 }
 
 # One feed to all connections, against the loop that sends the same bytes.

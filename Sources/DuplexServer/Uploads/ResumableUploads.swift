@@ -105,7 +105,11 @@ final class ResumableUploads: Sendable {
 
     /// The upload; somebody else's is none.
     func find(_ id: String, for request: Request) async throws -> UploadStore.Found {
-        let found = try await SharedFolder.run { [store] () throws(FolderError) in try store.find(id) }
+        let found = try await SharedFolder.run { [store, now] () throws(FolderError) in
+            let found = try store.find(id)
+            try store.sweep(now: now())
+            return found
+        }
         guard let found, found.record.user == request[AuthenticatedUser.self] else {
             throw UploadRefusal(.notFound, "There is no such upload.")
         }

@@ -147,11 +147,12 @@ final class UploadStore: Sendable {
         settle(id)
         guard let home = try? home() else { return }
         for end in [Self.recordEnd, Self.newEnd, ""] { try? home.removeFile(id + end) }
+        folder.usage.forget()
     }
 
     // MARK: All of them
 
-    /// Removes what has expired, and what an end has left; at most once a minute.
+    /// Removes what has expired, and what an end has left; at most once a minute, when there are requests.
     func sweep(now: UnixTime) throws(FolderError) {
         let isDue = table.withLock { table in
             if let swept = table.swept, now.seconds - swept.seconds < Self.sweepInterval { return false }

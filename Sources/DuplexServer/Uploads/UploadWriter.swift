@@ -66,8 +66,9 @@ struct UploadWriter {
     /// Drops what came with this request.
     mutating func drop() async throws {
         count = 0
-        try await SharedFolder.run { [file, start] () throws(FolderError) in
+        try await SharedFolder.run { [file, folder, start] () throws(FolderError) in
             try FolderStore.attempt(.root) { () throws(SocketError) in try file.cut(to: start) }
+            folder.usage.forget()
         }
     }
 
