@@ -37,11 +37,8 @@ final class ZipPacker: Sendable {
 
     private let state: Mutex<State>
 
-    /// How much is read of a file at once.
-    fileprivate static let readSize = 256 * 1_024
-    /// How much is put together before it goes out, and how much is read for it at most: some milliseconds of deflating.
-    fileprivate static let outputSize = 128 * 1_024
-    fileprivate static let readBound = 1_024 * 1_024
+    /// How much is read before others have the thread: a few milliseconds of deflating.
+    fileprivate static let turn = 256 * 1_024
 
     /// Begins a zip.
     ///
@@ -117,7 +114,7 @@ extension ZipPacker.State {
         var output = ZipPacker.Output(pieces: header.isEmpty ? [] : [header])
         guard var file else { return output }
         do throws(SocketError) {
-            try file.read(upTo: file.deflater == nil ? ZipPacker.outputSize : ZipPacker.readBound, into: &output)
+            try file.read(into: &output)
         } catch {
             output.fault = error
         }
@@ -135,16 +132,15 @@ extension ZipPacker.State {
 }
 
 extension ZipPacker.File {
-    /// Reads pieces until there is enough to send.
-    fileprivate mutating func read(upTo bound: Int, into output: inout ZipPacker.Output) throws(SocketError) {
-        var (taken, made) = (0, 0)
-        while range.remaining > 0 && taken < bound && made < ZipPacker.outputSize {
-            let bytes = try range.read(limit: ZipPacker.readSize)
+    /// Reads and packs as much as is done at once.
+    fileprivate mutating func read(into output: inout ZipPacker.Output) throws(SocketError) {
+        var taken = 0
+        while range.remaining > 0 && taken < ZipPacker.turn {
+            let bytes = try range.read(limit: ZipPacker.turn - taken)
             checksum.add(bytes.span.raw)
             size += UInt64(bytes.count)
             taken += bytes.count
             let packed = pack(bytes)
-            made += packed.count
             packedSize += UInt64(packed.count)
             if !packed.isEmpty { output.pieces.append(packed) }
         }

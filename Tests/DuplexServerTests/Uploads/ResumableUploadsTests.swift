@@ -52,6 +52,34 @@ struct ResumableUploadsTests {
         }
     }
 
+    @Test("An upload goes on behind a restart of the server")
+    func restart() async throws {
+        try await withTestFolder { root in
+            func run(_ body: (UploadFixture) async throws -> String) async throws -> String {
+                var server = WebServer(port: 0)
+                server.resumableUploads("/up", to: try SharedFolder(root))
+                return try await WebServer.testing(server) { client async throws in
+                    try await body(UploadFixture(client: client, root: root))
+                }
+            }
+            let url = try await run { up async throws in
+                let url = try await up.create("a", 10)
+                #expect(try await up.patch(url, 0, "Hello").status == .noContent)
+                return url
+            }
+            let offset = try await run { up async throws in try await up.offset(url) ?? "" }
+            #expect(offset == "5")
+            let path = try await run { up async throws in
+                try await up.patch(url, 5, "World").fields[UploadProtocol.path] ?? ""
+            }
+            #expect(path == "a")
+            // Also the word that it is whole.
+            #expect(try await run { up async throws in try await up.offset(url) ?? "" } == "10")
+            let text = FileManager.default.contents(atPath: root + "a").map { String(decoding: $0, as: UTF8.self) }
+            #expect(text == "HelloWorld")
+        }
+    }
+
     @Test("What doesn't fit is refused and changes nothing")
     func refused() async throws {
         try await UploadFixture.run { up async throws in
@@ -162,6 +190,7 @@ struct ResumableUploadsTests {
         let seen = Mutex<[String]>([])
         var hooked = FolderOptions()
         hooked.allowedExtensions = ["txt"]
+        hooked.syncs = true
         hooked.before = { operation in
             if operation.path.name == "no.txt" { throw Problem(.forbidden, "Not that one.") }
         }

@@ -257,16 +257,23 @@ struct UploadWriterTests {
     @Test("What there is no room for isn't begun")
     func quota() async throws {
         var options = FolderOptions()
-        options.quota = ByteCount(100)
-        options.fileSize = ByteCount(90)
+        options.quota = ByteCount(100_000)
+        options.fileSize = ByteCount(90_000)
         try await UploadFixture.run(folder: options) { up async throws in
-            for (length, status) in [(91, 413), (90, 201)] {
+            for (length, status) in [(90_001, 413), (90_000, 201)] {
                 let fields: HTTPFields = [
                     UploadProtocol.length: "\(length)",
                     UploadProtocol.metadata: UploadFixture.metadata(["name": "a\(length)"]),
                 ]
                 #expect(try await up.request(.post, "/up", fields).status.code == status)
             }
+            // Both were begun while there was room for each; what is kept of the second is what there is room for.
+            let text = String(repeating: "x", count: 60_000)
+            let (first, second) = (try await up.create("b", 60_000), try await up.create("c", 60_000))
+            #expect(try await up.patch(first, 0, text).status == .noContent)
+            #expect(try await up.patch(second, 0, text).status.code == 507)
+            #expect(try await up.offset(second) == "0" && up.text("b") == text)
+            #expect(try await up.request(.delete, first).status == .noContent && up.text("b") == text)
         }
     }
 }

@@ -139,7 +139,7 @@ def main():
     line = Line(server.port if server else parts.port)
     seed = int(os.environ.get("DUPLEX_SEED", time.time_ns() % 1_000_000))
     random.seed(seed)
-    cuts = files = 0
+    cuts = files = filled = 0
     while cuts < wanted:
         content = random.randbytes(random.choice([0, 1, 1000, 300_000, 3_000_000]))
         name = f"tus/ä {files}.bin"
@@ -149,10 +149,11 @@ def main():
             raise SystemExit(f"seed {seed}: {name} has {len(there)} bytes, and {len(content)} were sent")
         cuts += more
         files += 1
-    found = sorted(path.name for path in (folder / "tus").iterdir())
-    # A creation whose answer was lost is begun anew: it leaves an upload without bytes, and never a second file.
-    if len(found) != files:
-        raise SystemExit(f"seed {seed}: {len(found)} files for {files} uploads: {found}")
+        filled += len(content) > 0
+    # A creation whose answer was lost is begun anew: it leaves an upload without bytes, and no second file but an empty one.
+    found = sorted(path.name for path in (folder / "tus").iterdir() if path.stat().st_size)
+    if len(found) != filled:
+        raise SystemExit(f"seed {seed}: {len(found)} files for {filled} uploads: {found}")
     left = [path for path in (folder / ".duplex" / "uploads").iterdir() if "." not in path.name and path.stat().st_size]
     if left:
         raise SystemExit(f"seed {seed}: left behind: {left}")
