@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Answers about several resources")
+struct MultiStatusTests {
+    @Test("Properties by what became of them")
+    func properties() {
+        let found = [XMLElement.dav("getetag", text: "\"1\""), XMLElement(XMLName("a", in: "u:"), prefix: "z")]
+        let text = MultiStatus.response("/a%20b", [(.ok, found), (.forbidden, []), (.notFound, [.dav("none")])])
+        let expected = """
+            <D:response><D:href>/a%20b</D:href><D:propstat><D:prop><D:getetag>"1"</D:getetag><z:a xmlns:z="u:"/>\
+            </D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat><D:propstat><D:prop><D:none/></D:prop>\
+            <D:status>HTTP/1.1 404 Not Found</D:status></D:propstat></D:response>
+
+            """
+        #expect(text == expected)
+    }
+
+    @Test("Without any property there is an empty list")
+    func nothing() {
+        let expected = """
+            <D:response><D:href>/a</D:href><D:propstat><D:prop/><D:status>HTTP/1.1 200 OK</D:status></D:propstat>\
+            </D:response>
+
+            """
+        #expect(MultiStatus.response("/a", []) == expected)
+    }
+
+    @Test("What is forbidden says why")
+    func forbidden() {
+        let text = MultiStatus.response("/a", [(.forbidden, [.dav("getetag")])], error: .dav("why"))
+        #expect(text.contains("</D:status><D:error><D:why/></D:error></D:propstat>"))
+    }
+
+    @Test("What became of a resource")
+    func status() {
+        let text = MultiStatus.response("/a", .locked, error: .dav("x"), description: "It is <locked>.")
+        let expected = """
+            <D:response><D:href>/a</D:href><D:status>HTTP/1.1 423 Locked</D:status><D:error><D:x/></D:error>\
+            <D:responsedescription>It is &lt;locked&gt;.</D:responsedescription></D:response>
+
+            """
+        #expect(text == expected)
+    }
+
+    @Test("A document declares what it needs")
+    func document() {
+        let expected = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:error xmlns:D=\"DAV:\"><D:x/></D:error>\n"
+        #expect(MultiStatus.document(.dav("error", [.dav("x")])) == expected)
+    }
+}
