@@ -58,6 +58,7 @@ int cduplex_crypt(const char *password, const char *setting, char *hash, size_t 
 #include <linux/openat2.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 int cduplex_open_beneath(int folder, const char *path, int flags, bool only_cached) {
@@ -96,6 +97,11 @@ ssize_t cduplex_sendfile(int socket, int file, off_t offset, size_t count) {
     if (!was_blocked) pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = code;
     return result;
+}
+
+ssize_t cduplex_read_cached(int file, void *bytes, size_t count, off_t offset) {
+    struct iovec room = {.iov_base = bytes, .iov_len = count};
+    return preadv2(file, &room, 1, offset, RWF_NOWAIT);
 }
 
 void cduplex_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -50,6 +50,10 @@ int cduplex_accept4(int descriptor, struct sockaddr *address, socklen_t *length,
 /// sendfile(2) from that offset on; a socket whose peer is gone gives EPIPE and no signal, as with MSG_NOSIGNAL.
 ssize_t cduplex_sendfile(int socket, int file, off_t offset, size_t count);
 
+/// preadv2(2) with RWF_NOWAIT: reads what is in the page cache, and gives EAGAIN where that is nothing, EOPNOTSUPP where the
+/// file system can't tell.
+ssize_t cduplex_read_cached(int file, void *bytes, size_t count, off_t offset);
+
 /// Names the calling thread; 15 bytes at most.
 void cduplex_name_thread(const char *name);
 

@@ -23,9 +23,13 @@ extension HTTPConnection {
     /// one of 1 MiB twice as much.
     private static let joinedSize = 128 * 1_024
 
+    /// Up to this size a file is copied behind its head: that costs less than having the system move it.
+    private static let shortSize = 16 * 1_024
+
     /// Sends a response whose body is a file: the file as the socket takes it, which needs no task.
     func send(_ file: ResponseFile, of response: Response, to request: Request) {
         guard stage == .serving else { return }
+        if file.count <= Self.shortSize && request.method != .head && sendShort(file, of: response) { return }
         let range: FileRange
         do throws(SocketError) {
             range = try file.range()
@@ -46,6 +50,18 @@ extension HTTPConnection {
         self.file = FileTransfer(range, trailers: response.trailers, began: services.now)
         channel.handlerSends = true
         channel.isMoreComing = file.count <= Self.joinedSize
+    }
+
+    /// Sends a short file with its head, if that needs no wait for the disk.
+    ///
+    /// - Returns: whether it is sent; if not, nothing was done.
+    private func sendShort(_ file: ResponseFile, of response: Response) -> Bool {
+        var content = services.takeContent()
+        defer { services.giveContent(&content) }
+        guard file.part.readCached(into: &content) == .whole else { return false }
+        present?.record?.sent(content.count)
+        respond(response, content.span.raw)
+        return true
     }
 
     /// Sends as much of the file as goes now; the channel is empty.

@@ -59,14 +59,16 @@ extension HTTPConnection {
     /// Nothing of the response has gone, and nothing can.
     static var noMemory: HTTPError { HTTPError(.wrongLength, "there is no memory to compress it") }
 
-    private func respond(_ response: Response, _ body: RawSpan) {
+    /// Sends a response with that body.
+    func respond(_ response: Response, _ body: RawSpan) {
         if body.byteCount >= Self.directSize { return respondInPlace(response, body) }
         var bytes = services.takeScratch()
         do throws(HTTPError) {
             // The body goes into the same piece as the head.
             let outcome = try session.writeResponse(
                 services.start(of: response),
-                response.otherFields,
+                response.prepared,
+                response.prepared == nil ? response.otherFields : HTTPFields(),
                 body: body,
                 trailers: response.trailers,
                 now: now,
@@ -104,7 +106,13 @@ extension HTTPConnection {
         _ length: ResponseLength,
         into bytes: inout [UInt8]
     ) throws(HTTPError) {
-        try session.writeHead(services.start(of: response), response.otherFields, length: length, into: &bytes)
+        try session.writeHead(
+            services.start(of: response),
+            response.prepared,
+            response.prepared == nil ? response.otherFields : HTTPFields(),
+            length: length,
+            into: &bytes
+        )
     }
 
     /// Has a body sent from where it lies, behind what was written of the response.

@@ -39,6 +39,8 @@ final class LoopServices {
     private var allowed: RequestHead?
     /// Memory for what is being written of a response, on its way to the channel.
     private var scratch: [UInt8] = []
+    /// Memory for the content of a short file, until it is behind its head.
+    private var content: [UInt8] = []
 
     /// Connections with a task, which may last longer than they do.
     private var runners: Set<HTTPConnection> = []
@@ -115,6 +117,19 @@ final class LoopServices {
     /// The route whose code a task of these has run last, as people call it.
     func route(of task: TaskIdentity) -> String? {
         runners.first { $0.isRun(by: task) }?.lastRoute.flatMap(name)
+    }
+
+    /// Empty memory to read a short file into, which ``giveContent(_:)`` takes back.
+    func takeContent() -> [UInt8] {
+        var bytes: [UInt8] = []
+        swap(&bytes, &content)
+        return bytes
+    }
+
+    /// Takes memory back.
+    func giveContent(_ bytes: inout [UInt8]) {
+        bytes.removeAll(keepingCapacity: true)
+        swap(&bytes, &content)
     }
 
     /// Empty memory to write into, which ``giveScratch(_:)`` takes back.

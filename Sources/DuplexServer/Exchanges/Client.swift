@@ -36,6 +36,12 @@ public final class Client: Sendable {
     /// The address that the server listens on and the connection came by; nil in a test without a port.
     public var listenerAddress: SocketAddress? { entrance.address }
 
+    /// What the loop of its connection owns; nil off that loop's thread.
+    var core: LoopCore? {
+        guard let loop, loop.isCurrent else { return nil }
+        return loop.core
+    }
+
     /// The time as its connection has it.
     var now: Instant { loop?.clock.now() ?? .now() }
 

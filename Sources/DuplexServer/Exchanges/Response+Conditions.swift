@@ -17,7 +17,9 @@ extension Response {
     ///   - refuse: makes the response of a problem.
     /// - Returns: the response, or the one in its place.
     func meetingConditions(of request: Request, _ refuse: (Problem, Request) -> Response) -> Response {
-        guard status == .ok, request.method == .get || request.method == .head, let validators else { return self }
+        guard request.head.hasConditions, status == .ok, request.method == .get || request.method == .head,
+            let validators
+        else { return self }
         switch request.preconditions.verdict(validators) {
         case .proceed: return self
         case .notModified: return notModified

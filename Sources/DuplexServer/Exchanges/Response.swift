@@ -18,7 +18,11 @@ public struct Response: Sendable {
     public var trailers: HTTPFields
     /// The media type, apart from the other fields: most responses have no other.
     var mediaType: String?
-    var otherFields: HTTPFields
+    var otherFields: HTTPFields {
+        didSet { prepared = nil }
+    }
+    /// The lines of `otherFields`, where they are made already and nothing has been changed since.
+    private(set) var prepared: PreparedFields?
 
     /// The fields.
     public var fields: HTTPFields {
@@ -52,6 +56,18 @@ extension Response {
     ) {
         let others = type == nil || fields.isEmpty ? fields : fields.withoutContentType
         self.init(status: status, body: body, trailers: HTTPFields(), mediaType: type?.rawValue, otherFields: others)
+    }
+
+    /// Makes a response with a body, and fields that are ready to be sent.
+    init(type: MediaType, prepared: PreparedFields, body: ResponseBody) {
+        self.init(
+            status: .ok,
+            body: body,
+            trailers: HTTPFields(),
+            mediaType: type.rawValue,
+            otherFields: prepared.fields,
+            prepared: prepared
+        )
     }
 
     /// Makes a response of bytes.

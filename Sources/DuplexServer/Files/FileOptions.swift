@@ -48,6 +48,19 @@ public struct FileOptions: Sendable {
     /// Default: no.
     public var attaches = false
 
+    /// How many files each loop keeps open, with what is ready of their responses; each takes a descriptor.
+    ///
+    /// The one that was asked for longest ago makes way for another one, and one that nobody has asked for for 20 s is
+    /// closed; all are where the process has no descriptor left. Default: 100. With 0 each request opens its file.
+    public var openFileLimit = 100
+    /// For how long a file that is open stands for its path.
+    ///
+    /// After that time it is looked for again, and so are siblings in codings: another file that is there by a folder or a link
+    /// that was renamed is seen then. A change in the file itself is seen at once, and so is one that takes its place or its
+    /// removal, as the system notes these with the file. Default: 1 s. On systems without openat2(2) each request opens its
+    /// file.
+    public var openFileAge = Duration.seconds(1)
+
     /// Makes options.
     public init() {}
 

@@ -10,12 +10,6 @@ final class FileResponder: Sendable {
     /// What is asked for can't be had without waiting for the disk.
     private struct NotCached: Error {}
 
-    /// An open file and what it is coded in.
-    private struct Found {
-        var file: OpenedFile
-        var coding: String?
-    }
-
     /// Codings that files may lie in, those that are shortest first, and the ends of their names.
     private static let codings = [("br", "br"), ("zstd", "zst"), ("gzip", "gz")]
 
@@ -37,20 +31,59 @@ final class FileResponder: Sendable {
 
     var handler: RouteHandler {
         .atOnceOrTask { request in
-            do { return try self.response(to: request, onlyIfCached: true) } catch is NotCached { return nil }
+            do { return try self.responseAtOnce(to: request) } catch is NotCached { return nil }
         } otherwise: { request in
             try await BlockingThreads.files.run { try self.response(to: request, onlyIfCached: false) }
         }
     }
 
-    private func response(to request: Request, onlyIfCached: Bool) throws -> Response {
+    /// Where a loop is to keep the files of this folder.
+    func makeCache() -> FileCache {
+        FileCache(of: self, limit: options.openFileLimit, age: options.openFileAge)
+    }
+
+    /// The response with what the loop has open, or with what can be opened without waiting for the disk.
+    private func responseAtOnce(to request: Request) throws -> Response {
+        guard options.openFileLimit > 0, options.openFileAge > .zero, let core = request.client.core else {
+            return try response(to: request, onlyIfCached: true)
+        }
+        let loopFiles = core.shared { LoopFiles(core) }
+        let cache = loopFiles.files(of: self)
+        let path = request.path
+        if let served = cache.file(at: path, now: core.now) {
+            if let response = try responseIfUnchanged(served, request) { return response }
+            cache.forget(path)
+        }
+        do {
+            return try response(to: request, onlyIfCached: true) { served in
+                cache.keep(served, at: path, now: core.now)
+                loopFiles.watchIdle()
+            }
+        } catch let error as SocketError where error.isOutOfDescriptors {
+            loopFiles.closeAll()
+            throw NotCached()
+        }
+    }
+
+    /// The response with a file that is open, unless it was changed since.
+    private func responseIfUnchanged(_ served: ServedFile, _ request: Request) throws -> Response? {
+        let form = try form(of: served, for: request, onlyIfCached: true)
+        guard form.file.isUnchanged else { return nil }
+        return try FileContent(form, served.type).response(to: request)
+    }
+
+    private func response(
+        to request: Request,
+        onlyIfCached: Bool,
+        keep: (ServedFile) -> Void = { _ in }
+    ) throws -> Response {
         guard let path = FilePath(request.path, behind: depth, showsHidden: options.showsHidden),
             let found = try open(path.text, onlyIfCached)
         else { return try missing(request, onlyIfCached) }
         switch (found.kind, path.isFolder) {
-        case (.file, false): return try response(found, path.text, path.name, request, onlyIfCached)
+        case (.file, false): return try response(found, path.text, path.name, request, onlyIfCached, keep)
         case (.folder, false): return Self.redirect(request)
-        case (.folder, true): return try response(ofFolder: found, at: path, request, onlyIfCached)
+        case (.folder, true): return try response(ofFolder: found, at: path, request, onlyIfCached, keep)
         case (.file, true), (.link, _), (.other, _): return try missing(request, onlyIfCached)
         }
     }
@@ -76,12 +109,13 @@ final class FileResponder: Sendable {
         ofFolder file: OpenedFile,
         at path: FilePath,
         _ request: Request,
-        _ onlyIfCached: Bool
+        _ onlyIfCached: Bool,
+        _ keep: (ServedFile) -> Void
     ) throws -> Response {
         for name in options.indexes {
             let text = path.path(of: name)
             guard let index = try open(text, onlyIfCached), index.kind == .file else { continue }
-            return try response(index, text, name, request, onlyIfCached)
+            return try response(index, text, name, request, onlyIfCached, keep)
         }
         guard options.showsListings else { return try missing(request, onlyIfCached) }
         if onlyIfCached { throw NotCached() }
@@ -93,13 +127,13 @@ final class FileResponder: Sendable {
         if let page = options.appPage, Self.asksForPage(request), let file = try open(page, onlyIfCached),
             file.kind == .file
         {
-            return try response(file, page, page, request, onlyIfCached)
+            return try response(file, page, page, request, onlyIfCached) { _ in }
         }
         let problem = Problem(.notFound, "There is nothing at this path.")
         guard let page = options.notFoundPage, let file = try open(page, onlyIfCached), file.kind == .file else {
             throw problem
         }
-        return Response(status: .notFound, type: options.type(of: page), body: try .file(file, 0..<file.size))
+        return Response(status: .notFound, type: options.type(of: page), body: .file(file, 0..<file.size))
     }
 
     /// Whether a browser asks for what it is to show, and not for a part of a page.
@@ -115,36 +149,33 @@ final class FileResponder: Sendable {
         _ path: String,
         _ name: String,
         _ request: Request,
-        _ onlyIfCached: Bool
+        _ onlyIfCached: Bool,
+        _ keep: (ServedFile) -> Void
     ) throws -> Response {
-        let type = options.type(of: name)
-        let mayBeCoded = options.usesPrecompressed && type.isCompressible
-        var found = Found(file: file)
-        if mayBeCoded { try choose(&found, path, request, onlyIfCached) }
-        var fields: HTTPFields = [
-            .lastModified: HTTPDate.string(UnixTime(seconds: found.file.modified.seconds)),
-            .cacheControl: options.cacheControl(of: name), .xContentTypeOptions: "nosniff", .acceptRanges: "bytes",
-        ]
-        fields[.eTag] = found.file.status.tag(now: .now)?.description
-        if mayBeCoded { fields[.vary] = HTTPField.Name.acceptEncoding.rawName }
-        if let coding = found.coding { fields[.contentEncoding] = coding }
-        if options.attaches { fields[.contentDisposition] = ContentDisposition.attachment(filename: name).description }
-        return try FileContent(found.file, type, fields).response(to: request)
+        let served = ServedFile(file, path: path, name: name, options)
+        let form = try form(of: served, for: request, onlyIfCached: onlyIfCached)
+        keep(served)
+        return try FileContent(form, served.type).response(to: request)
     }
 
-    /// Takes the sibling that the client wants most, where there is one that is as new as the file.
-    private func choose(_ found: inout Found, _ path: String, _ request: Request, _ onlyIfCached: Bool) throws {
-        guard request.fields.contains(.acceptEncoding) else { return }
+    /// The file, or the sibling that the client wants most.
+    private func form(of served: ServedFile, for request: Request, onlyIfCached: Bool) throws -> ServedFile.Form {
+        guard served.mayBeCoded, request.head.hasAcceptedCodings else { return served.plain }
+        let siblings = try served.siblings ?? findSiblings(of: served, onlyIfCached)
+        served.siblings = siblings
+        if siblings.isEmpty { return served.plain }
         let preferences = request.acceptedCodings
-        var best = preferences.weight(of: "identity")
-        let plain = found.file
-        for (coding, end) in Self.codings where preferences.weight(of: coding) > best {
-            guard let sibling = try open("\(path).\(end)", onlyIfCached), sibling.kind == .file,
-                sibling.modified.seconds >= plain.modified.seconds
-            else { continue }
-            best = preferences.weight(of: coding)
-            found.file = sibling
-            found.coding = coding
+        var best = (form: served.plain, weight: preferences.weight(of: "identity"))
+        for form in siblings {
+            let weight = form.coding.map(preferences.weight) ?? 0
+            if weight > best.weight { best = (form, weight) }
+        }
+        return best.form
+    }
+
+    private func findSiblings(of served: ServedFile, _ onlyIfCached: Bool) throws -> [ServedFile.Form] {
+        try Self.codings.compactMap { coding, end in
+            try open("\(served.path).\(end)", onlyIfCached).flatMap { served.sibling($0, coding) }
         }
     }
 }

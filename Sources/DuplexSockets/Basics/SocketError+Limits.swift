@@ -11,6 +11,9 @@ extension SocketError {
     /// Whether a disk, or somebody's share of it, is full.
     package var isOutOfSpace: Bool { errno == ENOSPC || errno == EDQUOT }
 
+    /// Whether the process, or the system, has no descriptor to give.
+    package var isOutOfDescriptors: Bool { errno == EMFILE || errno == ENFILE }
+
     /// An error of the system; where a limit is behind it, the message names the limit.
     static func system(_ message: String, errno code: Int32) -> SocketError {
         let limit = limit(behind: code)

@@ -23,7 +23,7 @@ package enum SystemCall: String, CaseIterable, Sendable {
     case makePoller, makeTimer, makeWakeup, watch, wait, clearWakeup
     case startThread, lookUp, random
     case openFolder, lockFolder, fileStatus, setPermissions, unlink
-    case openFile, readFile, writeFile, renameFile, sendFile, makeFolder, syncFile
+    case openFile, readFile, readCached, writeFile, renameFile, sendFile, makeFolder, syncFile
     case receiveDatagrams, sendDatagrams
     case openNetlink, askNetlink, receiveNetlink
 

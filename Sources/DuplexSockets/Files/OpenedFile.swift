@@ -27,10 +27,20 @@ package final class OpenedFile: Sendable {
     /// Takes a descriptor; `nil` where the system can't say what it is.
     init?(owned descriptor: Int32) {
         file = FileRange.OpenFile(owning: descriptor)
+        guard let status = Self.status(of: descriptor) else { return nil }
+        self.status = status
+    }
+
+    /// Whether the system says the same of it now: nobody has changed its content meanwhile, as far as its times tell.
+    package var isUnchanged: Bool {
+        guard let now = Self.status(of: descriptor) else { return false }
+        return now.size == size && now.modified == modified && now.changed == changed
+    }
+
+    private static func status(of descriptor: Int32) -> FileStatus? {
         var status = stat()
         let result = SystemCall.fileStatus.make(on: descriptor) { unsafe fstat(descriptor, &status) }
-        self.status = FileStatus(status)
-        if result != 0 { return nil }
+        return result == 0 ? FileStatus(status) : nil
     }
 
     /// A part of it, which stays open for as long as the part is there.
@@ -42,5 +52,13 @@ package final class OpenedFile: Sendable {
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` where it is shorter by now, or no regular file.
     package func range(from offset: UInt64, count: UInt64) throws(SocketError) -> sending FileRange {
         try FileRange(of: file, offset: offset, count: count)
+    }
+
+    /// A part of it, which stays open for as long as the part is there; not looked at whether the file still has it.
+    ///
+    /// - Parameter range: where it lies.
+    /// - Returns: the part.
+    package func part(_ range: Range<UInt64>) -> FilePart {
+        FilePart(file: file, offset: range.lowerBound, count: UInt64(range.count))
     }
 }

@@ -77,12 +77,21 @@ package final class FileRange {
         self.init(file, offset: offset, remaining: try Self.count(in: file, "The file", offset, count))
     }
 
-    /// What is left of the range, with a place of its own and the same descriptor.
-    ///
-    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the file has become shorter.
-    package func copy() throws(SocketError) -> sending FileRange {
-        try FileRange(of: file, offset: offset, count: remaining)
+    /// Begins a part of a file that is open; a file that has become shorter shows when it is read.
+    package convenience init(_ part: FilePart) {
+        self.init(part.file, offset: part.offset, remaining: part.count)
     }
+
+    /// Begins a part of a file that is open.
+    ///
+    /// - Parameter part: the part.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the file has become shorter.
+    package convenience init(checking part: FilePart) throws(SocketError) {
+        try self.init(of: part.file, offset: part.offset, count: part.count)
+    }
+
+    /// What is left of the range.
+    package var part: FilePart { FilePart(file: file, offset: offset, count: remaining) }
 
     private init(_ file: OpenFile, offset: UInt64, remaining: UInt64) {
         self.file = file

@@ -20,6 +20,9 @@ struct RequestSummary: Sendable {
     var expectsContinue = false
     var hasUpgrade = false
     var hasContentCoding = false
+    var hasConditions = false
+    var hasRange = false
+    var hasAcceptedCodings = false
 }
 
 extension RequestHead {
@@ -43,6 +46,15 @@ extension RequestHead {
 
     /// Whether there is a Content-Encoding field, whatever it names.
     package var hasContentCoding: Bool { content.summary.hasContentCoding }
+
+    /// Whether there are fields that make the request hang on what the content is (RFC 9110 section 13.1).
+    package var hasConditions: Bool { content.summary.hasConditions }
+
+    /// Whether there is a Range field, whatever it says.
+    package var hasRange: Bool { content.summary.hasRange }
+
+    /// Whether there is an Accept-Encoding field, whatever it says.
+    package var hasAcceptedCodings: Bool { content.summary.hasAcceptedCodings }
 
     /// The request target as it was sent.
     public var target: String { content.target }
@@ -132,7 +144,10 @@ extension RequestHead {
             keepsAlive: fields.keepsAlive(version: version),
             expectsContinue: try Self.expectsContinue(fields, version),
             hasUpgrade: fields.contains(.upgrade),
-            hasContentCoding: fields.contains(.contentEncoding)
+            hasContentCoding: fields.contains(.contentEncoding),
+            hasConditions: Self.conditions.contains(where: fields.contains),
+            hasRange: fields.contains(.range),
+            hasAcceptedCodings: fields.contains(.acceptEncoding)
         )
         content = RequestHeadContent(
             summary,
@@ -143,6 +158,10 @@ extension RequestHead {
             fields: fields
         )
     }
+
+    private static let conditions: [HTTPField.Name] = [
+        .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange,
+    ]
 
     /// Whether `100 Continue` is waited for.
     ///

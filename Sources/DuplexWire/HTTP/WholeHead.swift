@@ -21,6 +21,9 @@ struct WholeHead {
     private var expectsContinue = false
     private var hasUpgrade = false
     private var hasContentCoding = false
+    private var hasConditions = false
+    private var hasRange = false
+    private var hasAcceptedCodings = false
     private var fieldCount = 0
 
     private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .head, .delete, .options]
@@ -39,6 +42,10 @@ struct WholeHead {
     private static let contentLength = KnownText("content-length")
     private static let contentEncoding = KnownText("content-encoding")
     private static let transferEncoding = KnownText("transfer-encoding")
+    private static let range = KnownText("range")
+    private static let acceptEncoding = KnownText("accept-encoding")
+    /// What the names of conditions begin with; other names that do are taken for one, too.
+    private static let condition = KnownText("if-")
     private static let chunked = KnownText("chunked")
     private static let hundredContinue = KnownText("100-continue")
     private static let close = KnownText("close")
@@ -73,7 +80,10 @@ struct WholeHead {
             keepsAlive: !closes,
             expectsContinue: expectsContinue,
             hasUpgrade: hasUpgrade,
-            hasContentCoding: hasContentCoding
+            hasContentCoding: hasContentCoding,
+            hasConditions: hasConditions,
+            hasRange: hasRange,
+            hasAcceptedCodings: hasAcceptedCodings
         )
         let bytes = [UInt8](copying: input.extracting(start..<position))
         return RequestHead(content: RequestHeadContent(summary, bytes, places.moved(by: -start)))
@@ -168,6 +178,8 @@ struct WholeHead {
             guard !hasHost, Self.isPlainHost(input, value) else { return false }
             hasHost = true
             places.host = value
+        case 5 where Self.range.isAnyCaseAt(name.lowerBound, of: input):
+            hasRange = true
         case 6 where Self.expect.isAnyCaseAt(name.lowerBound, of: input):
             guard value.count == 12, Self.hundredContinue.isAnyCaseAt(value.lowerBound, of: input) else { return false }
             expectsContinue = true
@@ -178,6 +190,8 @@ struct WholeHead {
         case 14 where Self.contentLength.isAnyCaseAt(name.lowerBound, of: input):
             guard length == nil, let count = Self.decimal(input, value) else { return false }
             length = count
+        case 15 where Self.acceptEncoding.isAnyCaseAt(name.lowerBound, of: input):
+            hasAcceptedCodings = true
         case 16 where Self.contentEncoding.isAnyCaseAt(name.lowerBound, of: input):
             hasContentCoding = true
         case 17 where Self.transferEncoding.isAnyCaseAt(name.lowerBound, of: input):
@@ -185,6 +199,8 @@ struct WholeHead {
                 return false
             }
             isChunked = true
+        case 8, 13, 17, 19:
+            if Self.condition.isAnyCaseAt(name.lowerBound, of: input) { hasConditions = true }
         default: break
         }
         return true

@@ -168,6 +168,31 @@ struct FileResponderTests {
         }
     }
 
+    @Test("A file that was changed, replaced or removed is seen at once; a sibling that is new, after a second")
+    func changes() async throws {
+        try await withFiles { client, root async throws in
+            let path = root + "public/app.js"
+            func text(_ coding: String? = nil) async throws -> String {
+                try await client.get("/app.js", fields: coding.map { [.acceptEncoding: $0] } ?? [:]).text
+            }
+            #expect(try await text() == "let a = 1")
+            try Data("let b = 22".utf8).write(to: URL(fileURLWithPath: path))
+            #expect(try await text() == "let b = 22")
+            try Data("let c = 3".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            #expect(try await text() == "let c = 3")
+            try FileManager.default.removeItem(atPath: path)
+            #expect(try await client.get("/app.js").status == .notFound)
+            try Data("let d = 4".utf8).write(to: URL(fileURLWithPath: path))
+            #expect(try await text("zstd") == "let d = 4")
+            try Data("zstd".utf8).write(to: URL(fileURLWithPath: path + ".zst"))
+            await client.clock.advance(by: .seconds(1))
+            #expect(try await text("zstd") == "zstd")
+            // The folder itself is another one.
+            try FileManager.default.moveItem(atPath: root + "public/sub", toPath: root + "public/old")
+            #expect(try await client.get("/sub/").status == .notFound)
+        }
+    }
+
     @Test("Pages of apps, own pages with 404, types, attachments and names that are kept")
     func options() async throws {
         var options = FileOptions()

@@ -39,6 +39,9 @@ import Testing
             "PATCH /x HTTP/1.1\nHost: a:1\nExpect: 100-Continue\nContent-Length: 0\n\n",
             "DELETE /x HTTP/1.1\nHost: a\nConnection: x , Close\n\n",
             "OPTIONS /x HTTP/1.1\nHost: a\nUpgrade: websocket\nConnection: keep-alive, Upgrade\n\n",
+            "GET / HTTP/1.1\nHost: a\nRANGE: bytes=0-\nIf-Range: x\nAccept-encoding: gzip\n\n",
+            "GET / HTTP/1.1\nHost: a\nif-none-MATCH: *\n\n", "GET / HTTP/1.1\nHost: a\nIf-Match: *\nRanges: x\n\n",
+            "GET / HTTP/1.1\nHost: a\nIf-Modified-Since: x\n\n", "GET / HTTP/1.1\nHost: a\nIf-Unmodified-Since: x\n\n",
             "GET /? HTTP/1.1\nHost: 127.0.0.1:8080\nCookie: a=b\nCookie: c=d\nX:\nY:\u{e9}\n\n",
         ]
     )
@@ -53,6 +56,9 @@ import Testing
         }
         #expect(found == other)
         #expect(found.keepsAlive == other?.keepsAlive && found.expectsContinue == other?.expectsContinue)
+        #expect(found.hasConditions == other?.hasConditions && found.hasRange == other?.hasRange)
+        #expect(found.hasConditions == text.lowercased().contains("\nif-"))
+        #expect(found.hasAcceptedCodings == other?.hasAcceptedCodings)
         #expect(found.hasUpgrade == other?.hasUpgrade && found.query == other?.query && found.path == other?.path)
     }
 

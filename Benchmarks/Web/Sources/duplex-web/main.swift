@@ -66,6 +66,7 @@ server.get("/zip") { [shared] request in
     let paths = query.filter { $0.name == "path" }.compactMap { FolderPath($0.value) }
     return Response(type: "application/zip", body: try await shared.zip(of: paths, method: method))
 }
+server.files("/files", from: folder)
 server.events("/feed", of: feed, heartbeat: nil)
 server.post("/publish/:id") { [feed, data] request in
     try feed.publish(data, id: request.parameters["id"])

@@ -72,6 +72,18 @@ extension HTTPServerSession {
         length: ResponseLength,
         into bytes: inout [UInt8]
     ) throws(HTTPError) -> Bool {
+        try writeHead(start, nil, fields, length: length, into: &bytes)
+    }
+
+    /// The same with fields whose lines are made, in front of the others.
+    @discardableResult
+    package mutating func writeHead(
+        _ start: ResponseStart,
+        _ prepared: PreparedFields?,
+        _ fields: HTTPFields = HTTPFields(),
+        length: ResponseLength,
+        into bytes: inout [UInt8]
+    ) throws(HTTPError) -> Bool {
         let status = start.status
         guard case .due = output, status.code >= 200 else {
             throw HTTPError(
@@ -83,6 +95,7 @@ extension HTTPServerSession {
         let framing = framing(status, length)
         decidePersistence(framing, isWhole: length != .unknown)
         bytes.append(start.lines(beside: fields).span.raw)
+        if let lines = prepared?.lines { bytes.append(lines.span.raw) }
         for field in fields where !FramingFields.contains(field.name) { HeadWriter.append(field, to: &bytes) }
         appendFraming(status, fields, length, framing, to: &bytes)
         HeadWriter.appendLineEnd(to: &bytes)
@@ -201,8 +214,21 @@ extension HTTPServerSession {
         now: Instant,
         into bytes: inout [UInt8]
     ) throws(HTTPError) -> Outcome {
+        try writeResponse(start, nil, fields, body: body, trailers: trailers, now: now, into: &bytes)
+    }
+
+    /// The same with fields whose lines are made, in front of the others.
+    package mutating func writeResponse(
+        _ start: ResponseStart,
+        _ prepared: PreparedFields?,
+        _ fields: HTTPFields = HTTPFields(),
+        body: RawSpan,
+        trailers: HTTPFields = HTTPFields(),
+        now: Instant,
+        into bytes: inout [UInt8]
+    ) throws(HTTPError) -> Outcome {
         let length = ResponseLength.bytes(body.byteCount)
-        try writeHead(start, fields, length: length, into: &bytes)
+        try writeHead(start, prepared, fields, length: length, into: &bytes)
         try writePiece(body, into: &bytes)
         return endResponse(trailers: trailers, now: now, into: &bytes)
     }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+/// A file at a path, with what its responses begin with, and its siblings that are coded.
+///
+/// Belongs to whoever has made it.
+final class ServedFile {
+    /// The file, or a sibling that holds the same in a coding.
+    struct Form {
+        let file: OpenedFile
+        /// `nil` for the file itself.
+        let coding: String?
+        let tag: EntityTag?
+        let fields: PreparedFields
+    }
+
+    /// Below the folder.
+    let path: String
+    let type: MediaType
+    let plain: Form
+    /// Those that are there, best first; `nil` until somebody has asked for one.
+    var siblings: [Form]?
+    /// Whether a coding may be chosen for it.
+    let mayBeCoded: Bool
+    /// Until when it stands for its path; then it is looked for again.
+    var standsUntil = Instant(nanoseconds: 0)
+    /// When it was asked for last.
+    var lastUse = Instant(nanoseconds: 0)
+    private let options: FileOptions
+    private let name: String
+
+    init(_ file: OpenedFile, path: String, name: String, _ options: FileOptions) {
+        self.path = path
+        self.name = name
+        self.options = options
+        type = options.type(of: name)
+        mayBeCoded = options.usesPrecompressed && type.isCompressible
+        plain = Self.form(file, nil, name, options, varies: mayBeCoded)
+    }
+
+    /// A sibling of the file as what is sent in its place; nil for one that is older.
+    func sibling(_ file: OpenedFile, _ coding: String) -> Form? {
+        guard file.kind == .file, file.modified.seconds >= plain.file.modified.seconds else { return nil }
+        return Self.form(file, coding, name, options, varies: true)
+    }
+
+    private static func form(
+        _ file: OpenedFile,
+        _ coding: String?,
+        _ name: String,
+        _ options: FileOptions,
+        varies: Bool
+    ) -> Form {
+        let tag = file.status.tag(now: .now)
+        var fields: HTTPFields = [
+            .lastModified: HTTPDate.string(UnixTime(seconds: file.modified.seconds)),
+            .cacheControl: options.cacheControl(of: name), .xContentTypeOptions: "nosniff", .acceptRanges: "bytes",
+        ]
+        fields[.eTag] = tag?.description
+        if varies { fields[.vary] = HTTPField.Name.acceptEncoding.rawName }
+        if let coding { fields[.contentEncoding] = coding }
+        if options.attaches { fields[.contentDisposition] = ContentDisposition.attachment(filename: name).description }
+        return Form(file: file, coding: coding, tag: tag, fields: PreparedFields(fields))
+    }
+}
