@@ -34,6 +34,7 @@ final class UploadStore: Sendable {
     private let table = Mutex(Table())
 
     private static let name = "uploads"
+    private static let idLength = FolderState.randomName().utf8.count
     private static let recordEnd = ".state"
     private static let newEnd = ".new"
     private static let recordSize = 256 * 1_024
@@ -48,7 +49,7 @@ final class UploadStore: Sendable {
 
     /// Whether it can be one of ours: nothing else is looked for on the disk.
     static func isID(_ text: String) -> Bool {
-        text.utf8.count == FolderState.randomName().utf8.count && Base16.decode(text) != nil
+        text.utf8.count == idLength && Base16.decode(text) != nil
     }
 
     func home() throws(SocketError) -> OpenedFolder { try folder.store.state.folder(Self.name) }

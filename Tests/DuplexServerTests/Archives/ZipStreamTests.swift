@@ -184,4 +184,50 @@ struct ZipStreamTests {
         addOther.finish(throwing: Fault())
         await #expect(throws: (any Error).self) { try await Self.response(ZipStream().body(of: others)) }
     }
+
+    // MARK: A client that is slow
+
+    /// How much the client has taken, and how far ahead of it files were opened.
+    private final class Progress: Sendable {
+        let state = Mutex((taken: 0, opened: 0, ahead: 0))
+
+        func open(_ size: Int) {
+            state.withLock { state in
+                state.ahead = max(state.ahead, state.opened - state.taken)
+                state.opened += size
+            }
+        }
+
+        func take(_ count: Int) { state.withLock { $0.taken += count } }
+    }
+
+    @Test("No file is opened before the client has taken nearly all of those before")
+    func backpressure() async throws {
+        let size = 1 << 20
+        try await withTestFolder(["a": String(repeating: "x", count: size)]) { root in
+            let folder = try ConfinedFolder(path: root)
+            let progress = Progress()
+            let items = (0..<12).map { number in
+                let content = ZipItem.Content.file(size: UInt64(size)) {
+                    progress.open(size)
+                    guard case .found(let file) = try folder.find("a") else { throw CancellationError() }
+                    return file
+                }
+                return ZipItem("\(number)", content, modified: UnixTime(seconds: 0))
+            }
+            var server = WebServer(port: 0)
+            server.get("/zip") { _ in Response(body: ZipStream().body(of: items, saysLength: false)) }
+            try await WebServer.testing(server) { client async throws in
+                let connection = await client.connect()
+                try await connection.send(.get, "/zip")
+                _ = try await connection.head()
+                while let piece = try await connection.piece() { progress.take(piece.count) }
+                await connection.close()
+            }
+            let (taken, opened, ahead) = progress.state.withLock { $0 }
+            #expect(opened == 12 * size && taken > opened)
+            // What is on its way: 256 KiB each in the connection and in a piece, 64 KiB waiting, and what is being read.
+            #expect(ahead < size, "\(ahead)")
+        }
+    }
 }

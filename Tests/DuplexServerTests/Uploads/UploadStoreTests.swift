@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexTestProcesses
 import DuplexWire
 import Foundation
@@ -139,4 +140,57 @@ struct UploadStoreTests {
     func names(id: String) async throws {
         try await withStore { store, _ throws in #expect(try store.find(id) == nil) }
     }
+
+    #if DEBUG
+    /// Fails each call of some kinds in turn, until none is left to fail.
+    ///
+    /// - Parameter body: gets a plan that is armed; runs something that ends in an error, or doesn't.
+    /// - Returns: how many were failed.
+    private static func failEach(_ body: (FaultPlan, String) throws -> Void) rethrows -> Int {
+        var strikes = 0
+        for call in [SystemCall.openFile, .makeFolder, .fileStatus, .writeFile, .renameFile, .unlink] {
+            for number in 1... {
+                let plan = FaultPlan()
+                plan.arm([FaultPlan.Rule(call, .fails(EIO), first: number)])
+                try body(plan, "\(call) \(number)")
+                if plan.strikes == 0 { break }
+                strikes += 1
+            }
+        }
+        return strikes
+    }
+
+    @Test("Whichever call of making one fails, there is a whole one or none")
+    func failingCreation() async throws {
+        let strikes = try await withFailing { store, plan, what throws in
+            let id = plan.run { try? store.create(Self.record(3), now: Self.now) }
+            guard let id else { return }
+            #expect(try store.find(id)?.record == Self.record(3), "\(what)")
+        }
+        #expect(strikes > 8)
+    }
+
+    @Test("Whichever call of replacing what is known fails, the old or the new is known")
+    func failingRecord() async throws {
+        let strikes = try await withFailing { store, plan, what throws in
+            let id = try store.create(Self.record(3), now: Self.now)
+            let isWritten = plan.run { (try? store.write(Self.record(7), id)) != nil }
+            #expect(try store.find(id)?.record == Self.record(isWritten ? 7 : 3), "\(what)")
+        }
+        #expect(strikes > 4)
+    }
+
+    /// Runs it with each call failing, and expects that nothing is left once all have expired.
+    private func withFailing(_ body: (UploadStore, FaultPlan, String) throws -> Void) async throws -> Int {
+        try await withTestFolder { root in
+            let folder = try SharedFolder(root)
+            return try Self.failEach { plan, what throws in
+                try body(UploadStore(folder, ResumableUploadOptions()), plan, what)
+                let later = UnixTime(seconds: Self.now.seconds + 10_000)
+                try UploadStore(folder, ResumableUploadOptions()).sweep(now: later)
+                #expect(try Self.names(root + ".duplex/uploads/") == [], "\(what)")
+            }
+        }
+    }
+    #endif
 }
