@@ -104,6 +104,20 @@ ssize_t cduplex_read_cached(int file, void *bytes, size_t count, off_t offset) {
     return preadv2(file, &room, 1, offset, RWF_NOWAIT);
 }
 
+int cduplex_is_in_cache(int file, uint64_t offset, uint64_t count) {
+    // As <linux/mman.h> of kernels from 6.5 on has them.
+    struct {
+        uint64_t offset, count;
+    } range = {offset, count};
+    struct {
+        uint64_t cached, dirty, written, evicted, evicted_lately;
+    } pages;
+    if (count == 0) return 1;
+    if (syscall(451, file, &range, &pages, 0) != 0) return -1;
+    uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+    return pages.cached >= (offset + count - 1) / size - offset / size + 1;
+}
+
 void cduplex_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 #endif

@@ -54,6 +54,10 @@ ssize_t cduplex_sendfile(int socket, int file, off_t offset, size_t count);
 /// file system can't tell.
 ssize_t cduplex_read_cached(int file, void *bytes, size_t count, off_t offset);
 
+/// cachestat(2), for which glibc has no function: 1 if all pages of that part of a file are in the page cache, 0 if some aren't;
+/// -1 where the kernel doesn't know the call, or this process may not ask.
+int cduplex_is_in_cache(int file, uint64_t offset, uint64_t count);
+
 /// Names the calling thread; 15 bytes at most.
 void cduplex_name_thread(const char *name);
 

@@ -77,11 +77,22 @@ extension HTTPConnection {
             case .disconnected(let code): return .failed(code)
             case .sent where file.transfer.isTaken: endFile(nil)
             case .sent, .queued, .wouldBlock: break
+            case .notCached: readAhead(of: file)
             }
         } catch {
             endFile(error)
         }
         return .wouldBlock
+    }
+
+    /// Goes on once the system has in its cache what comes next; meanwhile nobody waits but this client.
+    private func readAhead(of file: FileTransfer) {
+        channel.handlerSends = false
+        let bound = LoopBound((connection: self, file: file), on: services.loop.thread)
+        file.transfer.readAhead(on: services.loop) {
+            let (connection, file) = bound.value
+            if connection.file === file { connection.channel.handlerSends = true }
+        }
     }
 
     /// The file has gone, or the rest of it never will.

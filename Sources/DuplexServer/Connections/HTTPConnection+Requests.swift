@@ -144,6 +144,7 @@ extension HTTPConnection {
             let reason = services.isStopping ? ": the server ends" : ""
             return Problem(.serviceUnavailable, "The request was cancelled\(reason).")
         case let error as HTTPError where error.status.code < 500: return Problem(error.status, error.message)
+        case let error as FolderError where error.code != .system: return error.problem
         default:
             present?.record?.error = error
             services.logger.error("a request failed", metadata: ["path": "\(request.path)", "error": "\(error)"])

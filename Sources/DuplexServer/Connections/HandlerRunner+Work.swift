@@ -100,6 +100,8 @@ extension HandlerRunner {
     /// The system can't move what is coded on the way: it is read here.
     private func send(_ file: LoopBound<FileRange>, to exchange: Exchange) async throws {
         while file.value.remaining > 0 {
+            let part = file.value.part.prefix(UInt64(Self.codedPiece))
+            if !part.isCached { try await BlockingThreads.files.runToEnd { part.readAhead() } }
             try await exchange.write(try file.value.read(limit: Self.codedPiece), flushes: false)
         }
     }

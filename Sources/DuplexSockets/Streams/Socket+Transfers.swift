@@ -9,8 +9,7 @@ extension Socket {
     /// Writes a part of a file, behind what was written before and in front of what is written after.
     ///
     /// The system moves the bytes from the file to the connection by itself (sendfile(2)) where it can. What isn't in the
-    /// system's cache is read from the disk meanwhile, up to 1 MiB at a time, and the loop waits for that: files on slow
-    /// disks hold up the other connections of the loop.
+    /// system's cache is read by a thread first, up to 1 MiB at a time: a slow disk holds up nobody else on the loop.
     ///
     /// Returns once the system has taken all. A write that is cancelled, times out or finds the file cut short fails alone
     /// as long as nothing of the file has gone. After that the peer would take what comes next for the rest of the file:
@@ -135,7 +134,8 @@ extension Socket {
         if transfer.isFile && transfer.taken == 0 {
             transfers.remove(at: index)
             endWait(of: transfer, .failure(error))
-            if transfers.isEmpty { transfersEnded() }
+            // The next one may have waited behind one that waits for the disk.
+            if transfers.isEmpty { transfersEnded() } else { channel.value.handlerSends = true }
         } else {
             endWait(of: transfer, .failure(error))
             if transfer.isFile { cutOff() }
@@ -206,6 +206,7 @@ extension Socket {
                 case .sent where transfer.isTaken: continue
                 case .sent: tellProgress(of: transfer)
                 case .queued, .wouldBlock: break
+                case .notCached: readAhead(of: transfer)
                 case .disconnected(let code): return .failed(code)
                 }
                 return .wouldBlock
@@ -216,6 +217,16 @@ extension Socket {
         }
         if failure == nil { transfersEnded() }
         return .wouldBlock
+    }
+
+    /// Goes on once the system has in its cache what comes next.
+    private func readAhead(of transfer: Transfer) {
+        channel.value.handlerSends = false
+        transfer.readAhead(on: loop) {
+            self.assumeIsolated { socket in
+                if socket.failure == nil && !socket.transfers.isEmpty { socket.channel.value.handlerSends = true }
+            }
+        }
     }
 
     private func tellProgress(of transfer: Transfer) {

@@ -24,6 +24,8 @@ package final class Transfer {
         /// That many bytes wait in the channel.
         case queued
         case wouldBlock
+        /// The disk would have to be waited for: ``readAhead(on:then:)`` comes next.
+        case notCached
         case disconnected(Int32)
     }
 
@@ -48,6 +50,11 @@ package final class Transfer {
     /// The piece that goes next, and how much of it has gone.
     private var place = (piece: 0, position: 0)
     private var isDirect = true
+    /// How many bytes of a file may be moved without looking whether they are in the system's cache, and until when.
+    private var cached = (end: UInt64(0), until: Instant(nanoseconds: 0))
+
+    /// For how long a part that was in the cache is taken to be there still.
+    private static let cachedTime = Duration.seconds(1)
 
     package init(
         _ content: Content,
@@ -90,8 +97,15 @@ package final class Transfer {
             queue(to: channel, limit: Self.queuedSize)
             return .queued
         }
+        let now = channel.core.now
+        if taken >= cached.end || now >= cached.until {
+            let part = file.part.prefix(UInt64(Self.directSize))
+            guard part.isCached else { return .notCached }
+            noteCached(part.count, now)
+        }
+        let known = Int(clamping: cached.end - taken)
         if mayBeDirect && isDirect, let descriptor = channel.carrier.descriptor {
-            switch try file.send(to: descriptor, limit: Self.directSize) {
+            switch try file.send(to: descriptor, limit: min(known, Self.directSize)) {
             case .sent(let count):
                 taken += UInt64(count)
                 return .sent
@@ -100,10 +114,32 @@ package final class Transfer {
             case .unsupported: isDirect = false
             }
         }
-        let bytes = try file.read(limit: Self.queuedSize)
+        let bytes = try file.read(limit: min(known, Self.queuedSize))
         channel.write(bytes.span.raw)
         taken += UInt64(bytes.count)
         return .queued
+    }
+
+    private func noteCached(_ count: UInt64, _ now: Instant) {
+        cached = (taken + count, now.advanced(by: Self.cachedTime))
+    }
+
+    /// Has a thread read what is to be moved next, so that it is in the system's cache.
+    ///
+    /// - Parameters:
+    ///   - loop: the transfer's.
+    ///   - body: called on it when moving may go on.
+    package func readAhead(on loop: EventLoop, then body: @escaping @Sendable () -> Void) {
+        guard case .file(let file) = content else { return body() }
+        let part = file.part.prefix(UInt64(Self.directSize))
+        let bound = LoopBound(self, on: loop.thread)
+        BlockingThreads.files.run(unawaited: {
+            part.readAhead()
+            loop.execute { core in
+                bound.value.noteCached(part.count, core.now)
+                body()
+            }
+        })
     }
 
     /// Moves all that is left of bytes to the channel.

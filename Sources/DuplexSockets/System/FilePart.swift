@@ -53,7 +53,7 @@ package struct FilePart: Sendable {
 
 extension SystemCalls {
     /// Reads what the system has in its cache; EAGAIN where it has nothing of it, EOPNOTSUPP where it can't tell.
-    fileprivate static func readCached(
+    static func readCached(
         _ descriptor: Int32,
         into room: UnsafeMutableRawPointer?,
         _ count: Int,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Dispatch
 import DuplexServer
+import DuplexSockets
 import DuplexTestPeers
 import Foundation
 import Testing
@@ -61,4 +63,75 @@ import Testing
             #expect(try await other.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "here")
         }
     }
+
+    #if DEBUG
+    @Test(
+        "While a file comes from the disk others are answered, and then it comes whole",
+        arguments: [1_000, 3_000_000]
+    )
+    func fromDisk(size: Int) async throws {
+        let path = NSTemporaryDirectory() + "duplex-transfer-\(UUID().uuidString)"
+        let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+        try Data(content).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let plan = FaultPlan()
+        plan.arm([FaultPlan.Rule(.readCached, .fails(EAGAIN), count: .max)])
+        let group = try plan.run { try EventLoopGroup(loops: 1) }
+        try await withServer { server in
+            server.group = group
+            server.get("/file") { _ in Response(body: try .file(path)) }
+            server.get("/") { _ in "here" }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let other = try await RawPeer.connect(to: address)
+            let disk = HeldThreads()
+            await disk.hold()
+            try await peer.send("GET /file HTTP/1.1\r\nHost: a\r\n\r\n")
+            // The loop has looked for the file, and goes on.
+            for round in 1...20 {
+                let answer = try await other.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(answer.text == "here", "round \(round)")
+            }
+            let counts = plan.counts
+            disk.release()
+            #expect(try await peer.readResponse().body == content)
+            #expect(counts[.readCached, default: 0] > 0)
+            #expect(counts[.readFile] == nil && counts[.sendFile] == nil, "The loop has waited for the disk.")
+            // A client that goes while its file is awaited is nobody's failure.
+            await disk.hold()
+            let gone = try await RawPeer.connect(to: address)
+            try await gone.send("GET /file HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await other.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "here")
+            await gone.reset()
+            disk.release()
+            #expect(try await peer.response(to: "GET /file HTTP/1.1\r\nHost: a\r\n\r\n").body == content)
+        }
+        await group.stop()
+    }
+
+    /// Keeps all threads that wait for disks from doing it.
+    private final class HeldThreads: Sendable {
+        private let gate = DispatchSemaphore(value: 0)
+        private static let count = 4
+
+        func hold() async {
+            let (begun, begin) = AsyncStream<Void>.makeStream()
+            for _ in 0..<Self.count {
+                BlockingThreads.files.run(unawaited: { [gate] in
+                    begin.yield()
+                    gate.wait()
+                })
+            }
+            var left = Self.count
+            for await _ in begun {
+                left -= 1
+                if left == 0 { break }
+            }
+        }
+
+        func release() {
+            for _ in 0..<Self.count { gate.signal() }
+        }
+    }
+    #endif
 }

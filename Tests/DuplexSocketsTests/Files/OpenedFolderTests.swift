@@ -18,7 +18,8 @@ import Testing
     @Test("A file is no folder")
     func onlyFolders() async throws {
         try await withTestFolder(["file": "hello"]) { root in
-            #expect(OpenedFolder(try openedFolder(root).file("file")) == nil)
+            let file = try openedFolder(root).file("file")
+            #expect(OpenedFolder(file) == nil)
         }
     }
 

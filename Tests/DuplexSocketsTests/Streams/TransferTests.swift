@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Glibc
 import Testing
 
 @testable import DuplexSockets
@@ -61,6 +62,68 @@ import Testing
             #expect(steps.allSatisfy { $0 == (isDirect ? .sent : .queued) })
         }
     }
+
+    #if DEBUG
+    @Test(
+        "What isn't in the cache is read ahead, and goes then without another look for a second",
+        arguments: [true, false]
+    )
+    func notCached(isDirect: Bool) async throws {
+        let content = TestFile.pattern(1_500_000)
+        try await TestFile.with(content) { file in
+            let path = file.path
+            let plan = FaultPlan()
+            plan.arm([FaultPlan.Rule(.readCached, .fails(EAGAIN), count: .max)])
+            let time = ManualTime()
+            let loop = try plan.run { try EventLoop(name: "manual", clock: .manual(time)) }
+            let pair = try Descriptors.pair()
+            let moved = try await loop.run { core in
+                let transfer = Transfer(.file(try FileRange(path: path, offset: 0, count: nil)), id: 1, began: core.now)
+                return LoopBound((Channel(descriptor: pair.near, core: core), transfer), on: loop.thread)
+            }
+            var received: [UInt8] = []
+            var (steps, waits) = (0, 0)
+            while received.count < content.count {
+                let (step, arrived) = try await loop.run { _ in try Self.step(moved.value, isDirect, pair.far) }
+                received += arrived
+                if step != .notCached {
+                    steps += 1
+                    // The first piece has begun; what is left of it may have gone out of the cache.
+                    if steps == 1 { time.set(time.now.advanced(by: .seconds(1))) }
+                    continue
+                }
+                waits += 1
+                await withCheckedContinuation { continuation in
+                    loop.execute { _ in moved.value.1.readAhead(on: loop) { continuation.resume() } }
+                }
+            }
+            // For each piece of 1 MiB, and once more for what was left of the first one when the second had passed; of that there is
+            // nothing where the system has moved all of it.
+            #expect(received == content)
+            #expect(waits == 3 || (isDirect && waits == 2), "\(waits)")
+            try await loop.run { _ in moved.value.0.close() }
+            SystemCalls.close(pair.far)
+            await loop.stop()
+        }
+    }
+
+    /// Moves what goes now, and gives what has arrived.
+    private static func step(
+        _ moved: (channel: Channel, transfer: Transfer),
+        _ isDirect: Bool,
+        _ peer: Int32
+    ) throws -> (Transfer.Step, [UInt8]) {
+        var step = Transfer.Step.queued
+        if moved.channel.queuedBytes > 0 {
+            moved.channel.flush()
+        } else if !moved.transfer.isTaken {
+            step = try moved.transfer.move(to: moved.channel, mayBeDirect: isDirect)
+        }
+        var arrived: [UInt8] = []
+        while Descriptors.isReady(peer, milliseconds: 0), let more = Descriptors.read(peer) { arrived += more }
+        return (step, arrived)
+    }
+    #endif
 
     @Test("Nothing to send is done from the start")
     func empty() async throws {

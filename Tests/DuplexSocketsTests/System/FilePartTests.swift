@@ -31,7 +31,58 @@ import Testing
         }
     }
 
+    @Test("What was written lately is in the cache, to its last byte, and a part of it is no longer than it is")
+    func presence() async throws {
+        try await TestFile.with(Self.content) { file in
+            let part = try FileRange(path: file.path, offset: 5, count: nil).part
+            // A file system that can't tell says no, and then a thread reads.
+            if part.isCached { #expect(part.prefix(1).isCached && part.prefix(0).isCached) }
+            #expect(part.prefix(10).count == 10 && part.prefix(1 << 40).count == 99_995 && part.prefix(7).offset == 5)
+        }
+    }
+
+    #if os(Linux)
+    @Test("What was put out of the cache isn't there, until it is read ahead")
+    func evicted() async throws {
+        try await TestFile.with(TestFile.pattern(3_000_000)) { file in
+            let part = try FileRange(path: file.path, offset: 1_000_000, count: nil).part
+            part.readAhead()
+            guard part.isCached else { return }
+            try #require(fsync(file.descriptor) == 0)
+            try #require(posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0)
+            // In memory alone there is nothing that it could be put out to.
+            if part.isCached { return }
+            var bytes: [UInt8] = []
+            #expect(part.readCached(into: &bytes) == .notCached)
+            part.readAhead()
+            #expect(part.isCached && part.readCached(into: &bytes) == .whole)
+        }
+    }
+    #endif
+
     #if DEBUG
+    @Test(
+        "Where the kernel can't tell of all pages, bytes are looked at; where it can't tell of those either, it is no"
+    )
+    func probing() async throws {
+        try await TestFile.with(Self.content) { file in
+            let part = try FileRange(path: file.path, offset: 0, count: nil).part
+            let plan = FaultPlan()
+            typealias Rule = FaultPlan.Rule
+            for (rules, expected) in [
+                ([Rule(.readCached, .fails(EAGAIN))], false), ([Rule(.readCached, .fails(ENOSYS))], true),
+                ([Rule(.readCached, .fails(EAGAIN), first: 2)], false),
+                ([Rule(.readCached, .fails(EOPNOTSUPP), first: 2)], true),
+                ([Rule(.readCached, .fails(EPERM)), Rule(.readCached, .fails(EAGAIN), first: 3)], false),
+                ([Rule(.readCached, .fails(EPERM)), Rule(.readCached, .fails(EAGAIN), first: 4)], false),
+                ([Rule(.readCached, .fails(EOPNOTSUPP), count: .max)], false),
+            ] {
+                plan.arm(rules)
+                #expect(plan.run { part.isCached } == expected, "\(rules)")
+            }
+        }
+    }
+
     @Test("Nothing is appended where the disk would be waited for, nor where the file system can't tell")
     func notCached() async throws {
         try await TestFile.with(Self.content) { file in

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if canImport(Glibc)
+import CDuplexSystem
+import Glibc
+#else
+import Darwin
+#endif
+
+// What of a file is in the system's cache, and how it gets there.
+
+extension FilePart {
+    /// How far it is between two bytes that are looked at where the kernel can't tell of all pages at once.
+    private static let probeStep: UInt64 = 64 * 1_024
+    /// How much is read at once into the cache.
+    private static let pieceSize: UInt64 = 128 * 1_024
+
+    /// Whether it can be read without waiting for the disk; no where that can't be told.
+    ///
+    /// Pages may leave the cache later, or be in it before they have come: of each answer the last byte is looked at, which
+    /// comes last as a rule.
+    package var isCached: Bool {
+        guard count > 0 else { return true }
+        let end = offset + count
+        switch cachedPages {
+        case .all: return [.cached, .unknown].contains(probe(end - 1))
+        case .notAll: return false
+        case .unknown:
+            for place in stride(from: offset, to: end, by: UInt64.Stride(Self.probeStep)) where probe(place) != .cached
+            {
+                return false
+            }
+            return probe(end - 1) == .cached
+        }
+    }
+
+    /// Reads it, so that it is in the system's cache; blocks for as long as the disk takes.
+    ///
+    /// What can't be read shows when it is sent.
+    package func readAhead() {
+        var rest = self
+        var bytes: [UInt8] = []
+        while rest.count > 0 {
+            let piece = FileRange(rest.prefix(Self.pieceSize))
+            bytes.removeAll(keepingCapacity: true)
+            guard let count = try? piece.read(limit: Int(Self.pieceSize)).count else { return }
+            rest = FilePart(file: file, offset: rest.offset + UInt64(count), count: rest.count - UInt64(count))
+        }
+    }
+
+    /// Its beginning.
+    package func prefix(_ limit: UInt64) -> FilePart {
+        FilePart(file: file, offset: offset, count: min(count, limit))
+    }
+
+    private enum Pages {
+        case all, notAll, unknown
+    }
+
+    private var cachedPages: Pages {
+        #if os(Linux)
+        let result = SystemCall.readCached.make(on: file.descriptor) {
+            cduplex_is_in_cache(file.descriptor, offset, count)
+        }
+        if result < 0 { return errno == EAGAIN ? .notAll : .unknown }
+        return result == 1 ? .all : .notAll
+        #else
+        return .unknown
+        #endif
+    }
+
+    private enum Probe {
+        case cached, notCached, unknown
+    }
+
+    /// Looks at one byte.
+    private func probe(_ place: UInt64) -> Probe {
+        var byte: UInt8 = 0
+        let read = unsafe withUnsafeMutableBytes(of: &byte) { room in
+            unsafe SystemCalls.readCached(file.descriptor, into: room.baseAddress, 1, at: place)
+        }
+        if read >= 0 { return .cached }
+        return errno == EAGAIN || errno == EINTR ? .notCached : .unknown
+    }
+}
