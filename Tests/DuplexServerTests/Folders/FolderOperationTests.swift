@@ -27,7 +27,7 @@ import Testing
             let visitor = FolderVisitor(request)
             return "\(visitor.user ?? "-") \(visitor.isApp)"
         }
-        try await server.testing { client async throws in
+        try await WebServer.testing(server) { client async throws in
             let response = try await client.get("/", fields: [.authorization: "Basic YW5uOjo="])
             #expect(response.text == "ann false")
         }
