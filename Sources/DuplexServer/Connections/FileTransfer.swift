@@ -47,7 +47,10 @@ extension HTTPConnection {
             return give(up: error)
         }
         write(&bytes)
-        self.file = FileTransfer(range, trailers: response.trailers, began: services.now)
+        let transfer = FileTransfer(range, trailers: response.trailers, began: services.now)
+        // Before the head goes: what it wakes the client for is to come right behind it.
+        transfer.transfer.isNextCached(now: services.now)
+        self.file = transfer
         channel.handlerSends = true
         channel.isMoreComing = file.count <= Self.joinedSize
     }

@@ -97,12 +97,7 @@ package final class Transfer {
             queue(to: channel, limit: Self.queuedSize)
             return .queued
         }
-        let now = channel.core.now
-        if taken >= cached.end || now >= cached.until {
-            let part = file.part.prefix(UInt64(Self.directSize))
-            guard part.isCached else { return .notCached }
-            noteCached(part.count, now)
-        }
+        guard isNextCached(now: channel.core.now) else { return .notCached }
         let known = Int(clamping: cached.end - taken)
         if mayBeDirect && isDirect, let descriptor = channel.carrier.descriptor {
             switch try file.send(to: descriptor, limit: min(known, Self.directSize)) {
@@ -118,6 +113,19 @@ package final class Transfer {
         channel.write(bytes.span.raw)
         taken += UInt64(bytes.count)
         return .queued
+    }
+
+    /// Whether what is moved next is in the system's cache, as far as was seen within the last second.
+    ///
+    /// - Parameter now: the time.
+    /// - Returns: whether ``move(to:mayBeDirect:)`` waits for no disk.
+    @discardableResult
+    package func isNextCached(now: Instant) -> Bool {
+        guard case .file(let file) = content, taken >= cached.end || now >= cached.until else { return true }
+        let part = file.part.prefix(UInt64(Self.directSize))
+        guard part.isCached else { return false }
+        noteCached(part.count, now)
+        return true
     }
 
     private func noteCached(_ count: UInt64, _ now: Instant) {
