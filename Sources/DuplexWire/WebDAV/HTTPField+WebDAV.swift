@@ -48,7 +48,7 @@ extension HTTPRequest.Method {
 
 extension HTTPResponse.Status {
     /// Of several resources (RFC 4918 section 11.1).
-    package static let multiStatus = HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status")
+    package static let multi = HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status")
     /// RFC 4918 section 11.3.
     package static let locked = HTTPResponse.Status(code: 423, reasonPhrase: "Locked")
     /// Something else had to be done first, and wasn't (RFC 4918 section 11.4).

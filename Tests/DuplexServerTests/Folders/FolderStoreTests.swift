@@ -149,9 +149,8 @@ import Testing
 /// A file system in memory, for those who may mount one.
 private enum PeerMount {
     static func mount(at path: String) -> Bool {
-        guard
-            let process = try? Process.run(URL(fileURLWithPath: "/bin/mount"), arguments: ["-t", "tmpfs", "none", path])
-        else { return false }
+        let program = URL(fileURLWithPath: "/bin/mount")
+        guard let process = try? Process.run(program, arguments: ["-t", "tmpfs", "none", path]) else { return false }
         process.waitUntilExit()
         return process.terminationStatus == 0
     }
