@@ -1,0 +1,19 @@
+// A folder that clients write to: uploads that go on where they were cut off, and all of it as a zip.
+import DuplexServer
+
+var options = FolderOptions()
+options.allowedExtensions = ["jpg", "png"]
+options.quota = .gibibytes(10)
+options.access = { visitor in visitor.user == "mia" ? .readAndWrite : .read }
+let folder = try SharedFolder("pictures", options)
+
+var server = WebServer(port: 8080)
+server.files("/pictures", from: "pictures")
+server.get("/pictures.zip") { [folder] _ in
+    Response(type: "application/zip", body: try await folder.zip(of: [.root]))
+}
+server.group("/in", .basicAuth(realm: "pictures", accounts: ["mia": "secret"])) { inside in
+    inside.resumableUploads("/uploads", to: folder)
+}
+
+try await server.run(until: .terminate, .interrupt)
