@@ -73,7 +73,9 @@ extension SharedFolder {
         return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
             if try store.status(of: from)?.kind == .file { try checkFile(path, size: nil) }
             if clash == .replace { usage.forget() }
-            return try store.move(from, to: path, clash)
+            let change = try store.move(from, to: path, clash)
+            sidecar.follow { beside throws(SocketError) in try beside.move(from, to: change.path) }
+            return change
         }
     }
 
@@ -104,6 +106,9 @@ extension SharedFolder {
             try checkRoom(for: size.bytes)
             let change = try store.copy(from, to: path, clash, onlyItself: onlyItself)
             change.replaced ? usage.forget() : usage.add(size.bytes)
+            sidecar.follow { beside throws(SocketError) in
+                try beside.copy(from, to: change.path, onlyItself: onlyItself)
+            }
             return change
         }
     }
@@ -132,9 +137,10 @@ extension SharedFolder {
         try await perform(
             FolderOperation(.delete, path, by: visitor),
             on: Self.trees
-        ) { [store, usage] () throws(FolderError) in
+        ) { [store, usage, sidecar] () throws(FolderError) in
             try store.delete(path)
             usage.forget()
+            sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
         }
     }
 
@@ -150,9 +156,10 @@ extension SharedFolder {
     @discardableResult
     public func discard(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws -> TrashedItem {
         let operation = FolderOperation(.delete, path, by: visitor)
-        return try await perform(operation, on: Self.trees) { [store, options] () throws(FolderError) in
+        return try await perform(operation, on: Self.trees) { [store, options, sidecar] () throws(FolderError) in
             let (trash, now) = (FolderTrash(store: store), UnixTime.now)
             let item = try trash.take(path, now: now)
+            sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
             // What can't be cleared up now is cleared up the next time.
             try? trash.empty(before: UnixTime(seconds: now.seconds - options.trashAge.components.seconds))
             try? trash.sweep(before: UnixTime(seconds: now.seconds - 3_600))

@@ -24,6 +24,10 @@ public final class SharedFolder: Sendable {
     package let options: FolderOptions
     let store: FolderStore
     let usage: FolderUsage
+    /// Properties that the file system doesn't keep.
+    let sidecar: PropertySidecar
+    /// Held while something is read, changed and written again.
+    let changing = Mutex(())
     /// Who is told of changes, by number.
     private let observers = Mutex<(last: Int, all: [Int: @Sendable (FolderPath) -> Void])>((0, [:]))
 
@@ -40,6 +44,7 @@ public final class SharedFolder: Sendable {
         self.options = options
         store = try FolderStore(path: path)
         usage = FolderUsage(root: store.root)
+        sidecar = PropertySidecar(state: store.state)
     }
 
     /// What files are served from, and read from.

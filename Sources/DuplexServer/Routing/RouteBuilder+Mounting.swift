@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+package import HTTPTypes
+
+// What answers at a path and everywhere below it.
+
+extension RouteBuilder {
+    /// Answers methods at a path and below it by one handler, which may wait.
+    ///
+    /// - Parameters:
+    ///   - methods: the methods.
+    ///   - path: what paths begin with.
+    ///   - options: what these routes have otherwise than the server.
+    ///   - handler: gets the request, and how many segments of its path lead to `path`.
+    package mutating func mount(
+        _ methods: [HTTPRequest.Method],
+        at path: String,
+        _ options: [RouteOption],
+        _ handler: @escaping @Sendable (Request, _ depth: Int) async throws -> Response
+    ) {
+        let below = path.hasSuffix("/") ? path + "*" : path + "/*"
+        for method in methods {
+            let source = RouteDefinition.HandlerSource.mounted { pattern throws(RouteError) in
+                let depth = pattern.split(separator: "/", omittingEmptySubsequences: false).count - 2
+                return .task { request in try await handler(request, depth) }
+            }
+            add(RouteDefinition(path: below, options: options, action: .request(method, source)))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+// LOCK and UNLOCK (RFC 4918 sections 9.10 and 9.11).
+
+extension WebDAVHandler {
+    /// The most bytes of what a client says of who holds a lock.
+    private static let ownerBound = 4_096
+
+    func lock(_ request: WebDAVRequest) async throws -> Response {
+        if !folder.mayWrite(request.visitor) {
+            throw Problem(.forbidden, "You may not write here, nor keep others from it.")
+        }
+        guard let document = try await request.document() else { return try await refresh(request) }
+        let wish = try LockRequest(document)
+        let depth = try WebDAVDepth(request.fields, absent: .infinity)
+        if depth == .one { throw Problem(.badRequest, "Depth is 0 or infinity for LOCK.") }
+        if let owner = wish.owner, Self.size(of: owner) > Self.ownerBound {
+            throw Problem(.badRequest, "The owner has more than \(Self.ownerBound) bytes.")
+        }
+        let entry = try await folder.entry(at: request.path)
+        try checkPreconditions(request, entry)
+        if entry == nil { try checkLocks(request, Change(path: request.path.parent)) }
+        let lock = WebDAVLock(
+            token: LockToken.make(of: Self.randomBytes()),
+            root: ResourcePath(request.path.text),
+            isDeep: depth == .infinity,
+            scope: wish.scope,
+            owner: wish.owner,
+            user: request.visitor.user,
+            expiry: expiry(request)
+        )
+        try await add(lock, request)
+        if entry == nil {
+            do { try await makeFile(request) } catch {
+                // Without a file there is nothing to lock.
+                _ = try? await locks.change { table, now in table.remove(lock.token, on: lock.root, now: now) }
+                throw error
+            }
+        }
+        var response = discovery(request)
+        response.status = entry == nil ? .created : .ok
+        response.fields[.lockToken] = "<\(lock.token)>"
+        return response
+    }
+
+    private func expiry(_ request: WebDAVRequest) -> UnixTime {
+        let bound = options.lockTime.components.seconds
+        return UnixTime(seconds: now().seconds + WebDAVTimeout(request.fields).granted(upTo: bound))
+    }
+
+    private static func size(of element: XMLElement) -> Int {
+        var writer = XMLWriter()
+        writer.add(element)
+        return writer.text.utf8.count
+    }
+
+    private static func randomBytes() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+
+    private func add(_ lock: WebDAVLock, _ request: WebDAVRequest) async throws {
+        do {
+            try await locks.change { table, now in try table.add(lock, now: now) }
+        } catch LockTable.Refusal.tooMany {
+            throw Problem(.insufficientStorage, "There are \(options.lockLimit) locks, and no more may be.")
+        } catch LockTable.Refusal.conflict(let roots) {
+            let hrefs = roots.compactMap { FolderPath($0.text) }.map { request.href($0, isFolder: false) }
+            if roots.contains(where: { $0.isBelow(lock.root) }) {
+                // RFC 4918 section 9.10.9.
+                throw WebDAVRefusal.elsewhere(
+                    hrefs.map { ($0, .locked, nil) }
+                        + [(request.href(request.path, isFolder: true), .failedDependency, nil)]
+                )
+            }
+            throw WebDAVRefusal.condition(
+                .locked,
+                .dav("no-conflicting-lock", hrefs.map { .dav("href", text: $0) })
+            )
+        }
+    }
+
+    /// A lock on what isn't there makes an empty file (RFC 4918 section 7.3).
+    private func makeFile(_ request: WebDAVRequest) async throws {
+        let upload = try await folder.upload(to: request.path, clash: .refuse, size: 0, by: request.visitor)
+        _ = try await upload.finish()
+    }
+
+    /// Has a lock hold for longer: a LOCK without a body.
+    private func refresh(_ request: WebDAVRequest) async throws -> Response {
+        let (path, expiry) = (ResourcePath(request.path.text), expiry(request))
+        let lock = try await locks.change { table, now in
+            table.refresh(request.tokens, on: path, by: request.visitor.user, until: expiry, now: now)
+        }
+        if lock == nil {
+            throw WebDAVRefusal.condition(.preconditionFailed, .dav("lock-token-matches-request-uri"))
+        }
+        return discovery(request)
+    }
+
+    /// What locks there are now.
+    private func discovery(_ request: WebDAVRequest) -> Response {
+        let found = XMLElement.dav("lockdiscovery", lockElements(on: request.path, request))
+        let body = MultiStatus.document(.dav("prop", [found]))
+        return Response(type: WebDAVRefusal.type, body: .text(body))
+    }
+
+    func unlock(_ request: WebDAVRequest) async throws -> Response {
+        let (token, path) = (try LockToken.read(request.fields), ResourcePath(request.path.text))
+        let held = locks.look { table, now in table.locks(on: path, now: now).first { $0.token == token } }
+        guard let held else {
+            throw WebDAVRefusal.condition(.conflict, .dav("lock-token-matches-request-uri"))
+        }
+        if held.user != request.visitor.user { throw Problem(.forbidden, "It is the lock of somebody else.") }
+        _ = try await locks.change { table, now in table.remove(token, on: path, now: now) }
+        return Response(status: .noContent)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexWire
+import Synchronization
+
+/// The locks of a shared folder, which hold over a restart: they are kept in a file of the folder's own.
+final class WebDAVLocks: Sendable {
+    private let folder: SharedFolder
+    private let table: Mutex<LockTable>
+    private let now: @Sendable () -> UnixTime
+
+    private static let name = "locks"
+    private static let group = "webdav"
+
+    /// Reads the locks that are there; blocks for as long as the disk takes.
+    ///
+    /// Where they can't be read there are none.
+    init(_ folder: SharedFolder, bound: Int, now: @escaping @Sendable () -> UnixTime) {
+        var table = LockTable(bound: bound)
+        let bytes = try? folder.ownBytes(of: Self.name, in: Self.group, atMost: LockDocument.bound)
+        for lock in LockDocument.locks(in: (bytes ?? nil) ?? []) { try? table.add(lock, now: now()) }
+        self.folder = folder
+        self.table = Mutex(table)
+        self.now = now
+    }
+
+    /// Looks at the table.
+    func look<Value: Sendable>(_ body: (LockTable, UnixTime) -> Value) -> Value {
+        table.withLock { body($0, now()) }
+    }
+
+    /// Changes the table, and writes it; returns when it is on the disk.
+    func change<Value: Sendable>(_ body: (inout LockTable, UnixTime) throws -> Value) async throws -> Value {
+        let value = try table.withLock { table in try body(&table, now()) }
+        try await save()
+        return value
+    }
+
+    /// Takes away the locks on what isn't there any more.
+    ///
+    /// - Parameters:
+    ///   - path: what has gone, with all below it.
+    ///   - isKept: whether a lock on the path itself stays: something else is there now.
+    /// - Throws: `FolderError` where the change can't be written.
+    func removeAll(from path: FolderPath, exceptItsOwn isKept: Bool = false) async throws {
+        let root = ResourcePath(path.text)
+        let hasChanged = table.withLock { table in
+            let own = isKept ? table.all(now: now()).filter { $0.root == root } : []
+            guard table.removeAll(from: root) else { return false }
+            for lock in own { try? table.add(lock, now: now()) }
+            return true
+        }
+        if hasChanged { try await save() }
+    }
+
+    private func save() async throws {
+        try await folder.replaceOwnBytes(of: Self.name, in: Self.group) { [self] in
+            // What holds when it is written, so that the last one written is the last state there was.
+            LockDocument.bytes(of: table.withLock { $0.all(now: now()) })
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexServer
+
+/// How a folder is shared by WebDAV; see `webDAV` of `RouteBuilder`.
+public struct WebDAVOptions: Sendable {
+    /// For how long a lock holds at most, unless its client refreshes it.
+    ///
+    /// Default: an hour. A client that asks for less gets that.
+    public var lockTime: Duration = .seconds(3_600)
+    /// How many locks there may be at a time.
+    ///
+    /// Default: 1,000. They are kept in one file, which is written at each change.
+    public var lockLimit = 1_000
+    /// How many bytes the properties may have that clients give to a file or a folder.
+    ///
+    /// Default: 64 KiB, in XML.
+    public var propertySize: ByteCount = .kibibytes(64)
+    /// Whether the files are taken that the Finder makes beside others: `.DS_Store`, and those that begin with `._`.
+    ///
+    /// Default: no: writing one is answered with 403, and the Finder does without. They are taken only where
+    /// `FolderOptions.showsHidden` is set, too, as are all names that begin with a dot.
+    public var takesFinderFiles = false
+
+    /// Makes options.
+    public init() {}
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWire
+import HTTPTypes
+
+/// Why a request isn't done, as WebDAV says it (RFC 4918 sections 13 and 16).
+enum WebDAVRefusal: Error {
+    /// A condition that doesn't hold.
+    case condition(HTTPResponse.Status, XMLElement)
+    /// What stands in the way is elsewhere.
+    case elsewhere([(href: String, status: HTTPResponse.Status, error: XMLElement?)])
+
+    static let type: MediaType = "application/xml; charset=utf-8"
+
+    var response: Response {
+        switch self {
+        case .condition(let status, let element):
+            Response(status: status, type: Self.type, body: .text(MultiStatus.document(.dav("error", [element]))))
+        case .elsewhere(let resources):
+            Response(
+                status: .multi,
+                type: Self.type,
+                body: .text(
+                    MultiStatus.start
+                        + resources.map { MultiStatus.response($0.href, $0.status, error: $0.error) }.joined()
+                        + MultiStatus.end
+                )
+            )
+        }
+    }
+}

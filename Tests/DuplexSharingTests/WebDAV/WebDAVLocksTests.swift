@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestProcesses
+import DuplexWire
+import Testing
+
+@testable import DuplexSharing
+
+@Suite("Locks of a shared folder", .timeLimit(.minutes(1)))
+struct WebDAVLocksTests {
+    private static func lock(_ token: String, _ path: String) -> WebDAVLock {
+        WebDAVLock(
+            token: token,
+            root: ResourcePath(path),
+            isDeep: false,
+            scope: .shared,
+            owner: nil,
+            user: nil,
+            expiry: UnixTime(seconds: 100)
+        )
+    }
+
+    private static func locks(_ root: String) throws -> WebDAVLocks {
+        WebDAVLocks(try SharedFolder(root), bound: 10) { UnixTime(seconds: 50) }
+    }
+
+    private static func tokens(_ locks: WebDAVLocks) -> Set<String> {
+        locks.look { table, now in Set(table.all(now: now).map(\.token)) }
+    }
+
+    @Test("A change is on the disk when it returns")
+    func keeps() async throws {
+        try await withTestFolder { root in
+            let locks = try Self.locks(root)
+            try await locks.change { table, now in try table.add(Self.lock("1", "a"), now: now) }
+            let kept = Self.tokens(try Self.locks(root))
+            #expect(kept == ["1"])
+            await #expect(throws: LockTable.Refusal.self) {
+                try await locks.change { _, _ in throw LockTable.Refusal.tooMany }
+            }
+            // Many at once: the file has all of them in the end.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 2..<10 {
+                    group.addTask {
+                        try await locks.change { table, now in try table.add(Self.lock("\(number)", "b"), now: now) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let all = Self.tokens(try Self.locks(root))
+            #expect(all.count == 9)
+        }
+    }
+
+    @Test("What has gone has no locks; one on a place that something else takes may stay")
+    func removes() async throws {
+        try await withTestFolder { root in
+            let (locks, path) = (try Self.locks(root), try #require(FolderPath("a")))
+            for (token, path) in [("1", "a"), ("2", "a/b"), ("3", "c")] {
+                try await locks.change { table, now in try table.add(Self.lock(token, path), now: now) }
+            }
+            try await locks.removeAll(from: path, exceptItsOwn: true)
+            #expect(Self.tokens(locks) == ["1", "3"])
+            try await locks.removeAll(from: path)
+            let kept = Self.tokens(try Self.locks(root))
+            #expect(Self.tokens(locks) == ["3"] && kept == ["3"])
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexSharing
+
+@Suite("COPY and MOVE", .timeLimit(.minutes(1)))
+struct WebDAVMovingTests {
+    private static let files = ["a": "A", "b": "B", "f/c": "C", "f/g/d": "D", "h/": ""]
+
+    @Test("A file goes, and what is there goes only where that is allowed", arguments: [true, false])
+    func files(isMove: Bool) async throws {
+        let method = isMove ? HTTPRequest.Method.move : .copy
+        try await WebDAVFixture.run(Self.files) { dav async throws in
+            let first = try await dav.request(method, "a", [.destination: "http://\(dav.host)/dav/h/%C3%A4"])
+            #expect(first.status == .created && first.fields[.location] == "/dav/h/%C3%A4")
+            #expect(dav.text("h/ä") == "A" && (dav.text("a") == nil) == isMove)
+            #expect(try await dav.code(method, "h/%C3%A4", [.destination: "/dav/b", .overwrite: "F"]) == 412)
+            #expect(dav.text("b") == "B" && dav.text("h/ä") == "A")
+            #expect(try await dav.code(method, "h/%C3%A4", [.destination: "/dav/b", .overwrite: "T"]) == 204)
+            #expect(dav.text("b") == "A" && (dav.text("h/ä") == nil) == isMove)
+        }
+    }
+
+    @Test("A folder goes with all in it, and takes the place of another as a whole", arguments: [true, false])
+    func folders(isMove: Bool) async throws {
+        let method = isMove ? HTTPRequest.Method.move : .copy
+        try await WebDAVFixture.run(Self.files.merging(["i/old": "x"]) { first, _ in first }) { dav async throws in
+            #expect(try await dav.code(method, "f/", [.destination: "/dav/i/"]) == 204)
+            #expect(dav.text("i/c") == "C" && dav.text("i/g/d") == "D" && dav.text("i/old") == nil)
+            #expect(dav.isFolder("f") != isMove)
+            // A file in the place of a folder, and a folder in that of a file.
+            #expect(try await dav.code(method, "a", [.destination: "/dav/i"]) == 204)
+            #expect(dav.text("i") == "A")
+            #expect(try await dav.code(method, "h", [.destination: "/dav/b"]) == 204)
+            #expect(dav.isFolder("b"))
+        }
+    }
+
+    @Test("COPY of a folder with Depth 0 is the folder alone")
+    func shallow() async throws {
+        try await WebDAVFixture.run(Self.files) { dav async throws in
+            #expect(try await dav.code(.copy, "f", [.destination: "/dav/z", .depth: "0"]) == 201)
+            #expect(dav.isFolder("z") && dav.text("z/c") == nil)
+            #expect(try await dav.code(.copy, "f", [.destination: "/dav/y", .depth: "1"]) == 400)
+            #expect(try await dav.code(.move, "f", [.destination: "/dav/y", .depth: "0"]) == 400)
+        }
+    }
+
+    @Test("What can't go stays, and nothing is destroyed", arguments: [HTTPRequest.Method.move, .copy])
+    func refused(method: HTTPRequest.Method) async throws {
+        try await WebDAVFixture.run(Self.files) { dav async throws in
+            let cases: [(String, String, Int)] = [
+                ("a", "/dav/a", 403), ("f", "/dav/f/g/x", 403), ("f/c", "/dav/f", 403), ("a", "/dav/none/a", 409),
+                ("none", "/dav/b", 404), ("a", "/dav/.duplex", 403), ("a", "/dav/..%2Fb", 403), ("a", "/b", 502),
+                ("a", "http://example.net/dav/b", 502), ("a", "b", 400), ("f", "/dav/", 403),
+            ]
+            for (path, destination, status) in cases {
+                let code = try await dav.code(method, path, [.destination: destination])
+                #expect(code == status, "\(path) to \(destination)")
+            }
+            #expect(try await dav.code(method, "a") == 400)
+            #expect(dav.text("a") == "A" && dav.text("f/c") == "C" && dav.text("f/g/d") == "D")
+        }
+    }
+}
+
+extension WebDAVFixture {
+    /// What the server is called in URLs.
+    fileprivate var host: String { "localhost" }
+}

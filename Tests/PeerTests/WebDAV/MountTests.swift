@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if os(Linux)
+import DuplexTestProcesses
+import Foundation
+import Testing
+
+/// davfs2, where this system lets it mount.
+@Suite(.timeLimit(.minutes(3))) struct MountTests {
+    /// FUSE, and the right to mount: containers often have neither.
+    private static let canMount = geteuid() == 0 && FileManager.default.isWritableFile(atPath: "/dev/fuse")
+
+    @Test("A tree that is copied to a mounted folder is in the shared one", .enabled(if: canMount))
+    func mounts() async throws {
+        try await DAVShare.run { share async throws in
+            try share.makeTree("tree", files: 100)
+            let script = """
+                mkdir mounted cache
+                printf 'ask_auth 0\nuse_locks 1\ncache_dir %s\ndelay_upload 0\n' \"$PWD/cache\" > conf
+                mount.davfs -o conf=\"$PWD/conf\" \(share.url) mounted
+                trap 'umount mounted' EXIT
+                cp -r tree mounted/tree
+                mv mounted/tree mounted/moved
+                diff -r tree mounted/moved
+                """
+            try await share.shell(script)
+            #expect(try await share.difference("tree", share.root + "moved") == "")
+        }
+    }
+}
+#endif
