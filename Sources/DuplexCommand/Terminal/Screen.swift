@@ -7,7 +7,14 @@ import Synchronization
 final class Screen: Sendable {
     let output: StandardStream
     let errors: StandardStream
-    private let prompt = Mutex("")
+    private let state = Mutex(State())
+
+    /// What stands below the lines.
+    private struct State {
+        var prompt = ""
+        /// Whether a line is shown that the next one overwrites.
+        var hasProgress = false
+    }
 
     private static let erasure = "\r\u{1b}[K"
 
@@ -18,9 +25,9 @@ final class Screen: Sendable {
 
     /// Keeps a prompt below what is shown; empty for none.
     func setPrompt(_ text: String) {
-        prompt.withLock { prompt in
-            let old = prompt
-            prompt = text
+        state.withLock { state in
+            let old = state.prompt
+            state.prompt = text
             if text.isEmpty {
                 if !old.isEmpty { write(Self.erasure, to: output) }
             } else {
@@ -31,12 +38,15 @@ final class Screen: Sendable {
 
     /// Shows the prompt again.
     func repeatPrompt() {
-        prompt.withLock { write($0, to: output) }
+        state.withLock { write($0.prompt, to: output) }
     }
 
     /// Shows a line that the next one overwrites, on standard error.
     func showProgress(_ line: String) {
-        prompt.withLock { _ in write(Self.erasure + line, to: errors) }
+        state.withLock { state in
+            state.hasProgress = !line.isEmpty
+            write(Self.erasure + line, to: errors)
+        }
     }
 
     /// Shows a line, which takes the place of the prompt; that comes back below it.
@@ -46,14 +56,19 @@ final class Screen: Sendable {
     /// - Returns: Whether it was written.
     @discardableResult
     func show(_ line: [UInt8], on stream: StandardStream) -> Bool {
+        let isAlone = state.withLock { state in
+            if state.hasProgress { write(Self.erasure, to: errors) }
+            state.hasProgress = false
+            return state.prompt.isEmpty
+        }
         // Without a prompt the streams have nothing in common: one that nobody reads doesn't hold up the other.
-        if prompt.withLock(\.isEmpty) { return stream.write(line + [UInt8(ascii: "\n")]) }
-        return prompt.withLock { prompt in
+        if isAlone { return stream.write(line + [UInt8(ascii: "\n")]) }
+        return state.withLock { state in
             if stream === output {
-                return stream.write(Array(Self.erasure.utf8) + line + Array(("\n" + prompt).utf8))
+                return stream.write(Array(Self.erasure.utf8) + line + Array(("\n" + state.prompt).utf8))
             }
             write(Self.erasure, to: output)
-            defer { write(prompt, to: output) }
+            defer { write(state.prompt, to: output) }
             return stream.write(line + [UInt8(ascii: "\n")])
         }
     }

@@ -16,6 +16,7 @@ final class ExchangeRecord {
     private var status: HTTPResponse.Status?
     private var receivedBytes = 0
     private var sentBytes = 0
+    private var responseLength: Int?
     private var limit: TimeLimit?
     private var isOver = false
     /// What the handler has failed with.
@@ -44,12 +45,27 @@ final class ExchangeRecord {
         status = response.status
         let hasBody = request.method != .head && status != .noContent && status != .notModified
         sentBytes = hasBody && response.body.isAtHand ? response.body.count ?? 0 : 0
+        responseLength = hasBody ? response.body.count : 0
     }
 
     /// That can't be sent.
     func unanswered() {
         status = nil
-        sentBytes = 0
+        (sentBytes, responseLength) = (0, nil)
+    }
+
+    /// How far it has come; of a file, the bytes that are counted at its end are told by whoever sends it.
+    func progress(ofFile fileBytes: UInt64, now: Instant) -> RequestProgress {
+        RequestProgress(
+            method: request.method,
+            path: request.path,
+            user: request[AuthenticatedUser.self],
+            receivedBytes: receivedBytes,
+            requestLength: request.body.length,
+            sentBytes: sentBytes + Int(clamping: fileBytes),
+            responseLength: responseLength,
+            duration: began.duration(to: now)
+        )
     }
 
     private func stopLimit() {

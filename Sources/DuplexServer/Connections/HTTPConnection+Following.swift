@@ -68,6 +68,11 @@ extension HTTPConnection {
         record.end(isCut: isCut, now: services.core.readClock())
     }
 
+    /// How far the present request has come; `nil` where nobody looks on.
+    func progress(now: Instant) -> RequestProgress? {
+        present?.record?.progress(ofFile: file?.transfer.taken ?? 0, now: now)
+    }
+
     // MARK: What is answered in a handler's place
 
     /// Answers what couldn't be read: nobody is asked, and those who see each response see this one.

@@ -22,6 +22,11 @@ public struct ServerConnection: Sendable {
     public let route: String?
     /// How long the connection had been open.
     public let age: Duration
+    /// How far the present request has come.
+    ///
+    /// `nil` between two requests, on a WebSocket, and where nothing counts: a route needs ``RouteOption/completed(_:)``, an
+    /// access log or metrics.
+    public let request: RequestProgress?
 
     let end: @Sendable (_ isInOrder: Bool) -> Void
 

@@ -28,7 +28,8 @@ extension ServerLoop {
             kind: .http,
             remoteAddress: connection.client.remoteAddress,
             route: route(of: connection),
-            age: connection.accepted.duration(to: now)
+            age: connection.accepted.duration(to: now),
+            request: connection.progress(now: now)
         ) { [loop] isInOrder in
             loop.execute { _ in
                 guard isInOrder else { return bound.value.abort() }
@@ -50,7 +51,8 @@ extension ServerLoop {
             kind: .webSocket(socket),
             remoteAddress: socket.remoteAddress,
             route: served.endpoint.name,
-            age: served.accepted.duration(to: now)
+            age: served.accepted.duration(to: now),
+            request: nil
         ) { [loop] isInOrder in
             loop.execute { _ in
                 socket.assumeIsolated { socket in

@@ -49,7 +49,7 @@ extension WebServer {
         onHangUp: (@Sendable (RunningServer) async throws -> Void)? = nil
     ) async throws {
         do {
-            try await run(until: signals, onHangUp, onListening)
+            try await run(until: signals, onHangUp, nil, onListening)
         } catch let error as SocketError {
             Self.giveUp(error.message)
         } catch let error as RouteError {
@@ -59,15 +59,21 @@ extension WebServer {
 
     /// Serves until the task is cancelled, and tells a service manager: for programs that have signals of their own.
     ///
-    /// - Parameter onListening: as of ``run(onListening:)``.
+    /// - Parameters:
+    ///   - watch: is called with the running server, and cancelled when that ends. Default: nothing.
+    ///   - onListening: as of ``run(onListening:)``.
     /// - Throws: as ``run(onListening:)`` does.
-    package func runManaged(onListening: @escaping @Sendable (SocketAddress) async throws -> Void) async throws {
-        try await run(until: [], nil, onListening)
+    package func runManaged(
+        watch: (@Sendable (RunningServer) async -> Void)? = nil,
+        onListening: @escaping @Sendable (SocketAddress) async throws -> Void
+    ) async throws {
+        try await run(until: [], nil, watch, onListening)
     }
 
     private func run(
         until signals: [ShutdownSignal],
         _ onHangUp: (@Sendable (RunningServer) async throws -> Void)?,
+        _ watch: (@Sendable (RunningServer) async -> Void)?,
         _ onListening: @escaping @Sendable (SocketAddress) async throws -> Void
     ) async throws {
         let caught = signals.isEmpty ? nil : await UnixSignalsSequence(trapping: signals.map(\.signal))
@@ -82,6 +88,12 @@ extension WebServer {
             tasks.addTask {
                 if let caught { for await _ in caught { break } } else { await running.untilStopped() }
                 return true
+            }
+            if let watch {
+                tasks.addTask {
+                    await watch(running)
+                    return false
+                }
             }
             if let onHangUp, let hangUps {
                 tasks.addTask {

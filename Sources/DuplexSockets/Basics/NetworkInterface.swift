@@ -40,28 +40,41 @@ package enum NetworkInterface {
             throw SocketError(.invalidAddress, message: "\(port) is not a port: ports go from 0 to 65535.")
         }
         _ = try index(of: name)
-        var list: UnsafeMutablePointer<ifaddrs>?
-        guard unsafe getifaddrs(&list) == 0 else {
-            throw .system("The interfaces can't be listed.", errno: errno)
-        }
-        defer { unsafe freeifaddrs(list) }
-        var addresses: [SocketAddress] = []
-        var next = unsafe list
-        while let entry = unsafe next {
-            if unsafe String(cString: entry.pointee.ifa_name) == name, let pointer = unsafe entry.pointee.ifa_addr,
-                var address = unsafe SocketAddress(pointer)
-            {
-                address.port = port
-                addresses.append(address)
-            }
-            unsafe next = entry.pointee.ifa_next
-        }
+        let addresses = try all(port: port).filter { $0.interface == name }.map(\.address)
         if addresses.isEmpty {
             throw SocketError(.invalidAddress, message: "The network interface “\(name)” has no IP address.")
         }
         // One that is valid on its link only needs the interface with it, wherever it is written down.
         let (far, near) = (addresses.filter { $0.scope == 0 }, addresses.filter { $0.scope != 0 })
         return far.filter { !$0.isIPv6 } + far.filter(\.isIPv6) + near
+    }
+
+    /// The IP addresses by which others on the network reach this machine at this moment: those of IPv4 first.
+    ///
+    /// - Parameter port: what the addresses get, 0 to 65,535.
+    /// - Returns: those of all interfaces, but for loopback and what is valid on its link only.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/system``.
+    package static func addressesForOthers(port: Int) throws(SocketError) -> [SocketAddress] {
+        let far = try all(port: port).map(\.address).filter { $0.scope == 0 && !$0.isLoopback }
+        return far.filter { !$0.isIPv6 } + far.filter(\.isIPv6)
+    }
+
+    private static func all(port: Int) throws(SocketError) -> [(interface: String, address: SocketAddress)] {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&list) == 0 else {
+            throw .system("The interfaces can't be listed.", errno: errno)
+        }
+        defer { unsafe freeifaddrs(list) }
+        var addresses: [(interface: String, address: SocketAddress)] = []
+        var next = unsafe list
+        while let entry = unsafe next {
+            if let pointer = unsafe entry.pointee.ifa_addr, var address = unsafe SocketAddress(pointer) {
+                address.port = port
+                addresses.append((unsafe String(cString: entry.pointee.ifa_name), address))
+            }
+            unsafe next = entry.pointee.ifa_next
+        }
+        return addresses
     }
 }
 

@@ -22,6 +22,10 @@ struct ScreenTests {
         terminal.expect("\r\u{1b}[K")
         screen.showProgress("1 s")
         terminal.expect("\r\u{1b}[K1 s")
+        #expect(screen.show(Array("done".utf8), on: screen.errors))
+        terminal.expect("\r\u{1b}[Kdone\r\n")
+        #expect(screen.show(Array("more".utf8), on: screen.errors))
+        terminal.expect("more\r\n")
     }
 
     @Test("A stream that nobody reads doesn't hold up the other")

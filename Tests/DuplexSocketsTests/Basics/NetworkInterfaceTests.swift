@@ -39,6 +39,9 @@ import Testing
             let (addresses, index) = try await namespace.loop.run { _ in
                 (try NetworkInterface.addresses(of: "near0"), try NetworkInterface.index(of: "near0"))
             }
+            let others = try await namespace.loop.run { _ in try NetworkInterface.addressesForOthers(port: 80) }
+            #expect(others.first?.description == "10.99.0.1:80")
+            #expect(others.allSatisfy { $0.scope == 0 && !$0.isLoopback }, "\(others)")
             #expect(addresses.first?.host == "10.99.0.1")
             #expect(Set(addresses.dropFirst().prefix(2).map(\.host)) == ["fd99::1", "fd99::9"])
             #expect(addresses.last?.host.hasPrefix("fe80::") == true)
