@@ -25,7 +25,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     private let logger: Logger
     private let accepted: (Int32, SocketAddress?) -> Void
     private let mayAccept: () -> Bool
-    private let lost: (() -> Void)?
+    private let lost: () -> Void
     private var resumeTimer: TimerID?
     private var isOpen = true
     private var isWatched = false
@@ -39,14 +39,14 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     ///   - logger: is told of pauses.
     ///   - mayAccept: asked before each connection; where it says no, nothing is accepted for a moment.
     ///   - lost: called once when the system has taken the socket away, as it does to apps that it suspends; nothing is tried
-    ///     again then. Without it the acceptor goes on trying.
+    ///     again then.
     ///   - accepted: called on the loop with each connected, non-blocking descriptor, which is the callee's then.
     init(
         descriptor: Int32,
         core: LoopCore,
         logger: Logger,
         mayAccept: @escaping () -> Bool = { true },
-        lost: (() -> Void)? = nil,
+        lost: @escaping () -> Void = {},
         accepted: @escaping (Int32, SocketAddress?) -> Void
     ) {
         self.descriptor = descriptor
@@ -81,9 +81,9 @@ final class Acceptor: DescriptorHandler, TimerTarget {
             case .aborted: continue
             case .none:
                 // A Unix socket that was shut down has no error, and is ready for ever.
-                if readiness.contains(.failed), lost != nil { lose() }
+                if readiness.contains(.failed) { lose() }
                 return
-            case .failed(let code) where lost != nil && Self.isLost(code): return lose()
+            case .failed(let code) where Self.isLost(code): return lose()
             case .exhausted(let code), .failed(let code): return rest(code)
             }
         }
@@ -106,7 +106,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
 
     private func lose() {
         close()
-        lost?()
+        lost()
     }
 
     private func took(_ connection: Int32, _ address: SocketAddress?) {

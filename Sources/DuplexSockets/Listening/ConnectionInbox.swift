@@ -12,6 +12,7 @@ final class ConnectionInbox: Sendable {
         var sockets: Deque<Socket> = []
         var waiter: CheckedContinuation<Void, Never>?
         var isClosed = false
+        var failure: SocketError?
     }
 
     /// How many connections wait at most.
@@ -26,6 +27,9 @@ final class ConnectionInbox: Sendable {
 
     /// Whether no further connection should be accepted for now.
     var isFull: Bool { state.withLock { $0.sockets.count >= capacity } }
+
+    /// Why it was closed, where nobody asked for that.
+    var failure: SocketError? { state.withLock(\.failure) }
 
     /// Adds a connection; one that comes after ``close()`` is dropped, which closes it, and so is one that finds as many
     /// again as there is room for: they were accepted before the inbox was full, and came through their handshakes since.
@@ -57,8 +61,11 @@ final class ConnectionInbox: Sendable {
     }
 
     /// Drops, and so closes, what waits; ends the wait.
-    func close() {
+    ///
+    /// - Parameter failure: why nothing comes any more, where nobody asked for that; the first one counts.
+    func close(_ failure: SocketError? = nil) {
         let (waiter, sockets) = state.withLock { state in
+            if !state.isClosed { state.failure = failure }
             state.isClosed = true
             defer { state.sockets = [] }
             return (state.waiter.take(), state.sockets)

@@ -22,7 +22,7 @@ final class LoopAcceptors {
     private let core: LoopCore
     private let setup: ListenerSetup
     private let mayAccept: @Sendable () -> Bool
-    private let lost: (@Sendable () -> Void)?
+    private let lost: @Sendable () -> Void
     private let accepted: Accepted
     private var acceptors: [Acceptor] = []
     /// Where connections wait for the headers of proxies.
@@ -33,7 +33,7 @@ final class LoopAcceptors {
         core: LoopCore,
         setup: ListenerSetup,
         mayAccept: @escaping @Sendable () -> Bool = { true },
-        lost: (@Sendable () -> Void)? = nil,
+        lost: @escaping @Sendable () -> Void = {},
         accepted: @escaping Accepted
     ) {
         self.loop = loop

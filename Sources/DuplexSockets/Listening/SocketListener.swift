@@ -147,14 +147,18 @@ public final class SocketListener: Sendable {
     }
 
     private func start(_ inbox: ConnectionInbox) async throws {
-        try await begin(into: inbox, nil) { loop, channel, address, proxy in
+        let address = localAddress
+        let lost: @Sendable () -> Void = {
+            inbox.close(SocketError(.closed, message: "The system has taken away the socket that listened on \(address)."))
+        }
+        try await begin(into: inbox, lost) { loop, channel, address, proxy in
             inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address, proxy: proxy))
         }
     }
 
     private func begin(
         into inbox: ConnectionInbox?,
-        _ lost: (@Sendable () -> Void)?,
+        _ lost: @escaping @Sendable () -> Void,
         _ accepted: @escaping LoopAcceptors.Accepted
     ) async throws {
         do {
@@ -167,7 +171,7 @@ public final class SocketListener: Sendable {
 
     private func beginOnLoops(
         _ mayAccept: @escaping @Sendable () -> Bool,
-        _ lost: (@Sendable () -> Void)?,
+        _ lost: @escaping @Sendable () -> Void,
         _ accepted: @escaping LoopAcceptors.Accepted
     ) async throws {
         for (index, loop) in loops.enumerated() {
@@ -189,7 +193,7 @@ public final class SocketListener: Sendable {
         _ descriptors: [Int32],
         on loop: EventLoop,
         _ mayAccept: @escaping @Sendable () -> Bool,
-        _ lost: (@Sendable () -> Void)?,
+        _ lost: @escaping @Sendable () -> Void,
         _ accepted: @escaping LoopAcceptors.Accepted
     ) async throws -> LoopBound<LoopAcceptors> {
         let setup = setup
@@ -248,7 +252,8 @@ public final class SocketListener: Sendable {
     /// stops listening, cancels the handlers, and returns when the last of them has returned.
     ///
     /// - Parameter handler: isolated to its socket, so that it runs without a hop next to its socket's state.
-    /// - Throws: ``SocketError`` when the listener was closed before, else only `CancellationError`.
+    /// - Throws: `CancellationError`; ``SocketError`` with ``SocketError/Code/closed`` when the listener was closed before, or
+    ///   the system has taken its socket away.
     public func serve(_ handler: @escaping @Sendable (isolated Socket) async throws -> Void) async throws {
         let inbox = ConnectionInbox()
         try await start(inbox)
@@ -261,7 +266,7 @@ public final class SocketListener: Sendable {
             inbox.close()
             group.cancelAll()
         }
-        throw CancellationError()
+        throw inbox.failure ?? CancellationError() as any Error
     }
 
     private static func run(
@@ -299,6 +304,9 @@ extension SocketListener: AsyncSequence {
         }
 
         /// The next connection; `nil` once the task is cancelled, which also stops listening.
+        ///
+        /// - Throws: ``SocketError`` with ``SocketError/Code/closed`` when the listener was closed before, or the system has taken
+        ///   its socket away; with what the system says when a loop can't listen.
         public mutating func next() async throws -> Socket? {
             if !isStarted {
                 isStarted = true
@@ -307,6 +315,7 @@ extension SocketListener: AsyncSequence {
             if let socket = await inbox.next() { return socket }
             await listener.close()
             inbox.close()
+            if let failure = inbox.failure { throw failure }
             return nil
         }
     }

@@ -32,6 +32,18 @@ import Testing
         }
     }
 
+    @Test("Why it was closed stays known, and only the first reason counts")
+    func failure() async {
+        for (first, second) in [(SocketError(.closed, message: "one"), nil), (nil, SocketError(.closed, message: "two"))] {
+            let inbox = ConnectionInbox()
+            #expect(inbox.failure == nil)
+            inbox.close(first)
+            inbox.close(second)
+            #expect(inbox.failure?.message == first?.message)
+            #expect(await inbox.next() == nil)
+        }
+    }
+
     @Test("It says when it is full, and drops what finds no room in it even then")
     func bound() async throws {
         try await withPair { near, far in

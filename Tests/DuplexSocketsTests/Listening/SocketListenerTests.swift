@@ -105,6 +105,44 @@ import Testing
         #expect((try? AdoptedDescriptor.listening(descriptor)) != address)
     }
 
+    private static func error(of next: () async throws -> Void) async -> SocketError? {
+        do { try await next() } catch { return error as? SocketError }
+        return nil
+    }
+
+    @Test("Whoever waits for connections learns that the system has taken the socket away", arguments: [false, true])
+    func takenAway(isUnix: Bool) async throws {
+        for serves in [false, true] {
+            let address: SocketAddress =
+                try isUnix ? .unix("@duplex-lost-\(UInt64.random(in: 0 ... .max))") : SocketAddress("127.0.0.1", port: 0)
+            let descriptor = try SystemCalls.streamSocket(isUnix ? .unix : .ipv4)
+            let code = unsafe address.withSystemAddress { unsafe bind(descriptor, $0, $1) }
+            try #require(code == 0 && listen(descriptor, 8) == 0)
+            let copy = dup(descriptor)
+            defer { SystemCalls.close(copy) }
+            let listener = try SocketListener.bind(.descriptor(descriptor))
+            let (met, tell) = AsyncStream<Void>.makeStream()
+            let waiting = Task {
+                await Self.error {
+                    if serves {
+                        try await listener.serve { _ in tell.yield() }
+                    } else {
+                        for try await socket in listener {
+                            tell.yield()
+                            await socket.close()
+                        }
+                    }
+                }
+            }
+            let client = try await Socket.connect(to: .address(listener.localAddress))
+            for await _ in met { break }
+            #expect(shutdown(copy, Int32(SHUT_RDWR)) == 0)
+            let error = await waiting.value
+            #expect(error?.code == .closed && error?.message.contains("taken away") == true, "\(isUnix) \(serves)")
+            await client.close()
+        }
+    }
+
     @Test("A listener that is dropped while it is iterated gives the port back")
     func dropped() async throws {
         func takeOne() async throws -> SocketAddress {
