@@ -31,7 +31,12 @@ OPTIONS = [
 LOCALHOST_IS_IPV4 = "--host-resolver-rules=MAP localhost 127.0.0.1"
 # Cookies of other sites are let through, as far as their servers want it: some builds block them all.
 PREFERENCES = {"profile": {"cookie_controls_mode": 0, "block_third_party_cookies": False}}
-KEYS = {"Tab": (9, ""), "Enter": (13, "\r")}
+KEYS = {
+    "Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "Backspace": (8, ""), "Delete": (46, ""), "F2": (113, ""),
+    "Home": (36, ""), "End": (35, ""), "ArrowLeft": (37, ""), "ArrowUp": (38, ""), "ArrowRight": (39, ""),
+    "ArrowDown": (40, ""), " ": (32, " "),
+}
+MODIFIERS = {"Alt": 1, "Control": 2, "Shift": 8}
 
 
 class CheckFailed(Exception):
@@ -172,21 +177,30 @@ class Page:
         except TimeoutError:
             raise CheckFailed(f"{self.name}: {what} did not happen in {self.tools.deadline} s") from None
 
-    async def click(self, element):
-        place = await self.evaluate(
+    async def place(self, element):
+        """The middle of an element, given by its id or as an expression, once it is in sight."""
+        expression = f"document.getElementById({json.dumps(element)})" if element.replace("-", "").isalnum() else element
+        return await self.evaluate(
             f"""(() => {{
-                const element = document.getElementById({json.dumps(element)});
+                const element = {expression};
                 element.scrollIntoView({{ block: "center", behavior: "instant" }});
                 const {{ x, y, width, height }} = element.getBoundingClientRect();
                 return {{ x: x + width / 2, y: y + height / 2 }};
             }})()"""
         )
+
+    async def click(self, element, *modifiers):
+        place = await self.place(element)
+        place["modifiers"] = sum(MODIFIERS[modifier] for modifier in modifiers)
         for kind in ("mousePressed", "mouseReleased"):
             await self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
 
-    async def press(self, key):
-        code, text = KEYS[key]
-        parameters = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+    async def press(self, key, *modifiers):
+        code, text = KEYS[key] if key in KEYS else (ord(key.upper()), key)
+        parameters = {"key": key, "code": key if key in KEYS else f"Key{key.upper()}", "windowsVirtualKeyCode": code}
+        parameters["modifiers"] = sum(MODIFIERS[modifier] for modifier in modifiers)
+        # With Control or Alt a key writes nothing.
+        text = text if not {"Alt", "Control"} & set(modifiers) else ""
         await self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **parameters)
         await self.call("Input.dispatchKeyEvent", type="keyUp", **parameters)
 
@@ -257,10 +271,10 @@ async def browser(deadline, *options):
             await process.wait()
 
 
-async def open_page(tools, url, name):
+async def open_page(tools, url, name, kind=Page):
     # A window for each: the browser slows down tabs that are behind another one.
     target = await tools.call("Target.createTarget", url="about:blank", newWindow=True)
     attached = await tools.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)
-    page = Page(tools, attached["sessionId"], name)
+    page = kind(tools, attached["sessionId"], name)
     await page.load(url)
     return page

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+extension UploaderPage {
+    /// What is done to entries, and how it is taken back.
+    static let actionsScript = #"""
+        // What is done to entries: each action tells its result and, where it can be taken back, how.
+
+        import { address, api } from "./api.js";
+        import { askClash, askName, confirm, faultOf } from "./dialogs.js";
+        import { make } from "./dom.js";
+        import { complain, toast } from "./notices.js";
+        import { isWithin, join, nameOf, parentOf } from "./paths.js";
+        import { pickFolder, placeName } from "./picker.js";
+        import { t } from "./texts.js";
+
+        const mostUndone = 50;
+
+        export class Actions {
+            #undos = [];
+            #reload;
+
+            /** `reload(paths)` shows the folder again and selects what has these paths. */
+            constructor(reload) {
+                this.#reload = reload;
+            }
+
+            /** Runs an action; what it fails of is shown, and the folder as it is then. */
+            async #do(action) {
+                try {
+                    return await action();
+                } catch (error) {
+                    complain(error);
+                    this.#reload();
+                    return null;
+                }
+            }
+
+            /** Tells a result that can be taken back, by the toast or by the key. */
+            #tell(text, undo) {
+                const entry = { undo };
+                this.#undos = [...this.#undos, entry].slice(-mostUndone);
+                entry.close = toast(text, { action: t("undo"), run: () => this.#take(entry) });
+            }
+
+            undo() {
+                const entry = this.#undos.at(-1);
+                if (!entry) return toast(t("nothingToUndo"));
+                entry.close();
+                this.#take(entry);
+            }
+
+            async #take(entry) {
+                this.#undos = this.#undos.filter((one) => one !== entry);
+                await this.#do(async () => {
+                    const paths = await entry.undo();
+                    toast(t("undone"));
+                    await this.#reload(paths);
+                });
+            }
+
+            create(folder) {
+                return this.#do(async () => {
+                    const name = await askName(t("newFolder"), { yes: t("create"), fault: faultOf });
+                    if (name === null) return;
+                    const path = join(folder, name);
+                    await api.create(path);
+                    await this.#reload([path]);
+                    this.#tell(t("created", { name }), () => api.delete([path]).then(() => []));
+                });
+            }
+
+            rename({ path, name: old }, name) {
+                return this.#do(async () => {
+                    const { changed: [change] } = await api.rename(path, name);
+                    await this.#reload([change.path]);
+                    const back = async () => (await api.rename(change.path, old)).changed.map((one) => one.path);
+                    this.#tell(t("renamed", { old, name: nameOf(change.path) }), back);
+                });
+            }
+
+            /** Into the trash, out of which an undo brings them back. */
+            delete(entries) {
+                return this.#do(async () => {
+                    const { trashed } = await api.delete(entries.map(({ path }) => path));
+                    await this.#reload();
+                    const back = async () => (await api.restore(trashed.map(({ id }) => id))).restored.map(({ path }) => path);
+                    const count = trashed.length;
+                    this.#tell(count === 1 ? t("deletedOne", { name: entries[0].name }) : t("deleted", { count }), back);
+                });
+            }
+
+            restore(items) {
+                return this.#do(async () => {
+                    const { restored } = await api.restore(items.map(({ id }) => id));
+                    await this.#reload();
+                    toast(t("restored", { count: restored.length }));
+                });
+            }
+
+            async empty() {
+                if (!await confirm(t("emptyTrash"), t("emptyQuestion"), t("emptyTrash"))) return;
+                await this.#do(async () => {
+                    await api.empty();
+                    await this.#reload();
+                    toast(t("emptied"));
+                });
+            }
+
+            async moveByDialog(entries, folder) {
+                const barred = entries.filter(({ kind }) => kind === "folder").map(({ path }) => path);
+                const title = t("moveTitle", { count: entries.length });
+                const to = await pickFolder(title, { path: folder, barred, yes: t("moveHere") });
+                if (to !== null) await this.move(entries.map(({ path }) => path), to);
+            }
+
+            async copyByDialog(entries, folder) {
+                const to = await pickFolder(t("copyTitle", { count: entries.length }), { path: folder, yes: t("copyHere") });
+                if (to !== null) await this.copy(entries.map(({ path }) => path), to);
+            }
+
+            move(paths, to) {
+                return this.#do(async () => {
+                    const moving = paths.filter((path) => parentOf(path) !== to && !isWithin(to, path));
+                    const changed = await this.#placed(api.move, moving, to);
+                    if (changed.length === 0) return;
+                    await this.#reload(changed.map(({ path }) => path));
+                    this.#tell(t("moved", { count: changed.length, folder: placeName(to) }), () => this.#moveBack(changed));
+                });
+            }
+
+            copy(paths, to) {
+                return this.#do(async () => {
+                    const changed = await this.#placed(api.copy, paths, to);
+                    if (changed.length === 0) return;
+                    const copies = changed.map(({ path }) => path);
+                    await this.#reload(copies);
+                    this.#tell(t("copied", { count: changed.length, folder: placeName(to) }),
+                        () => api.delete(copies).then(() => []));
+                });
+            }
+
+            /** Each to where it was, under the name that it had. */
+            async #moveBack(changed) {
+                const paths = [];
+                for (const { from, path } of changed) {
+                    const { changed: [back] } = await api.move([path], parentOf(from), "refuse");
+                    const isSame = nameOf(back.path) === nameOf(from);
+                    paths.push(isSame ? back.path : (await api.rename(back.path, nameOf(from))).changed[0].path);
+                }
+                return paths;
+            }
+
+            /** Puts entries into a folder. Names that are taken there are asked about before anything is done. */
+            async #placed(call, paths, to) {
+                if (paths.length === 0) return [];
+                const { entries } = await api.list(to);
+                const taken = new Set(entries.map(({ name }) => name));
+                const isTaken = (path) => taken.has(nameOf(path)) && parentOf(path) !== to;
+                const groups = { refuse: [], replace: [], number: [], skip: [] };
+                for (const path of paths) if (!isTaken(path)) groups[parentOf(path) === to ? "number" : "refuse"].push(path);
+                const clashes = paths.filter(isTaken);
+                for (let rest = clashes; rest.length > 0;) {
+                    const answer = await askClash(nameOf(rest[0]), to, { count: rest.length });
+                    if (answer === null) return [];
+                    groups[answer.choice].push(...(answer.isForAll ? rest : rest.slice(0, 1)));
+                    rest = answer.isForAll ? [] : rest.slice(1);
+                }
+                const changed = [];
+                for (const clash of ["refuse", "replace", "number"]) {
+                    if (groups[clash].length > 0) changed.push(...(await call(groups[clash], to, clash)).changed);
+                }
+                return changed;
+            }
+
+            /** One file as it is; several, and folders, as a zip. */
+            download(entries) {
+                const paths = entries.map(({ path }) => path);
+                const isFile = entries.length === 1 && entries[0].kind === "file";
+                const href = isFile ? address("download", { path: paths[0] }) : address("zip", { path: paths });
+                const link = make("a", { href, download: "", hidden: true });
+                document.body.append(link);
+                link.click();
+                link.remove();
+            }
+        }
+
+        """#
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+extension UploaderPage {
+    /// Elements out of text, never out of markup.
+    static let domScript = #"""
+        // Elements. Names and other foreign text become text nodes and attribute values, never markup.
+
+        import { drawings } from "./icons.js";
+
+        export const byId = (id) => document.getElementById(id);
+
+        /** Makes an element; `on…` attributes become listeners, `text` its text, and false, null and undefined are left out. */
+        export function make(tag, attributes = {}, ...children) {
+            const node = document.createElement(tag);
+            for (const [name, value] of Object.entries(attributes)) {
+                if (value === false || value === null || value === undefined) continue;
+                if (name === "text") node.textContent = value;
+                else if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+                else node.setAttribute(name, value === true ? "" : value);
+            }
+            node.append(...children);
+            return node;
+        }
+
+        /** An icon of the table in `icons.js`, hidden from screen readers. */
+        export function icon(name) {
+            const namespace = "http://www.w3.org/2000/svg";
+            const svg = document.createElementNS(namespace, "svg");
+            for (const [key, value] of [["viewBox", "0 0 24 24"], ["class", `icon ${name}`], ["aria-hidden", "true"]]) {
+                svg.setAttribute(key, value);
+            }
+            for (const line of drawings[name] ?? drawings.file) {
+                const path = document.createElementNS(namespace, "path");
+                path.setAttribute("d", line);
+                svg.append(path);
+            }
+            return svg;
+        }
+
+        /** A button with an icon, and a text or only a label. */
+        export function button(drawing, { text, label, ...attributes }) {
+            const node = make("button", { type: "button", "aria-label": label, title: label, ...attributes }, icon(drawing));
+            if (text) node.append(make("span", { text }));
+            return node;
+        }
+
+        /** Another icon in place of the one that a button has. */
+        export function changeIcon(node, name) {
+            if (node.dataset.shown === name) return;
+            node.dataset.shown = name;
+            node.querySelector("svg")?.remove();
+            node.prepend(icon(name));
+        }
+
+        /** Puts the icons where the markup names them. */
+        export function drawIcons() {
+            for (const node of document.querySelectorAll("[data-icon]")) changeIcon(node, node.dataset.icon);
+        }
+
+        /** What `localStorage` holds under a name, or the default where it holds nothing, nothing that can be read, or is shut. */
+        export function recall(name, otherwise) {
+            try {
+                return JSON.parse(localStorage.getItem(`duplex.${name}`)) ?? otherwise;
+            } catch {
+                return otherwise;
+            }
+        }
+
+        /** Keeps a value in `localStorage`, where that is open and has room. */
+        export function keep(name, value) {
+            try {
+                localStorage.setItem(`duplex.${name}`, JSON.stringify(value));
+            } catch {
+                // A browser that keeps nothing is no reason to stop.
+            }
+        }
+
+        """#
+}
