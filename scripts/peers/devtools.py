@@ -178,12 +178,13 @@ class Page:
             raise CheckFailed(f"{self.name}: {what} did not happen in {self.tools.deadline} s") from None
 
     async def place(self, element):
-        """The middle of an element, given by its id or as an expression, once it is in sight."""
+        """The middle of an element, given by its id or as an expression, once it is in sight and painted."""
         expression = f"document.getElementById({json.dumps(element)})" if element.replace("-", "").isalnum() else element
         return await self.evaluate(
-            f"""(() => {{
+            f"""(async () => {{
                 const element = {expression};
                 element.scrollIntoView({{ block: "center", behavior: "instant" }});
+                for (const frame of [1, 2]) await new Promise(requestAnimationFrame);
                 const {{ x, y, width, height }} = element.getBoundingClientRect();
                 return {{ x: x + width / 2, y: y + height / 2 }};
             }})()"""

@@ -78,7 +78,8 @@ enum UploaderPage {
     /// - Returns: the directives, separated by semicolons.
     static func contentSecurityPolicy(ofView type: MediaType) -> String {
         let isPDF = type.rawValue == "application/pdf"
-        return isPDF ? "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'; frame-ancestors 'self'"
+        return isPDF
+            ? "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'; frame-ancestors 'self'"
             : "default-src 'none'; frame-ancestors 'self'; sandbox"
     }
 
