@@ -67,7 +67,8 @@ class UploaderPage(Page):
 
     async def open_folder(self, name):
         """Waits until a folder is the one shown."""
-        await self.wait_until(f"document.getElementById('place').textContent === {json.dumps(name)}", f"the folder {name!r}")
+        place = f"document.getElementById('place').textContent === {json.dumps(name)}"
+        await self.wait_until(place, f"the folder {name!r}")
         await self.wait_until("document.getElementById('busy').hidden", "its list")
 
     async def dialog(self):
@@ -97,7 +98,8 @@ class UploaderPage(Page):
 
     async def chosen(self, action, paths):
         opened = await self.event("Page.fileChooserOpened", action)
-        await self.call("DOM.setFileInputFiles", files=[str(path) for path in paths], backendNodeId=opened["backendNodeId"])
+        files = [str(path) for path in paths]
+        await self.call("DOM.setFileInputFiles", files=files, backendNodeId=opened["backendNodeId"])
 
     async def drop(self, element, paths):
         """Drops files and folders of the disk, as the desktop does."""

@@ -2,113 +2,34 @@
 # Copyright (c) the Duplex authors
 """Chromium on the uploader's page: everything that it offers, with the mouse and by the keyboard alone.
 
-    web_uploader.py URL FOLDER [SCREENSHOTS]
+    web_uploader.py URL FOLDER READER
 
-URL is a running uploader's, FOLDER the folder that it shares, empty at the start, SCREENSHOTS a folder to write to.
-Prints "ok" lines and exits 0, or what failed and exits 1.
+URL is a running uploader's, FOLDER the folder that it shares, empty at the start, READER an uploader of the same folder
+that only shows it. The variable SCREENSHOTS may name a folder to write to. Prints "ok" lines and exits 0, or what failed
+and exits 1.
 """
 
-import asyncio
-import io
 import json
+import os
 import pathlib
 import shutil
 import sys
 import tempfile
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
 from devtools import CheckFailed, browser, open_page, run  # noqa: E402
 from uploader_page import UploaderPage  # noqa: E402
+from uploader_transfers import HOSTILE, Transfers, expect, ok  # noqa: E402
 
-HOSTILE = ["<img src=x onerror=alert(1)>.txt", "a\"b'c.txt", "größe & 名字 50%.md", "#1?x=y+z.txt"]
-PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000002000000020802000000fdd49a730000001649444154789c63fccfc0c0c0c0"
-                    "c4c0c0c0c0c0000006160103c9b1a4760000000049454e44ae426082")
-
-
-def pattern(length, seed):
-    return bytes((i * seed + i // 253) % 256 for i in range(4093)) * (length // 4093 + 1)
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000002000000020802000000fdd49a730000001649444154789c63fccfc0c0c0c0c4c0c0c0c0c0000006"
+    "160103c9b1a4760000000049454e44ae426082"
+)
 
 
-def ok(what):
-    print(f"ok: {what}", flush=True)
-
-
-def expect(condition, what):
-    if not condition:
-        raise CheckFailed(what)
-
-
-class Check:
-    """One run: the shared folder, a folder with files to upload, and the page."""
-
-    def __init__(self, url, root, shots, work, tools):
-        self.url = url
-        self.root = pathlib.Path(root)
-        self.shots = shots
-        self.work = work
-        self.tools = tools
-        self.page = None
-
-    async def open(self, fragment, name):
-        page = await open_page(self.tools, f"{self.url}{fragment}", name, UploaderPage)
-        await page.call("Page.setInterceptFileChooserDialog", enabled=True)
-        await page.wait_until("document.body.dataset.view", "the list")
-        return page
-
-    def local(self, name, data):
-        path = self.work / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        return path
-
-    def same(self, path, data):
-        """What is at a path of the shared folder has these bytes."""
-        found = self.root / path
-        expect(found.is_file(), f"{path!r} isn't in the folder: {sorted(x.name for x in self.root.iterdir())}")
-        expect(found.read_bytes() == data, f"{path!r} has other bytes than were sent")
-
-    async def uploads(self):
-        page = self.page
-        await page.wait_until("!document.getElementById('empty').hidden", "the empty folder")
-        one, two = pattern(100_000, 7)[:100_000], pattern(9 << 20, 11)[: 9 << 20]
-        files = [self.local("one.bin", one), self.local("two.bin", two), self.local("none.bin", b"")]
-        await page.files("upload", files)
-        await page.uploaded(3)
-        await page.listed(["none.bin", "one.bin", "two.bin"], "the list of what was uploaded")
-        for name, data in [("one.bin", one), ("two.bin", two), ("none.bin", b"")]:
-            self.same(name, data)
-        ok("uploads by the button, in one piece, in two and of nothing")
-        await page.click("uploads-close")
-
-        for name in HOSTILE:
-            self.local(f"tree/deep/er/{name}", name.encode())
-        (self.work / "tree" / "hollow").mkdir()
-        await page.drop("grid", [self.work / "tree"])
-        await page.uploaded(len(HOSTILE))
-        await page.has_row("tree")
-        for name in HOSTILE:
-            self.same(f"tree/deep/er/{name}", name.encode())
-        expect((self.root / "tree" / "hollow").is_dir(), "the empty folder didn't come")
-        await page.click("uploads-close")
-        ok("a drop of a folder, with folders in it, one of them empty")
-
-        await page.drop(page.row("tree"), [self.local("into.txt", b"into")])
-        await page.uploaded(1)
-        self.same("tree/into.txt", b"into")
-        await page.click("uploads-close")
-        ok("a drop onto a folder's row")
-        await page.evaluate("""(() => {
-            const data = new DataTransfer();
-            data.items.add(new File(["pasted"], "pasted.txt"));
-            document.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true }));
-        })()""")
-        await page.has_row("pasted.txt")
-        self.same("pasted.txt", b"pasted")
-        await page.uploaded(1)
-        await page.click("uploads-close")
-        ok("a paste of a file")
+class Check(Transfers):
+    """The whole page."""
 
     async def names(self):
         page = self.page
@@ -282,105 +203,6 @@ class Check:
         await page.has_row("shown")
         ok("previews, and the arrow keys among them")
 
-    async def downloads(self):
-        page = self.page
-        into = self.work / "downloads"
-        into.mkdir()
-        await self.tools.call("Browser.setDownloadBehavior", behavior="allowAndName", downloadPath=str(into),
-                              eventsEnabled=True)
-        ended = asyncio.get_running_loop().create_future()
-
-        def noticed(event, details):
-            if event == "Browser.downloadProgress" and details["state"] != "inProgress" and not ended.done():
-                ended.set_result(details)
-
-        self.tools.listeners[None] = noticed
-        await page.select("tree")
-        await page.select("one.bin", "Control")
-        await page.click("download")
-        details = await asyncio.wait_for(ended, self.tools.deadline)
-        expect(details["state"] == "completed", f"the download was {details['state']}")
-        with zipfile.ZipFile(io.BytesIO((into / details["guid"]).read_bytes())) as archive:
-            expect(archive.testzip() is None, "the archive is damaged")
-            for name in HOSTILE:
-                expect(archive.read(f"tree/deep/er/{name}") == name.encode(), f"{name!r} isn't as it was")
-            expect(archive.read("one.bin") == (self.root / "one.bin").read_bytes(), "one.bin isn't as it was")
-        ended = asyncio.get_running_loop().create_future()
-        await page.select("two.bin")
-        await page.click("download")
-        details = await asyncio.wait_for(ended, self.tools.deadline)
-        expect((into / details["guid"]).read_bytes() == (self.root / "two.bin").read_bytes(), "two.bin isn't as it was")
-        await page.press("Escape")
-        ok("a file is downloaded as it is, and a selection as a zip")
-
-    async def clashes(self):
-        page, root = self.page, self.root
-        old = (root / "one.bin").read_bytes()
-        await page.files("upload", [self.local("one.bin", b"kept beside")])
-        await page.dialog()
-        await page.choose("Keep both")
-        await page.uploaded(1)
-        self.same("one.bin", old)
-        beside = [x for x in root.iterdir() if x.name.startswith("one") and x.name != "one.bin"]
-        expect([x.read_bytes() for x in beside] == [b"kept beside"], "there aren't both")
-        await page.files("upload", [self.local("one.bin", b"1 new"), self.local("two.bin", b"2 new")])
-        await page.dialog()
-        await page.choose("Skip")
-        await page.no_dialog()
-        await page.wait_until("document.querySelectorAll('[data-state=skipped]').length === 2", "two skipped")
-        self.same("one.bin", old)
-        await page.files("upload", [self.local("one.bin", b"1 new"), self.local("two.bin", b"2 new")])
-        await page.dialog()
-        await page.choose("Replace")
-        await page.uploaded(2)
-        self.same("one.bin", b"1 new")
-        self.same("two.bin", b"2 new")
-        await page.click("uploads-close")
-        ok("names that are taken: both kept, skipped for all, replaced for all")
-
-    async def cuts(self):
-        page = self.page
-        data = pattern(24 << 20, 13)[: 24 << 20]
-        await page.network(upload=12 << 20)
-        await page.files("upload", [self.local("long.bin", data)])
-        await page.wait_until("document.querySelector('#upload-items progress')?.value > 0.4", "a part of the upload")
-        await page.network(offline=True)
-        await page.wait_until("document.querySelector('[data-state=retrying]')", "the loss of the connection")
-        await page.network(upload=12 << 20)
-        await page.wait_until("document.querySelector('[data-state=running]')", "the way on")
-        await page.click("uploads-pause")
-        await page.wait_until("document.querySelector('[data-state=paused]')", "a pause")
-        expect(not (self.root / "long.bin").exists(), "half a file has its name")
-        await page.network()
-        await page.click("uploads-pause")
-        await page.uploaded(1)
-        self.same("long.bin", data)
-        await page.click("uploads-close")
-        ok("an upload goes on after a cut and after a pause")
-
-        data = pattern(30 << 20, 17)[: 30 << 20]
-        path = self.local("again.bin", data)
-        await page.network(upload=12 << 20)
-        await page.files("upload", [path])
-        await page.wait_until("document.querySelector('#upload-items progress')?.value > 0.4", "a part of the upload")
-        page.loaded = asyncio.get_running_loop().create_future()
-        left = await page.event("Page.javascriptDialogOpening", page.call("Runtime.evaluate", expression="setTimeout(() => location.reload())"))
-        expect(left["type"] == "beforeunload", "the page leaves its upload without a question")
-        page.complaints.pop()
-        await page.call("Page.handleJavaScriptDialog", accept=True)
-        await asyncio.wait_for(page.loaded, self.tools.deadline)
-        await page.network()
-        offer = "document.querySelector('[data-state=interrupted] button')"
-        await page.wait_until(offer, "the offer to go on")
-        sent = len(page.requests)
-        await page.chosen(page.click(offer), [path])
-        await page.uploaded(1)
-        self.same("again.bin", data)
-        calls = [url for url in page.requests[sent:] if "/uploads" in url]
-        expect(not any(url.endswith("/uploads") for url in calls), "the upload was begun anew")
-        await page.click("uploads-close")
-        ok("an upload goes on after the page was loaded again")
-
     async def others(self):
         page = self.page
         other = await self.open("", "another window")
@@ -433,7 +255,8 @@ class Check:
         await page.open_folder("Home")
         await page.wait_until("document.activeElement.dataset.key === 'box'", "the focus on where we were")
         await page.press("a", "Control")
-        expect(await page.evaluate("!document.querySelector('.rows [aria-selected=false]')"), "Ctrl+A doesn't select all")
+        selected = await page.evaluate("!document.querySelector('.rows [aria-selected=false]')")
+        expect(selected, "Ctrl+A doesn't select all")
         await page.press("Escape")
         expect(await page.evaluate("!document.querySelector('.rows [aria-selected=true]')"), "Escape doesn't clear")
         ok("the keyboard alone uploads, finds, renames, deletes, undoes, and walks")
@@ -482,11 +305,32 @@ class Check:
             select.value = "zh-Hans";
             select.dispatchEvent(new Event("change"));
         })()""")
-        seen = await page.evaluate("[document.documentElement.lang, document.getElementById('upload').textContent.trim()]")
+        text = "document.getElementById('upload').textContent.trim()"
+        seen = await page.evaluate(f"[document.documentElement.lang, {text}]")
         expect(seen == ["zh-Hans", "上传文件"], f"{seen} isn't Chinese")
         again = await self.open("", "Chinese")
         expect(await again.evaluate("document.documentElement.lang") == "zh-Hans", "the language isn't kept")
         ok("Chinese, and it is kept")
+
+    async def reads(self):
+        """An uploader that only shows a folder has nothing that changes it, also by keys and drops."""
+        page = await open_page(self.tools, self.reader, "the reader", UploaderPage)
+        await page.has_row("changed.txt")
+        buttons = "[...document.querySelectorAll('#tools button')]"
+        expect(await page.evaluate(f"{buttons}.every((one) => one.hidden)"), "there are tools that change the folder")
+        await page.select("changed.txt")
+        buttons = "[...document.querySelectorAll('#selection button:not([hidden])')]"
+        shown = await page.evaluate(f"{buttons}.map((one) => one.id)")
+        expect(shown == ["unselect", "open", "download"], f"the bar of the selection has {shown}")
+        for key in ("F2", "Delete"):
+            await page.press(key)
+        await page.drop("card", [self.local("refused.txt", b"refused")])
+        await page.open("changed.txt")
+        await page.wait_until("document.querySelector('dialog .text')?.textContent === 'pasted'", "the text")
+        expect((self.root / "changed.txt").is_file() and not (self.root / "refused.txt").exists(), "it was changed")
+        expect(not page.complaints, f"it complains: {page.complaints}")
+        await page.close()
+        ok("who may only read has nothing else")
 
     async def policy(self):
         page = self.page
@@ -497,7 +341,7 @@ class Check:
     async def all(self):
         self.page = await self.open("", "the page")
         for step in (self.uploads, self.names, self.changes, self.finds, self.previews, self.downloads, self.clashes,
-                     self.cuts, self.others, self.many, self.policy):
+                     self.cuts, self.races, self.others, self.many, self.reads, self.policy):
             await step()
         keys = await self.keyboard()
         await self.looks(keys)
@@ -509,11 +353,12 @@ class Check:
         ok("no complaint, and no request to anyone else")
 
 
-async def check(url, root, shots=None):
+async def check(url, root, reader):
+    shots = os.environ.get("SCREENSHOTS")
     work = pathlib.Path(tempfile.mkdtemp(prefix="duplex-uploader-"))
     try:
         async with browser(20, "--lang=en-US") as tools:
-            whole = Check(url, root, shots, work, tools)
+            whole = Check(url, root, reader, shots, work, tools)
             try:
                 await whole.all()
             except (CheckFailed, TimeoutError):

@@ -4,7 +4,8 @@
 extension UploaderPage {
     /// The requests to the API beside the page.
     static let apiScript = #"""
-        // The requests of the page, relative to where it is mounted. Answers are JSON, errors problem details (RFC 9457).
+        // The requests of the page, relative to where it is mounted. Answers are JSON, errors problem details (RFC
+        // 9457).
 
         import { t } from "./texts.js";
 
@@ -19,7 +20,7 @@ extension UploaderPage {
 
             /** Whether the same request may succeed later. */
             get isPassing() {
-                return this.status === 0 || this.status === 423 || this.status === 429 || this.status >= 500;
+                return [0, 408, 423, 429, 502, 503, 504].includes(this.status);
             }
 
             static unreachable() {

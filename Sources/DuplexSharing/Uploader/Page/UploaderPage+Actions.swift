@@ -84,9 +84,13 @@ extension UploaderPage {
                 return this.#do(async () => {
                     const { trashed } = await api.delete(entries.map(({ path }) => path));
                     await this.#reload();
-                    const back = async () => (await api.restore(trashed.map(({ id }) => id))).restored.map(({ path }) => path);
+                    const back = async () => {
+                        const { restored } = await api.restore(trashed.map(({ id }) => id));
+                        return restored.map(({ path }) => path);
+                    };
+                    const [{ name }] = entries;
                     const count = trashed.length;
-                    this.#tell(count === 1 ? t("deletedOne", { name: entries[0].name }) : t("deleted", { count }), back);
+                    this.#tell(count === 1 ? t("deletedOne", { name }) : t("deleted", { count }), back);
                 });
             }
 
@@ -115,7 +119,8 @@ extension UploaderPage {
             }
 
             async copyByDialog(entries, folder) {
-                const to = await pickFolder(t("copyTitle", { count: entries.length }), { path: folder, yes: t("copyHere") });
+                const title = t("copyTitle", { count: entries.length });
+                const to = await pickFolder(title, { path: folder, yes: t("copyHere") });
                 if (to !== null) await this.copy(entries.map(({ path }) => path), to);
             }
 
@@ -125,7 +130,8 @@ extension UploaderPage {
                     const changed = await this.#placed(api.move, moving, to);
                     if (changed.length === 0) return;
                     await this.#reload(changed.map(({ path }) => path));
-                    this.#tell(t("moved", { count: changed.length, folder: placeName(to) }), () => this.#moveBack(changed));
+                    const text = t("moved", { count: changed.length, folder: placeName(to) });
+                    this.#tell(text, () => this.#moveBack(changed));
                 });
             }
 
@@ -158,7 +164,9 @@ extension UploaderPage {
                 const taken = new Set(entries.map(({ name }) => name));
                 const isTaken = (path) => taken.has(nameOf(path)) && parentOf(path) !== to;
                 const groups = { refuse: [], replace: [], number: [], skip: [] };
-                for (const path of paths) if (!isTaken(path)) groups[parentOf(path) === to ? "number" : "refuse"].push(path);
+                for (const path of paths) {
+                    if (!isTaken(path)) groups[parentOf(path) === to ? "number" : "refuse"].push(path);
+                }
                 const clashes = paths.filter(isTaken);
                 for (let rest = clashes; rest.length > 0;) {
                     const answer = await askClash(nameOf(rest[0]), to, { count: rest.length });

@@ -63,7 +63,8 @@ extension UploaderPage {
             // Where we are
 
             #watchPlace() {
-                history.replaceState(null, "", viewOf(location).kind === "trash" ? "#trash" : fragmentOf(viewOf(location).path));
+                const { kind, path } = viewOf(location);
+                history.replaceState(null, "", kind === "trash" ? "#trash" : fragmentOf(path));
                 addEventListener("popstate", () => this.#go(viewOf(location)));
             }
 
@@ -139,14 +140,16 @@ extension UploaderPage {
                 const count = this.#list.entries.length;
                 showCrumbs(this.#view);
                 document.body.dataset.view = kind;
-                byId("upload").hidden = byId("upload-folder").hidden = byId("new-folder").hidden = isTrash || !this.#mayWrite;
-                byId("show-trash").hidden = isTrash || !this.#mayWrite;
+                for (const id of ["upload", "upload-folder", "new-folder", "show-trash"]) {
+                    byId(id).hidden = isTrash || !this.#mayWrite;
+                }
                 byId("empty-trash").hidden = !isTrash || count === 0 || !this.#mayWrite;
                 byId("column-date").firstElementChild.textContent = t(isTrash ? "deletedAt" : "changed");
                 byId("grid").hidden = count === 0;
                 byId("empty").hidden = count > 0;
-                byId("empty-text").textContent = isTrash ? t("trashEmpty") : kind === "search" ? t("nothingFound", { text })
-                    : t(this.#mayWrite ? "isEmpty" : "isEmptyToRead");
+                byId("empty-text").textContent = isTrash ? t("trashEmpty")
+                    : kind === "search" ? t("nothingFound", { text })
+                        : t(this.#mayWrite ? "isEmpty" : "isEmptyToRead");
                 byId("count").textContent = t(kind === "search" ? "found" : "count", { count });
                 const { free, quota } = this.#space;
                 const space = typeof free !== "number" ? ""
@@ -168,7 +171,8 @@ extension UploaderPage {
 
             #othersChanged(path) {
                 const { kind, path: shown } = this.#view;
-                if (kind === "folder" ? path === shown : kind === "trash" || isWithin(path, shown)) this.#soon("changed", changePause);
+                const isOurs = kind === "folder" ? path === shown : kind === "trash" || isWithin(path, shown);
+                if (isOurs) this.#soon("changed", changePause);
             }
 
             // The list
@@ -218,7 +222,8 @@ extension UploaderPage {
             }
 
             async #rename() {
-                const entry = this.#list.chosen.length === 1 ? this.#list.chosen[0] : this.#list.entry(this.#list.focused);
+                const { chosen, focused } = this.#list;
+                const entry = chosen.length === 1 ? chosen[0] : this.#list.entry(focused);
                 if (!entry || !this.#mayChange) return;
                 this.#list.hold(true);
                 const name = await renameIn(this.#list.rowOf(entry.key), entry);
@@ -229,7 +234,7 @@ extension UploaderPage {
 
             async #delete() {
                 if (!this.#mayChange || this.#targets.length === 0) return;
-                const isInList = byId("rows").contains(document.activeElement) || byId("selection").contains(document.activeElement);
+                const isInList = ["rows", "selection"].some((id) => byId(id).contains(document.activeElement));
                 await this.#actions.delete(this.#targets);
                 if (isInList) this.#list.focus();
             }
@@ -241,9 +246,11 @@ extension UploaderPage {
 
             #watchButtons() {
                 const clicks = {
-                    "new-folder": () => this.#actions.create(this.#view.path), "empty-trash": () => this.#actions.empty(),
+                    "new-folder": () => this.#actions.create(this.#view.path),
+                    "empty-trash": () => this.#actions.empty(),
                     upload: () => byId("files").click(), "upload-folder": () => byId("folder").click(),
-                    open: () => this.#open(this.#targets[0]), rename: () => this.#rename(), delete: () => this.#delete(),
+                    open: () => this.#open(this.#targets[0]),
+                    rename: () => this.#rename(), delete: () => this.#delete(),
                     download: () => this.#actions.download(this.#targets), move: () => this.#act("moveByDialog"),
                     copy: () => this.#act("copyByDialog"), restore: () => this.#act("restore"),
                     unselect: () => this.#clear(), keys: showKeys, skip: () => this.#list.focus(),
@@ -290,7 +297,8 @@ extension UploaderPage {
                     this.#soon("search", 0, () => this.#search());
                 });
                 const select = byId("language");
-                select.append(...languages.map(({ tag, name }) => make("option", { value: tag, lang: tag, text: name })));
+                const option = ({ tag, name }) => make("option", { value: tag, lang: tag, text: name });
+                select.append(...languages.map(option));
                 select.value = language();
                 select.addEventListener("change", () => {
                     choose(select.value);

@@ -22,6 +22,8 @@ extension UploaderPage {
                 this.#hears = hears;
                 // A page that nobody sees keeps no connection: browsers allow six to a server, over all its tabs.
                 document.addEventListener("visibilitychange", () => document.hidden ? this.#close() : this.#open(true));
+                addEventListener("offline", () => this.#hears.lost());
+                addEventListener("online", () => this.#open(true));
                 this.#open(false);
             }
 
@@ -46,7 +48,10 @@ extension UploaderPage {
                 this.#wasLost = false;
             }
 
-            /** A short cut is nobody's matter. The browser connects again itself unless the answer was no stream of events. */
+            /**
+             * A short cut is nobody's matter. The browser connects again itself unless the answer was no stream of
+             * events.
+             */
             #failed() {
                 this.#wasLost = true;
                 const isShut = this.#source.readyState === EventSource.CLOSED;

@@ -10,7 +10,10 @@ extension UploaderPage {
 
         export const byId = (id) => document.getElementById(id);
 
-        /** Makes an element; `on…` attributes become listeners, `text` its text, and false, null and undefined are left out. */
+        /**
+         * Makes an element; `on…` attributes become listeners, `text` its text, and false, null and undefined are left
+         * out.
+         */
         export function make(tag, attributes = {}, ...children) {
             const node = document.createElement(tag);
             for (const [name, value] of Object.entries(attributes)) {
@@ -40,7 +43,8 @@ extension UploaderPage {
 
         /** A button with an icon, and a text or only a label. */
         export function button(drawing, { text, label, ...attributes }) {
-            const node = make("button", { type: "button", "aria-label": label, title: label, ...attributes }, icon(drawing));
+            const named = { type: "button", "aria-label": label, title: label, ...attributes };
+            const node = make("button", named, icon(drawing));
             if (text) node.append(make("span", { text }));
             return node;
         }
@@ -58,7 +62,10 @@ extension UploaderPage {
             for (const node of document.querySelectorAll("[data-icon]")) changeIcon(node, node.dataset.icon);
         }
 
-        /** What `localStorage` holds under a name, or the default where it holds nothing, nothing that can be read, or is shut. */
+        /**
+         * What `localStorage` holds under a name, or the default where it holds nothing, nothing that can be read, or
+         * is shut.
+         */
         export function recall(name, otherwise) {
             try {
                 return JSON.parse(localStorage.getItem(`duplex.${name}`)) ?? otherwise;

@@ -11,7 +11,10 @@ extension UploaderPage {
 
         let last = Promise.resolve();
 
-        /** Opens a dialog that `build` fills, once those before it are closed. `build` gets the dialog and how to end it. */
+        /**
+         * Opens a dialog that `build` fills, once those before it are closed. `build` gets the dialog and how to end
+         * it.
+         */
         export function show(title, build, { name = "" } = {}) {
             const shown = last.then(() => new Promise((resolve) => {
                 const heading = make("h2", { text: title, id: "dialog-title" });
@@ -41,7 +44,8 @@ extension UploaderPage {
         /** Asks for a yes. */
         export function confirm(title, text, yes) {
             return show(title, (dialog, end) => {
-                const agree = make("button", { type: "button", class: "danger solid", text: yes, onclick: () => end(true) });
+                const attributes = { type: "button", class: "danger solid", text: yes };
+                const agree = make("button", { ...attributes, onclick: () => end(true) });
                 dialog.append(make("p", { text }), make("div", { class: "actions" }, cancel(end), agree));
             });
         }
@@ -53,8 +57,9 @@ extension UploaderPage {
                     spellcheck: "false", maxlength: 255, "aria-describedby": "dialog-fault", autofocus: true });
                 field.value = value;
                 const wrong = make("p", { class: "fault", id: "dialog-fault", role: "alert" });
-                const form = make("form", { method: "dialog" }, field, wrong, make("div", { class: "actions" }, cancel(end),
-                    make("button", { type: "submit", class: "primary", text: yes })));
+                const agree = make("button", { type: "submit", class: "primary", text: yes });
+                const actions = make("div", { class: "actions" }, cancel(end), agree);
+                const form = make("form", { method: "dialog" }, field, wrong, actions);
                 form.addEventListener("submit", (event) => {
                     event.preventDefault();
                     const name = field.value.trim();
@@ -73,7 +78,9 @@ extension UploaderPage {
             return name.startsWith(".") ? t("nameDot") : "";
         }
 
-        /** Asks what to do about a name that is taken: `{ choice: "replace" | "number" | "skip", isForAll }`, or null. */
+        /**
+         * Asks what to do about a name that is taken: `{ choice: "replace" | "number" | "skip", isForAll }`, or null.
+         */
         export function askClash(name, folder, { count = 1 } = {}) {
             return show(t("clashTitle"), (dialog, end) => {
                 const all = make("input", { type: "checkbox", id: "clash-all" });
@@ -81,7 +88,8 @@ extension UploaderPage {
                 const answer = (choice) => () => end({ choice, isForAll: all.checked });
                 const text = t("clash", { name, folder: folder === "" ? t("root") : folder });
                 dialog.append(make("p", { text, class: "wrapping" }));
-                if (count > 1) dialog.append(make("label", { class: "choice" }, all, make("span", { text: t("forAll") })));
+                const label = make("label", { class: "choice" }, all, make("span", { text: t("forAll") }));
+                if (count > 1) dialog.append(label);
                 dialog.append(make("div", { class: "actions" },
                     make("button", { type: "button", text: t("skip1"), onclick: answer("skip") }),
                     make("button", { type: "button", class: "danger", text: t("replace"), onclick: answer("replace") }),

@@ -10,7 +10,10 @@ extension UploaderPage {
 
         const format = "application/x-duplex-paths";
 
-        /** `chosen(key)` are the paths to drag, `target(node)` the folder at an element, and `drop(paths, folder, isCopy)`. */
+        /**
+         * `chosen(key)` are the paths to drag, `target(node)` the folder at an element, and `drop(paths, folder,
+         * isCopy)`.
+         */
         export function watchDrags({ chosen, target, drop }) {
             let dragged = [];
             let marked = null;

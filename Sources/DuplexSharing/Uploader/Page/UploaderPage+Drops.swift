@@ -33,7 +33,10 @@ extension UploaderPage {
             for (const child of children) await collect(child, into, `${name}/${child.name}`);
         }
 
-        /** What was dropped. The list of items is emptied as soon as the event is over, so it is read before any waiting. */
+        /**
+         * What was dropped. The list of items is emptied as soon as the event is over, so it is read before any
+         * waiting.
+         */
         export async function dropped({ items, files }) {
             const entries = [...items].filter(({ kind }) => kind === "file").map((item) => item.webkitGetAsEntry?.());
             const found = { files: [], folders: [] };
@@ -46,7 +49,8 @@ extension UploaderPage {
         }
 
         /** The files of a field; those of a chosen folder with their path. */
-        export const chosen = (field) => [...field.files].map((file) => ({ file, name: file.webkitRelativePath || file.name }));
+        export const chosen = ({ files }) =>
+            [...files].map((file) => ({ file, name: file.webkitRelativePath || file.name }));
 
         /** What was pasted: a picture without a name of its own gets the moment's. */
         export function pasted(files) {
@@ -58,7 +62,10 @@ extension UploaderPage {
             });
         }
 
-        /** Shows where a drop goes while files are dragged over the page, and tells of the drop: its data and its element. */
+        /**
+         * Shows where a drop goes while files are dragged over the page, and tells of the drop: its data and its
+         * element.
+         */
         export function watchDrops({ mayDrop, targetOf, drop }) {
             let marked = null;
             const mark = (node) => {

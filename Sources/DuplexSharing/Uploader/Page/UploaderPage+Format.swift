@@ -30,27 +30,33 @@ extension UploaderPage {
                 step += 1;
             }
             const digits = step === 0 || value >= 99.95 ? 0 : 1;
-            const options = { style: "unit", unit: units[step], unitDisplay: step === 0 ? "long" : "short", maximumFractionDigits: digits };
+            const unitDisplay = step === 0 ? "long" : "short";
+            const options = { style: "unit", unit: units[step], unitDisplay, maximumFractionDigits: digits };
             return format("NumberFormat", options).format(value);
         }
 
         /** The time of today, the day and month of this year, the full date else. */
         export function formatDate(date, now = new Date()) {
-            if (date.toDateString() === now.toDateString()) return format("DateTimeFormat", { timeStyle: "short" }).format(date);
+            const isToday = date.toDateString() === now.toDateString();
+            if (isToday) return format("DateTimeFormat", { timeStyle: "short" }).format(date);
             const year = date.getFullYear() === now.getFullYear() ? {} : { year: "numeric" };
             return format("DateTimeFormat", { day: "numeric", month: "short", ...year }).format(date);
         }
 
-        export const formatMoment = (date) => format("DateTimeFormat", { dateStyle: "long", timeStyle: "medium" }).format(date);
+        export const formatMoment = (date) =>
+            format("DateTimeFormat", { dateStyle: "long", timeStyle: "medium" }).format(date);
 
         /** How long something will take still, in its largest unit or two. */
         export function formatDuration(seconds) {
             const whole = Math.max(Math.ceil(seconds), 1);
-            const parts = [["hour", Math.floor(whole / 3600)], ["minute", Math.floor(whole / 60) % 60], ["second", whole % 60]];
+            const hours = Math.floor(whole / 3600);
+            const parts = [["hour", hours], ["minute", Math.floor(whole / 60) % 60], ["second", whole % 60]];
             const first = parts.findIndex(([, count]) => count > 0);
             return parts.slice(first, first + 2).filter(([, count]) => count > 0)
-                .map(([unit, count]) => format("NumberFormat", { style: "unit", unit, unitDisplay: "short" }).format(count))
-                .join(" ");
+                .map(([unit, count]) => {
+                    const options = { style: "unit", unit, unitDisplay: "short" };
+                    return format("NumberFormat", options).format(count);
+                }).join(" ");
         }
 
         """#

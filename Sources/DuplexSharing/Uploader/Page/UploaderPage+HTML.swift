@@ -80,7 +80,9 @@ extension UploaderPage {
                 </section>
                 <p class="status"><span id="count"></span><span id="space"></span></p>
 
-                <div class="selection" id="selection" role="toolbar" data-label="selection" aria-label="Selection" hidden>
+                <div class="selection" id="selection" role="toolbar" data-label="selection" aria-label="Selection"
+                    hidden>
+                    <button type="button" id="unselect" class="quiet" data-icon="close" data-label="unselect"></button>
                     <span id="selected-count"></span>
                     <button type="button" id="open" data-icon="eye" data-say="open"></button>
                     <button type="button" id="download" data-icon="download" data-say="download"></button>
@@ -89,7 +91,6 @@ extension UploaderPage {
                     <button type="button" id="copy" data-icon="copy" data-say="copy"></button>
                     <button type="button" id="restore" data-icon="restore" data-say="restore"></button>
                     <button type="button" id="delete" class="danger" data-icon="trash" data-say="delete"></button>
-                    <button type="button" id="unselect" class="quiet" data-icon="close" data-label="unselect"></button>
                 </div>
                 <p class="epilogue">{{epilogue}}</p>
             </main>
@@ -117,7 +118,8 @@ extension UploaderPage {
 
             <footer>
                 <p>{{footer}}</p>
-                <label class="language"><span data-text="language">Language</span> <select id="language"></select></label>
+                <label class="language"><span data-text="language">Language</span>
+                    <select id="language"></select></label>
                 <button type="button" class="quiet" id="keys" data-text="keys">Keyboard</button>
             </footer>
         </body>

@@ -22,7 +22,8 @@ extension UploaderPage {
             archive: [sheet, "M10 3v2M10 7v2M10 11v2M9 15h2v3H9z"],
             table: [sheet, "M8 12h8v6H8zM8 15h8M12 12v6"],
             folder: [folder],
-            folderOpen: ["M3 18V6a1 1 0 0 1 1-1h5l2 3h8a1 1 0 0 1 1 1v2", "M3 18l3-7h16l-3 7a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1z"],
+            folderOpen: ["M3 18V6a1 1 0 0 1 1-1h5l2 3h8a1 1 0 0 1 1 1v2",
+                "M3 18l3-7h16l-3 7a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1z"],
             newFolder: [folder, "M12 11v5M9.5 13.5h5"],
             upload: ["M12 16V4M7 9l5-5 5 5", "M4 15v4a1 1 0 0 0 1 1h14a1 1 0 0 0 1-1v-4"],
             uploadFolder: [folder, "M12 16v-5M9.5 13.5l2.5-2.5 2.5 2.5"],
@@ -48,12 +49,13 @@ extension UploaderPage {
             warning: ["M12 4l9 16H3z", "M12 10v5M12 17.5v.5"],
         };
 
+        const sources =
+            /\.(swift|[ch]|cc|cpp|hpp|mm?|rs|go|py|rb|[cm]?js|tsx?|java|kt|sh|json|ya?ml|toml|xml|html?|css|sql)$/i;
         const kinds = [
             ["pdf", /^application\/pdf$/, /\.pdf$/i],
             ["archive", /zip|tar|compressed|gzip|7z|rar|bzip|xz$|zstd/, /\.(zip|tar|t?gz|tgz|bz2|xz|7z|rar|zst|br)$/i],
             ["table", /spreadsheet|ms-excel|csv/, /\.(csv|tsv|xlsx?|ods|numbers)$/i],
-            ["code", /javascript|json|xml$|html|css|x-sh|x-python/,
-                /\.(swift|c|h|cc|cpp|hpp|m|mm|rs|go|py|rb|js|mjs|cjs|ts|tsx|java|kt|sh|json|ya?ml|toml|xml|html?|css|sql)$/i],
+            ["code", /javascript|json|xml$|html|css|x-sh|x-python/, sources],
             ["image", /^image\//, /\.(png|jpe?g|gif|webp|avif|svg|bmp|heic|tiff?)$/i],
             ["audio", /^audio\//, /\.(mp3|m4a|aac|flac|ogg|opus|wav)$/i],
             ["video", /^video\//, /\.(mp4|m4v|mov|webm|mkv|avi)$/i],

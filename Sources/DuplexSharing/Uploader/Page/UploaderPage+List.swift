@@ -17,6 +17,7 @@ extension UploaderPage {
 
         const firstSlice = 200;
         const slice = 400;
+        const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 
         export class FileList {
             #owner;
@@ -31,7 +32,9 @@ extension UploaderPage {
             entries = [];
             focused = null;
 
-            /** The owner has `open(entry)`, `selected()` and `key(event)`; the last for keys that are not the list's. */
+            /**
+             * The owner has `open(entry)`, `selected()` and `key(event)`; the last for keys that are not the list's.
+             */
             constructor(owner) {
                 this.#owner = owner;
                 this.#body.addEventListener("click", (event) => this.#clicked(event));
@@ -153,13 +156,13 @@ extension UploaderPage {
                 const box = make("input", { type: "checkbox", tabindex: -1, "aria-label": t("selectOne", { name }) });
                 const href = kind === "folder" ? fragmentOf(path) : address("view", { path });
                 const label = isTrash ? make("span", { class: "label", text: name })
-                    : make("a", { class: "label", href, text: name, tabindex: -1, draggable: "false", rel: "noreferrer" });
+                    : make("a", { class: "label", href, text: name, tabindex: -1, draggable: "false" });
                 const cell = make("span", { class: "name", role: "gridcell" }, icon(kindOf(entry)), label);
                 if (place !== undefined) cell.append(make("small", { class: "place", text: place }));
                 const date = make("time", { datetime: modified.toISOString(), title: formatMoment(modified),
                     text: formatDate(modified) });
-                return make("div", { class: `row ${kind}`, role: "row", tabindex: -1, "data-key": key, "aria-selected": "false",
-                    draggable: isTrash ? null : "true" },
+                return make("div", { class: `row ${kind}`, role: "row", tabindex: -1, "data-key": key,
+                    "aria-selected": "false", draggable: isTrash ? null : "true" },
                     make("span", { class: "check", role: "gridcell" }, box), cell,
                     make("span", { class: "size", role: "gridcell", text: kind === "folder" ? "" : formatSize(size) }),
                     make("span", { class: "date", role: "gridcell" }, date));
@@ -206,8 +209,9 @@ extension UploaderPage {
                     return this.#owner.open(this.entry(key));
                 }
                 if (isLink) event.preventDefault();
+                const isToggle = event.ctrlKey || event.metaKey || event.target.matches("input, .check");
                 if (event.shiftKey) this.selection.extend(key, this.keys);
-                else if (event.ctrlKey || event.metaKey || event.target.matches("input, .check")) this.selection.toggle(key);
+                else if (isToggle) this.selection.toggle(key);
                 else this.selection.only(key);
                 this.#setFocused(key);
                 row.focus({ preventScroll: true });
@@ -222,7 +226,7 @@ extension UploaderPage {
             #pressed(event) {
                 if (event.target.matches("input[type=text]")) return;
                 const isCommand = event.ctrlKey || event.metaKey;
-                const step = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity }[event.key];
+                const step = steps[event.key];
                 if (step !== undefined && !event.altKey) this.#step(step, event);
                 else if (event.key === " ") this.#toggle();
                 else if (event.key === "Enter" && !isCommand) this.#owner.open(this.entry(this.focused));

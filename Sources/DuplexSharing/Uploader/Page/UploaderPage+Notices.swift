@@ -4,7 +4,8 @@
 extension UploaderPage {
     /// Toasts, the live region, and whether the server is there.
     static let noticesScript = #"""
-        // What the page says without being asked: toasts, the live region of screen readers, and whether the server is there.
+        // What the page says without being asked: toasts, the live region of screen readers, and whether the server is
+        // there.
 
         import { button, byId, icon, make } from "./dom.js";
         import { t } from "./texts.js";
@@ -23,7 +24,9 @@ extension UploaderPage {
             toast(error.message, { isError: true });
         }
 
-        /** Shows a result for some seconds, with an action such as "Undo"; they stand still while they are pointed at. */
+        /**
+         * Shows a result for some seconds, with an action such as "Undo"; they stand still while they are pointed at.
+         */
         export function toast(text, { isError = false, action, run } = {}) {
             const box = make("div", { class: isError ? "toast error" : "toast" });
             const close = () => {
@@ -31,13 +34,19 @@ extension UploaderPage {
                 box.remove();
             };
             box.append(icon(isError ? "warning" : "done"), make("p", { role: isError ? "alert" : "status", text }));
-            if (action) {
-                box.append(make("button", { type: "button", class: "undo", text: action, onclick: () => { close(); run(); } }));
-            }
+            const act = () => {
+                close();
+                run();
+            };
+            if (action) box.append(make("button", { type: "button", class: "undo", text: action, onclick: act }));
             box.append(button("close", { label: t("close"), class: "quiet", onclick: close }));
             if (!isError) {
-                const start = () => { box.timer = setTimeout(close, lasting); };
-                for (const event of ["pointerenter", "focusin"]) box.addEventListener(event, () => clearTimeout(box.timer));
+                const stop = () => clearTimeout(box.timer);
+                const start = () => {
+                    stop();
+                    box.timer = setTimeout(close, lasting);
+                };
+                for (const event of ["pointerenter", "focusin"]) box.addEventListener(event, stop);
                 for (const event of ["pointerleave", "focusout"]) box.addEventListener(event, start);
                 start();
             }

@@ -47,7 +47,8 @@ extension UploaderPage {
             /** The entries in order: folders before files, those that are equal by name. */
             sorted(entries) {
                 const names = new Intl.Collator(locale(), { numeric: true }).compare;
-                const value = { name: () => 0, size: ({ size }) => size ?? 0, date: ({ modified }) => modified }[this.#column];
+                const values = { name: () => 0, size: ({ size }) => size ?? 0, date: ({ modified }) => modified };
+                const value = values[this.#column];
                 const sign = this.#isDown ? -1 : 1;
                 const isFile = ({ kind }) => kind === "folder" ? 0 : 1;
                 return [...entries].sort((one, other) => isFile(one) - isFile(other)

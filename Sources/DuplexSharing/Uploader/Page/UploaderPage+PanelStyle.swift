@@ -37,17 +37,30 @@ extension UploaderPage {
         }
         #upload-items li + li { border-block-start: 1px solid var(--line); }
         #upload-items .label { overflow: hidden; text-overflow: ellipsis; white-space: pre; font-size: 0.9375rem; }
-        #upload-items .soft { grid-column: 1; font-size: 0.8125rem; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+        #upload-items .soft {
+            grid-column: 1;
+            font-size: 0.8125rem;
+            overflow-wrap: anywhere;
+            font-variant-numeric: tabular-nums;
+        }
         #upload-items progress { grid-column: 1; margin-block: 0.25rem; }
         #upload-items .buttons { grid-column: 2; grid-row: 1 / span 3; display: flex; }
         #upload-items [data-state="done"] progress, #upload-items [data-state="skipped"] progress,
-        #upload-items [data-state="failed"] progress, #upload-items [data-state="waiting"] progress { display: none; }
+        #upload-items [data-state="failed"] progress,
+        #upload-items [data-state="asking"] progress,
+        #upload-items [data-state="waiting"] progress {
+            display: none;
+        }
         #upload-items [data-state="failed"] .soft { color: var(--danger); }
         #upload-items [data-state="done"] .soft { color: var(--accent); }
         #upload-items [data-state="retrying"] .soft { color: var(--warm); }
         #upload-items [data-state="interrupted"] { grid-template-columns: minmax(0, 1fr); }
-        #upload-items [data-state="interrupted"] .buttons { grid-column: 1; grid-row: auto; justify-content: space-between;
-            padding-block-start: 0.25rem; }
+        #upload-items [data-state="interrupted"] .buttons {
+            grid-column: 1;
+            grid-row: auto;
+            justify-content: space-between;
+            padding-block-start: 0.25rem;
+        }
 
         /* Toasts */
 
@@ -62,6 +75,7 @@ extension UploaderPage {
             pointer-events: none;
         }
         body:has(.selection:not([hidden])) .toasts { inset-block-end: 5.5rem; }
+        @media (max-width: 52rem) { body:has(.selection:not([hidden])) .toasts { inset-block-end: 7.5rem; } }
         .toast {
             display: flex;
             align-items: center;
@@ -98,8 +112,16 @@ extension UploaderPage {
             font-weight: 620;
             pointer-events: none;
         }
-        .drop p { display: flex; align-items: center; gap: 0.75rem; padding: 1rem 1.5rem; border-radius: 1rem; background: var(--surface);
-            box-shadow: 0 0.5rem 2rem var(--shadow); overflow-wrap: anywhere; }
+        .drop p {
+            display: flex;
+            align-items: center;
+            gap: 0.75rem;
+            padding: 1rem 1.5rem;
+            border-radius: 1rem;
+            background: var(--surface);
+            box-shadow: 0 0.5rem 2rem var(--shadow);
+            overflow-wrap: anywhere;
+        }
         .drop.aside { place-items: end center; background: transparent; }
         .drop .icon { inline-size: 1.75rem; block-size: 1.75rem; }
 
@@ -119,7 +141,13 @@ extension UploaderPage {
         dialog::backdrop { background: var(--veil); }
         dialog form { display: grid; gap: 0.5rem; }
         dialog h2 { overflow-wrap: anywhere; }
-        .actions { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 0.5rem; padding-block-start: 0.25rem; }
+        .actions {
+            display: flex;
+            flex-wrap: wrap;
+            justify-content: flex-end;
+            gap: 0.5rem;
+            padding-block-start: 0.25rem;
+        }
         .actions .aside { margin-inline-end: auto; }
         .actions .solid { border-color: var(--danger); background: var(--danger); color: var(--surface); }
         .choice { display: flex; align-items: center; gap: 0.5rem; }
@@ -128,29 +156,68 @@ extension UploaderPage {
         .keys { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.5rem 1.25rem; overflow-y: auto; }
 
         .place[role="status"] { font-weight: 550; }
-        .picker { min-block-size: 8rem; max-block-size: 18rem; overflow-y: auto; padding: 0.25rem; border: 1px solid var(--line);
-            border-radius: 0.75rem; background: var(--well); }
-        .picker button { inline-size: 100%; justify-content: flex-start; border-color: transparent; background: transparent;
-            font-weight: 450; }
+        .picker {
+            min-block-size: 8rem;
+            max-block-size: 18rem;
+            overflow-y: auto;
+            padding: 0.25rem;
+            border: 1px solid var(--line);
+            border-radius: 0.75rem;
+            background: var(--well);
+        }
+        .picker button {
+            inline-size: 100%;
+            justify-content: flex-start;
+            border-color: transparent;
+            background: transparent;
+            font-weight: 450;
+        }
         .picker button:hover { background: var(--accent-wash); }
         .picker span { overflow: hidden; text-overflow: ellipsis; white-space: pre; }
         .picker .icon { color: var(--accent); }
         .picker li.soft { padding: 0.75rem; }
         .picker :focus-visible { outline-offset: -3px; }
 
-        dialog.preview { inline-size: min(68rem, 100vw - 1.5rem); block-size: min(52rem, 100dvh - 1.5rem); padding: 0.75rem 1rem 1rem; }
+        dialog.preview {
+            inline-size: min(68rem, 100vw - 1.5rem);
+            block-size: min(52rem, 100dvh - 1.5rem);
+            padding: 0.75rem 1rem 1rem;
+        }
         .preview .head { position: static; display: flex; align-items: center; gap: 0.375rem; border: 0; }
         .preview h2 { flex: 1; min-inline-size: 0; overflow: hidden; text-overflow: ellipsis; white-space: pre; }
         .preview .count { white-space: nowrap; font-size: 0.9375rem; }
-        .preview .stage { flex: 1; min-block-size: 0; display: grid; place-items: center; border-radius: 0.75rem; background: var(--well);
-            overflow: hidden; }
+        .preview .stage {
+            flex: 1;
+            min-block-size: 0;
+            display: grid;
+            place-items: center;
+            border-radius: 0.75rem;
+            background: var(--well);
+            overflow: hidden;
+        }
         .stage img, .stage video { max-inline-size: 100%; max-block-size: 100%; object-fit: contain; }
         .stage audio { inline-size: min(30rem, 90%); }
         .stage iframe { inline-size: 100%; block-size: 100%; border: 0; background: var(--surface); }
-        .stage .text { inline-size: 100%; block-size: 100%; margin: 0; padding: 1rem; overflow: auto; font: 0.875rem/1.6 var(--mono);
-            white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4; }
+        .stage .text {
+            inline-size: 100%;
+            block-size: 100%;
+            margin: 0;
+            padding: 1rem;
+            overflow: auto;
+            font: 0.875rem/1.6 var(--mono);
+            white-space: pre-wrap;
+            overflow-wrap: anywhere;
+            tab-size: 4;
+        }
         .stage .text:focus-visible { outline-offset: -3px; }
-        .stage .nothing { display: grid; justify-items: center; gap: 0.75rem; padding: 2rem; color: var(--soft); text-align: center; }
+        .stage .nothing {
+            display: grid;
+            justify-items: center;
+            gap: 0.75rem;
+            padding: 2rem;
+            color: var(--soft);
+            text-align: center;
+        }
         .stage .nothing .icon { inline-size: 4rem; block-size: 4rem; stroke-width: 1; }
         .facts { font-size: 0.875rem; overflow-wrap: anywhere; }
 

@@ -23,8 +23,9 @@ extension UploaderPage {
         /** The view that the address asks for: the trash, or a folder by its fragment or by `?path=`. */
         export function viewOf({ hash, search }) {
             if (hash === "#trash") return { kind: "trash", path: "" };
-            if (!hash.startsWith("#/")) return { kind: "folder", path: clean(new URLSearchParams(search).get("path") ?? "") };
-            return { kind: "folder", path: clean(hash.slice(2).split("/").map(decode).join("/")) };
+            const path = hash.startsWith("#/") ? hash.slice(2).split("/").map(decode).join("/")
+                : new URLSearchParams(search).get("path") ?? "";
+            return { kind: "folder", path: clean(path) };
         }
 
         const clean = (path) => path.split("/").filter((name) => name !== "").join("/");

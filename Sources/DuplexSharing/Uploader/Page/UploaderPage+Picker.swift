@@ -10,7 +10,7 @@ extension UploaderPage {
         import { askName, faultOf, show } from "./dialogs.js";
         import { button, icon, make } from "./dom.js";
         import { isWithin, join, nameOf, parentOf } from "./paths.js";
-        import { t } from "./texts.js";
+        import { locale, t } from "./texts.js";
 
         class Picker {
             #place = make("p", { class: "wrapping place", role: "status" });
@@ -24,7 +24,8 @@ extension UploaderPage {
             constructor(path, barred, yes, end) {
                 this.path = path;
                 this.#barred = barred;
-                this.#choose = make("button", { type: "button", class: "primary", text: yes, onclick: () => end(this.path) });
+                const choose = () => end(this.path);
+                this.#choose = make("button", { type: "button", class: "primary", text: yes, onclick: choose });
                 const cancel = make("button", { type: "button", text: t("cancel"), onclick: () => end(null) });
                 this.#list.setAttribute("aria-label", t("folders"));
                 const make1 = button("newFolder", { text: t("newFolder"), class: "aside", onclick: () => end(this) });
@@ -47,7 +48,8 @@ extension UploaderPage {
             #show(folders) {
                 this.#place.textContent = this.path === "" ? t("root") : this.path.replaceAll("/", " / ");
                 const hadFocus = this.#list.contains(document.activeElement);
-                const names = folders.map(({ name }) => name).sort(new Intl.Collator(undefined, { numeric: true }).compare);
+                const { compare } = new Intl.Collator(locale(), { numeric: true });
+                const names = folders.map(({ name }) => name).sort(compare);
                 const rows = names.map((name) => [name, join(this.path, name)])
                     .filter(([, path]) => !this.#barred.some((one) => isWithin(path, one)))
                     .map(([name, path]) => this.#row("folder", name, path));
@@ -59,14 +61,16 @@ extension UploaderPage {
 
             #row(drawing, name, path) {
                 const open = () => this.#open(path);
-                return make("li", {}, make("button", { type: "button", onclick: open }, icon(drawing), make("span", { text: name })));
+                const text = make("span", { text: name });
+                return make("li", {}, make("button", { type: "button", onclick: open }, icon(drawing), text));
             }
         }
 
         /** Asks for a folder, beginning at one: its path, or null. */
         export async function pickFolder(title, { path, barred = [], yes }) {
             for (let start = path; ;) {
-                const result = await show(title, (dialog, end) => dialog.append(...new Picker(start, barred, yes, end).parts));
+                const build = (dialog, end) => dialog.append(...new Picker(start, barred, yes, end).parts);
+                const result = await show(title, build);
                 if (!(result instanceof Picker)) return result;
                 start = await makeFolder(result.path);
             }

@@ -35,8 +35,8 @@ extension UploaderPage {
         /** Text in UTF-8, or in UTF-16 where a mark at its start says so. */
         function decode(bytes) {
             const [first, second] = new Uint8Array(bytes);
-            const label = first === 0xFF && second === 0xFE ? "utf-16le" : first === 0xFE && second === 0xFF ? "utf-16be" : "utf-8";
-            return new TextDecoder(label).decode(bytes);
+            const marks = { 0xFFFE: "utf-16le", 0xFEFF: "utf-16be" };
+            return new TextDecoder(marks[first << 8 | second] ?? "utf-8").decode(bytes);
         }
 
         class Preview {
@@ -55,12 +55,13 @@ extension UploaderPage {
                 this.#place = entries.indexOf(entry);
                 this.#end = end;
                 this.#title = dialog.querySelector("h2");
-                const previous = button("previous", { label: t("previous"), class: "quiet", onclick: () => this.#step(-1) });
-                const next = button("next", { label: t("next"), class: "quiet", onclick: () => this.#step(1) });
-                const close = button("close", { label: t("close"), class: "quiet", onclick: () => end(this.#entry) });
+                const quiet = (name, onclick) => button(name, { label: t(name), class: "quiet", onclick });
+                const previous = quiet("previous", () => this.#step(-1));
+                const next = quiet("next", () => this.#step(1));
+                const close = quiet("close", () => end(this.#entry));
                 this.#save.append(icon("download"), make("span", { text: t("download") }));
-                const head = make("div", { class: "head" }, this.#title, this.#count, previous, next, this.#save, close);
-                dialog.append(head, this.#body, this.#facts);
+                const parts = [this.#title, this.#count, previous, next, this.#save, close];
+                dialog.append(make("div", { class: "head" }, ...parts), this.#body, this.#facts);
                 dialog.addEventListener("keydown", (event) => this.#pressed(event));
                 dialog.addEventListener("cancel", (event) => {
                     event.preventDefault();
@@ -108,8 +109,9 @@ extension UploaderPage {
                 const onerror = () => this.#none(entry);
                 switch (kind) {
                 case "image": return make("img", { src: url, alt: name, onerror });
-                case "audio": return make("audio", { src: url, controls: true, "aria-label": name, onerror });
-                case "video": return make("video", { src: url, controls: true, playsinline: true, "aria-label": name, onerror });
+                case "audio":
+                case "video":
+                    return make(kind, { src: url, controls: true, playsinline: true, "aria-label": name, onerror });
                 case "pdf": return make("iframe", { src: url, title: name, referrerpolicy: "no-referrer" });
                 case "text":
                 case "code":
@@ -130,7 +132,8 @@ extension UploaderPage {
                 beginning(url, signal).then((bytes) => {
                     if (signal.aborted) return;
                     node.textContent = decode(bytes);
-                    if (entry.size > mostText) this.#facts.append(` · ${t("onlyBeginning", { size: formatSize(mostText) })}`);
+                    const note = t("onlyBeginning", { size: formatSize(mostText) });
+                    if (entry.size > mostText) this.#facts.append(` · ${note}`);
                 }, (error) => {
                     if (!signal.aborted) node.textContent = error.message;
                 });

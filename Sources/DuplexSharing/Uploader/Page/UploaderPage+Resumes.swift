@@ -41,7 +41,9 @@ extension UploaderPage {
             keep("uploads", [...others, { ...record, tab, at: Date.now() }].slice(-longest));
         }
 
-        /** Uploads of this server that nobody is at: our own of before the page was loaded, and others' that are silent. */
+        /**
+         * Uploads of this server that nobody is at: our own of before the page was loaded, and others' that are silent.
+         */
         export function unfinished() {
             const ours = address("uploads");
             return all().filter(({ url, tab: owner, at }) =>

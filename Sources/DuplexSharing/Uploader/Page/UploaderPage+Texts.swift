@@ -24,7 +24,8 @@ extension UploaderPage {
         export const language = () => current.tag;
 
         /** The viewer's own variant of the language, so that dates are those of the place: `en-GB` rather than `en`. */
-        export const locale = () => navigator.languages.find((tag) => subtag(tag) === subtag(current.tag)) ?? current.tag;
+        export const locale = () =>
+            navigator.languages.find((tag) => subtag(tag) === subtag(current.tag)) ?? current.tag;
 
         export function choose(tag) {
             current = find(tag) ?? current;
@@ -32,8 +33,8 @@ extension UploaderPage {
         }
 
         /**
-         * A text with `{name}` replaced by the values. A text that depends on a count has forms, chosen by the language's
-         * rules for `count`.
+         * A text with `{name}` replaced by the values. A text that depends on a count has forms: the language's rules
+         * choose one for `count`.
          */
         export function t(key, values = {}) {
             const entry = current.table[key] ?? english[key] ?? key;
@@ -46,7 +47,10 @@ extension UploaderPage {
 
         const rule = (count) => new Intl.PluralRules(current.tag).select(count);
 
-        /** Fills in the markup: `data-text` content, `data-label` names, `data-hint` placeholders, `data-say` both of the first. */
+        /**
+         * Fills in the markup: `data-text` content, `data-label` names, `data-hint` placeholders, `data-say` both of
+         * the first.
+         */
         export function translate(root = document) {
             document.documentElement.lang = current.tag;
             for (const node of root.querySelectorAll("[data-text]")) node.textContent = t(node.dataset.text);

@@ -44,7 +44,8 @@ extension UploaderPage {
             onlyBeginning: "仅显示前 {size}",
 
             dropHere: "松开即可上传到“{folder}”", dropReadOnly: "此处不能上传", pasted: "粘贴",
-            uploading: "正在上传第 {done} 个，共 {count} 个", sentOf: "{sent} / {total}", perSecond: "{size}/秒", left: "剩余 {time}",
+            uploading: "正在上传第 {done} 个，共 {count} 个", sentOf: "{sent} / {total}", perSecond: "{size}/秒",
+            left: "剩余 {time}",
             uploaded: "已上传 {count} 个文件", noneUploaded: "没有上传任何文件",
             failedCount: "{count} 个失败", unfinished: "未完成的上传",
             upload_waiting: "等待中", upload_retrying: "连接已断开，正在重试", upload_asking: "名称已被占用",

@@ -69,7 +69,13 @@ extension UploaderPage {
 
         h1, h2, p, dl, dd, ol, ul { margin: 0; padding: 0; }
         ol, ul { list-style: none; }
-        h1 { font-size: 1.375rem; line-height: 1.2; font-weight: 650; letter-spacing: -0.02em; overflow-wrap: anywhere; }
+        h1 {
+            font-size: 1.375rem;
+            line-height: 1.2;
+            font-weight: 650;
+            letter-spacing: -0.02em;
+            overflow-wrap: anywhere;
+        }
         h2 { font-size: 1.0625rem; line-height: 1.3; font-weight: 620; }
         a { color: inherit; }
         .soft { color: var(--soft); }
@@ -134,30 +140,72 @@ extension UploaderPage {
             border: 1px solid var(--edge);
             background: var(--surface);
         }
-        input[type="text"]:focus-visible, input[type="search"]:focus-visible { border-color: var(--accent); outline-offset: 0; }
+        input[type="text"]:focus-visible, input[type="search"]:focus-visible {
+            border-color: var(--accent);
+            outline-offset: 0;
+        }
         input[type="checkbox"] { inline-size: 1.125rem; block-size: 1.125rem; margin: 0; accent-color: var(--accent); }
-        progress { inline-size: 100%; block-size: 0.375rem; border: 0; border-radius: 1rem; overflow: hidden; background: var(--line);
-            accent-color: var(--accent); }
+        progress {
+            inline-size: 100%;
+            block-size: 0.375rem;
+            border: 0;
+            border-radius: 1rem;
+            overflow: hidden;
+            background: var(--line);
+            accent-color: var(--accent);
+        }
         progress::-webkit-progress-bar { background: var(--line); }
-        progress::-webkit-progress-value { background: var(--accent); border-radius: 1rem; transition: inline-size 200ms linear; }
+        progress::-webkit-progress-value {
+            background: var(--accent);
+            border-radius: 1rem;
+            transition: inline-size 200ms linear;
+        }
         progress::-moz-progress-bar { background: var(--accent); }
-        kbd { padding: 0.125rem 0.375rem; border: 1px solid var(--line); border-radius: 0.375rem; background: var(--well);
-            font: 0.8125rem/1.5 var(--mono); }
+        kbd {
+            padding: 0.125rem 0.375rem;
+            border: 1px solid var(--line);
+            border-radius: 0.375rem;
+            background: var(--well);
+            font: 0.8125rem/1.5 var(--mono);
+        }
 
         /* The frame */
 
         .masthead, main, footer, .notice { inline-size: 100%; max-inline-size: 72rem; margin-inline: auto; }
-        .masthead { display: flex; flex-wrap: wrap; align-items: center; gap: 0.75rem 1rem; padding-block: 1.5rem 1rem; }
+        .masthead {
+            display: flex;
+            flex-wrap: wrap;
+            align-items: center;
+            gap: 0.75rem 1rem;
+            padding-block: 1.5rem 1rem;
+        }
         #logo:empty, .lede:empty, .prologue:empty, .epilogue:empty, footer > p:empty { display: none; }
-        #logo img { display: block; block-size: 2.75rem; max-inline-size: 10rem; border-radius: 0.5rem; object-fit: contain; }
+        #logo img {
+            display: block;
+            block-size: 2.75rem;
+            max-inline-size: 10rem;
+            border-radius: 0.5rem;
+            object-fit: contain;
+        }
         .titles { flex: 1 1 12rem; min-inline-size: 0; }
         .lede { color: var(--soft); }
         .prologue { padding-block-end: 1rem; white-space: pre-line; }
         .epilogue { padding-block-start: 1rem; color: var(--soft); white-space: pre-line; }
-        .notice { padding: 0.75rem 1rem; margin-block-end: 1rem; border: 1px solid var(--warm); border-radius: 0.75rem; color: var(--warm); }
+        .notice {
+            padding: 0.75rem 1rem;
+            margin-block-end: 1rem;
+            border: 1px solid var(--warm);
+            border-radius: 0.75rem;
+            color: var(--warm);
+        }
 
         #search-form { position: relative; flex: 0 1 20rem; color: var(--soft); }
-        #search-form .icon { position: absolute; inset-inline-start: 0.75rem; inset-block-start: 0.625rem; pointer-events: none; }
+        #search-form .icon {
+            position: absolute;
+            inset-inline-start: 0.75rem;
+            inset-block-start: 0.625rem;
+            pointer-events: none;
+        }
         #search-form input { inline-size: 100%; padding-inline-start: 2.5rem; color: var(--ink); }
         #search-form input::placeholder { color: var(--soft); opacity: 1; }
 

@@ -79,7 +79,10 @@ extension UploaderPage {
                 this.url = url;
             }
 
-            /** Sends what is missing, through any number of lost connections, until the signal comes. Returns the new path. */
+            /**
+             * Sends what is missing, through any number of lost connections, until the signal comes. Returns the new
+             * path.
+             */
             async run(signal) {
                 let offset = this.url === null ? null : await this.#retried(() => this.#offset(signal), signal);
                 while (offset === null || offset < this.#file.size) {
@@ -159,11 +162,14 @@ extension UploaderPage {
                 }
             }
 
-            /** After a conflict or a lost upload we ask what the server has; the same offset as before is no conflict of ours. */
+            /**
+             * After a conflict or a lost upload we ask what the server has. It refuses to say where the upload is whole
+             * and its name taken. Where nothing has changed, another request was in the way: ours is made again later.
+             */
             async #recovered(error, offset, signal) {
                 if (![404, 409, 410].includes(error.status)) throw error;
                 const there = await this.#offset(signal);
-                if (there === offset) throw error;
+                if (there === offset) throw new Problem(423, error.message);
                 return there;
             }
 

@@ -4,7 +4,8 @@
 extension UploaderPage {
     /// All uploads: three at a time.
     static let uploadsScript = #"""
-        // All uploads of the page: three at a time, each of which can be paused, gone on with, tried again and cancelled.
+        // All uploads of the page: three at a time, each of which can be paused, gone on with, tried again and
+        // cancelled.
 
         import { Problem } from "./api.js";
         import { askClash } from "./dialogs.js";
@@ -26,7 +27,9 @@ extension UploaderPage {
                 this.count = count;
             }
 
-            /** What to do about a clash; one is asked about at a time, and the others wait for whether it holds for all. */
+            /**
+             * What to do about a clash; one is asked about at a time, and the others wait for whether it holds for all.
+             */
             async ask(name, folder) {
                 while (this.#question) await this.#question;
                 if (this.choice) return this.choice;
@@ -95,7 +98,10 @@ extension UploaderPage {
                 this.#become("failed");
             }
 
-            /** A name that is taken is asked about, and the upload begun anew with what was chosen; null is thrown to skip. */
+            /**
+             * A name that is taken, before or meanwhile, is asked about, and the upload begun anew with the choice.
+             * Null is thrown to skip.
+             */
             async #send() {
                 for (; ;) {
                     try {
@@ -103,15 +109,22 @@ extension UploaderPage {
                         this.path = await this.#tus.run(this.#control.signal) || this.path;
                         return;
                     } catch (error) {
-                        const isNew = this.#tus.url === null;
-                        if (isNew) this.#tus = null;
-                        if (error.status !== 409 || !isNew || this.#clash !== "refuse") throw error;
+                        if (this.#tus.url === null || error.status === 409) this.#drop();
+                        if (error.status !== 409 || this.#clash !== "refuse") throw error;
                         await this.#chooseClash();
                     }
                 }
             }
 
+            /** Forgets what the server has of it. */
+            #drop() {
+                this.#tus?.cancel().catch(() => {});
+                this.#tus = null;
+                resumes.forget(this.print);
+            }
+
             async #chooseClash() {
+                this.sent = 0;
                 this.#become("asking");
                 const choice = await this.#batch.ask(nameOf(this.name), this.#target);
                 if (choice === "skip") throw null;
@@ -164,8 +177,7 @@ extension UploaderPage {
             cancel() {
                 this.#become("cancelled");
                 this.#control?.abort(paused);
-                this.#tus?.cancel().catch(() => {});
-                resumes.forget(this.print);
+                this.#drop();
             }
         }
 
@@ -194,7 +206,8 @@ extension UploaderPage {
                 if (this.open.length === 0) this.all = this.all.filter(({ state }) => state === "failed");
                 const batch = new Batch(files.length);
                 const known = new Set(this.open.map(({ print }) => print));
-                const fresh = files.map(({ file, name }) => new Upload(file, folder, name, batch, (one) => this.#changed(one)))
+                const changed = (one) => this.#changed(one);
+                const fresh = files.map(({ file, name }) => new Upload(file, folder, name, batch, changed))
                     .filter(({ print }) => !known.has(print));
                 this.all.push(...fresh);
                 this.#fill();

@@ -13,52 +13,11 @@ extension UploaderPage {
         import { Rate } from "./rate.js";
         import * as resumes from "./resumes.js";
         import { t } from "./texts.js";
+        import { UploadRow } from "./upload-row.js";
 
         const mostRows = 60;
         const interval = 250;
-
-        /** One upload's row. */
-        class Row {
-            #upload;
-            #state = make("span", { class: "soft" });
-            #bar;
-            #pause;
-            #cancel;
-
-            constructor(upload, forget) {
-                this.#upload = upload;
-                const { name } = upload;
-                this.#bar = make("progress", { max: 1, value: 0, "aria-label": name });
-                this.#pause = button("pause", { class: "quiet", onclick: () => this.#toggle() });
-                this.#cancel = button("close", { class: "quiet", label: t("cancelOne", { name }),
-                    onclick: () => upload.isOver ? forget(upload) : upload.cancel() });
-                this.node = make("li", {}, make("span", { class: "label", text: name, title: name }), this.#state,
-                    this.#bar, make("span", { class: "buttons" }, this.#pause, this.#cancel));
-                this.update();
-            }
-
-            #toggle() {
-                if (this.#upload.isRunning || this.#upload.state === "waiting") this.#upload.pause();
-                else this.#upload.again();
-            }
-
-            update() {
-                const { state, sent, size, name, error } = this.#upload;
-                const isStopped = ["paused", "failed", "skipped"].includes(state);
-                this.node.dataset.state = state;
-                this.#bar.value = size === 0 ? Number(state === "done") : sent / size;
-                this.#state.textContent = state === "running" ? `${formatShare(sent / Math.max(size, 1))} · ${formatSize(size)}`
-                    : state === "failed" ? error : t(`upload_${state}`);
-                this.#pause.hidden = state === "done" || state === "asking";
-                const label = t(state === "paused" ? "resumeOne" : isStopped ? "againOne" : "pauseOne", { name });
-                this.#pause.setAttribute("aria-label", label);
-                this.#pause.title = label;
-                changeIcon(this.#pause, state === "paused" ? "play" : isStopped ? "again" : "pause");
-                const close = t(this.#upload.isOver ? "hideOne" : "cancelOne", { name });
-                this.#cancel.setAttribute("aria-label", close);
-                this.#cancel.title = close;
-            }
-        }
+        const ranks = ["asking", "running", "retrying", "failed", "paused", "waiting"];
 
         export class UploadsPanel {
             #uploads;
@@ -67,6 +26,10 @@ extension UploaderPage {
             #timer = null;
             #wasActive = false;
             #interrupted = [];
+            #record = null;
+            #order = [];
+            #more = 0;
+            #shownInterrupted = 0;
 
             /** `chooseAgain(record, file)` goes on with an upload of before. */
             constructor(uploads, chooseAgain) {
@@ -83,8 +46,6 @@ extension UploaderPage {
                 });
                 this.#draw();
             }
-
-            #record = null;
 
             /** Draws soon: progress comes more often than anyone can read it. */
             changed() {
@@ -116,7 +77,8 @@ extension UploaderPage {
                 const { all, active, open } = this.#uploads;
                 const running = new Set(all.map(({ print }) => print));
                 this.#interrupted = this.#interrupted.filter(({ print }) => !running.has(print));
-                byId("uploads").hidden = all.length === 0 && this.#interrupted.length === 0;
+                const isNone = all.every(({ state }) => state === "cancelled");
+                byId("uploads").hidden = isNone && this.#interrupted.length === 0;
                 this.#drawHead(all, active, open);
                 this.#drawRows(all);
                 if (this.#wasActive && active.length === 0) this.#ended(all);
@@ -147,7 +109,8 @@ extension UploaderPage {
                 const rate = this.#rate.value;
                 const parts = open > 0 ? [t("sentOf", { sent: formatSize(sent), total: formatSize(total) })] : [];
                 if (open > 0 && rate > 0) {
-                    parts.push(t("perSecond", { size: formatSize(rate) }), t("left", { time: formatDuration((total - sent) / rate) }));
+                    parts.push(t("perSecond", { size: formatSize(rate) }));
+                    parts.push(t("left", { time: formatDuration((total - sent) / rate) }));
                 }
                 if (failed > 0) parts.push(t("failedCount", { count: failed }));
                 return parts.join(" · ");
@@ -166,13 +129,15 @@ extension UploaderPage {
 
             /** Of thousands, those that run or have failed are shown, some that wait and the last that are done. */
             #drawRows(all) {
-                const rank = ({ state }) => ["asking", "running", "retrying", "failed", "paused", "waiting"].indexOf(state);
+                const rank = ({ state }) => ranks.indexOf(state);
                 const seen = all.filter(({ state }) => state !== "cancelled");
                 const open = seen.filter((one) => rank(one) >= 0).sort((one, other) => rank(one) - rank(other));
                 const over = seen.filter((one) => rank(one) < 0).reverse();
                 const shown = [...open, ...over].slice(0, mostRows);
-                const rows = new Map(shown.map((one) => [one, this.#rows.get(one) ?? new Row(one, (gone) => this.#forget(gone))]));
-                const isSame = rows.size === this.#rows.size && [...rows.keys()].every((one, place) => one === this.#order[place]);
+                const row = (one) => this.#rows.get(one) ?? new UploadRow(one, (gone) => this.#forget(gone));
+                const rows = new Map(shown.map((one) => [one, row(one)]));
+                const isSame = shown.length === this.#order.length
+                    && shown.every((one, place) => one === this.#order[place]);
                 this.#rows = rows;
                 this.#order = shown;
                 for (const row of rows.values()) row.update();
@@ -186,10 +151,6 @@ extension UploaderPage {
                     ...[...rows.values()].map(({ node }) => node), ...tail);
                 if (focus?.isConnected) focus.focus();
             }
-
-            #order = [];
-            #more = 0;
-            #shownInterrupted = 0;
 
             #forget(upload) {
                 this.#uploads.all = this.#uploads.all.filter((one) => one !== upload);
@@ -208,7 +169,8 @@ extension UploaderPage {
                     this.#interrupted = this.#interrupted.filter((one) => one !== record);
                     this.#draw();
                 } });
-                const state = t("interrupted", { share: formatShare(sent / Math.max(size, 1)), folder: placeName(folder) });
+                const share = formatShare(sent / Math.max(size, 1));
+                const state = t("interrupted", { share, folder: placeName(folder) });
                 return make("li", { "data-state": "interrupted" }, make("span", { class: "label", text: name }),
                     make("span", { class: "soft", text: state }), make("span", { class: "buttons" }, choose, drop));
             }

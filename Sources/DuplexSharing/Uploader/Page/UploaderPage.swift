@@ -60,6 +60,7 @@ enum UploaderPage {
         Asset("texts.js", .javaScript, textsScript),
         Asset("tus.js", .javaScript, tusScript),
         Asset("uploads-panel.js", .javaScript, uploadsPanelScript),
+        Asset("upload-row.js", .javaScript, uploadRowScript),
         Asset("uploads.js", .javaScript, uploadsScript),
     ]
 
