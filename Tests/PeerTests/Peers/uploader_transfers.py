@@ -159,12 +159,12 @@ class Transfers:
     async def cuts(self):
         page = self.page
         data = pattern(24 << 20, 13)[: 24 << 20]
-        await page.network(upload=12 << 20)
+        await page.network(upload=6 << 20)
         await page.files("upload", [self.local("long.bin", data)])
         await page.wait_until("document.querySelector('#upload-items progress')?.value > 0.4", "a part of the upload")
         await page.network(offline=True)
         await page.wait_until("document.querySelector('[data-state=retrying]')", "the loss of the connection")
-        await page.network(upload=12 << 20)
+        await page.network(upload=6 << 20)
         await page.wait_until("document.querySelector('[data-state=running]')", "the way on")
         await page.click("uploads-pause")
         await page.wait_until("document.querySelector('[data-state=paused]')", "a pause")
@@ -178,16 +178,15 @@ class Transfers:
 
         data = pattern(30 << 20, 17)[: 30 << 20]
         path = self.local("again.bin", data)
-        await page.network(upload=12 << 20)
+        await page.network(upload=6 << 20)
         await page.files("upload", [path])
         await page.wait_until("document.querySelector('#upload-items progress')?.value > 0.4", "a part of the upload")
-        page.loaded = asyncio.get_running_loop().create_future()
-        reload = page.call("Runtime.evaluate", expression="setTimeout(() => location.reload())")
-        left = await page.event("Page.javascriptDialogOpening", reload)
+        leaving = asyncio.create_task(page.leave("location.reload()"))
+        left = await page.event("Page.javascriptDialogOpening", asyncio.sleep(0))
         expect(left["type"] == "beforeunload", "the page leaves its upload without a question")
         page.complaints.pop()
         await page.call("Page.handleJavaScriptDialog", accept=True)
-        await asyncio.wait_for(page.loaded, self.tools.deadline)
+        await leaving
         await page.network()
         offer = "document.querySelector('[data-state=interrupted] button')"
         await page.wait_until(offer, "the offer to go on")
@@ -204,7 +203,7 @@ class Transfers:
         """A file of the same name comes while one is uploaded."""
         page = self.page
         data = pattern(20 << 20, 19)[: 20 << 20]
-        await page.network(upload=12 << 20)
+        await page.network(upload=6 << 20)
         await page.files("upload", [self.local("race.bin", data)])
         await page.wait_until("document.querySelector('#upload-items progress')?.value > 0.2", "a part of the upload")
         (self.root / "race.bin").write_bytes(b"first")
