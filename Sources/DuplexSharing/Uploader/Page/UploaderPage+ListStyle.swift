@@ -175,18 +175,20 @@ extension UploaderPage {
         #selected-count { padding-inline-end: 0.5rem; font-weight: 550; font-variant-numeric: tabular-nums; }
 
         @media (max-width: 52rem) {
-            .selection { inline-size: 100%; gap: 0 0.25rem; }
+            .selection { inline-size: 100%; gap: 0; }
             .selection button {
-                flex: 1 1 0;
+                flex: 1 1 auto;
                 flex-direction: column;
                 gap: 0.125rem;
-                padding: 0.25rem;
+                min-inline-size: 0;
+                padding: 0.25rem 0.125rem;
                 font-size: 0.75rem;
             }
-            #unselect { flex: none; }
+            #unselect { flex: none; min-inline-size: 2.5rem; }
             #selected-count { flex: 1 0 calc(100% - 3rem); }
         }
         @media (max-width: 40rem) {
+            .selection button { font-size: 0.6875rem; }
             .tools { inline-size: 100%; flex-wrap: nowrap; }
             .tools button { flex: 0 0 auto; }
             #upload, #empty-trash { flex: 1 1 auto; }

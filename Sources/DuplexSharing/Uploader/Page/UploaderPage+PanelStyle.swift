@@ -74,8 +74,11 @@ extension UploaderPage {
             inline-size: min(26rem, 100vw - 1.5rem);
             pointer-events: none;
         }
-        body:has(.selection:not([hidden])) .toasts { inset-block-end: 5.5rem; }
-        @media (max-width: 52rem) { body:has(.selection:not([hidden])) .toasts { inset-block-end: 7.5rem; } }
+        body:has(.selection:not([hidden])) :is(.toasts, .uploads) { inset-block-end: 5.5rem; }
+        body:has(.uploads:not([hidden])) footer { padding-block-end: min(29rem, 62dvh); }
+        @media (max-width: 52rem) {
+            body:has(.selection:not([hidden])) :is(.toasts, .uploads) { inset-block-end: 7.5rem; }
+        }
         .toast {
             display: flex;
             align-items: center;
@@ -224,7 +227,8 @@ extension UploaderPage {
         @media (max-width: 40rem) {
             .uploads { inset-inline: 0.75rem; }
             .toasts { inset-inline: 0.75rem; }
-            .uploads:not([hidden]) ~ .toasts { inset-block: 0.75rem auto; }
+            .uploads { max-block-size: 45dvh; }
+            body:has(.uploads:not([hidden])) .toasts { inset-block: 0.75rem auto; }
             .preview .count, .preview .button span { display: none; }
             dialog.preview { padding: 0.5rem 0.75rem 0.75rem; }
             .actions button { flex: 1 1 auto; }
