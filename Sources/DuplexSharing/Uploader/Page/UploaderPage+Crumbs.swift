@@ -8,10 +8,15 @@ extension UploaderPage {
 
         import { byId, icon, make } from "./dom.js";
         import { fragmentOf, nameOf, parentOf } from "./paths.js";
-        import { t } from "./texts.js";
+        import { language, t } from "./texts.js";
+
+        let shown = "";
 
         /** Shows where we are; the last part is the place itself, which names the grid too. */
         export function showCrumbs({ kind, path, text }) {
+            const print = JSON.stringify([language(), kind, path, text]);
+            if (print === shown) return;
+            shown = print;
             const paths = [];
             for (let one = path; one !== ""; one = parentOf(one)) paths.unshift(one);
             const parts = ["", ...paths].map((one) => ({ path: one, name: one === "" ? t("root") : nameOf(one) }));

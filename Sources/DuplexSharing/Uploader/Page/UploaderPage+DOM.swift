@@ -57,6 +57,20 @@ extension UploaderPage {
             node.prepend(icon(name));
         }
 
+        /**
+         * Gives an element these children. Those that it has in this order already aren't touched: what leaves the
+         * document, if only for a moment, loses the focus, and a click of which the button is still down.
+         */
+        export function arrange(parent, nodes) {
+            const wanted = new Set(nodes);
+            for (const node of [...parent.children]) if (!wanted.has(node)) node.remove();
+            let next = parent.firstElementChild;
+            for (const node of nodes) {
+                if (node === next) next = next.nextElementSibling;
+                else parent.insertBefore(node, next);
+            }
+        }
+
         /** Puts the icons where the markup names them. */
         export function drawIcons() {
             for (const node of document.querySelectorAll("[data-icon]")) changeIcon(node, node.dataset.icon);

@@ -7,7 +7,7 @@ extension UploaderPage {
         // The grid of entries: rows, focus, selection and keys. What is done to entries is told to its owner.
 
         import { address } from "./api.js";
-        import { byId, icon, make } from "./dom.js";
+        import { arrange, byId, icon, make } from "./dom.js";
         import { formatDate, formatMoment, formatSize } from "./format.js";
         import { kindOf } from "./icons.js";
         import { Order } from "./order.js";
@@ -77,9 +77,11 @@ extension UploaderPage {
                 this.selection.keepOnly(this.keys);
                 const old = this.#rows;
                 this.#rows = new Map();
+                // As many as before, so that what is scrolled to stays where it is.
+                const count = isNew ? firstSlice : Math.max(firstSlice, this.#drawn);
                 this.#drawn = 0;
-                this.#drawUpTo(isNew ? firstSlice : Math.max(firstSlice, place + slice), old);
-                this.#body.replaceChildren(...[...this.#rows.values()].map(({ node }) => node));
+                this.#drawUpTo(count, old);
+                arrange(this.#body, [...this.#rows.values()].map(({ node }) => node));
                 this.#grid.setAttribute("aria-rowcount", this.entries.length + 1);
                 this.#drawLater(old);
                 const isThere = this.entries.some(({ key }) => key === this.focused);

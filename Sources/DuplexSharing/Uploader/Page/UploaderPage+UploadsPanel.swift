@@ -6,7 +6,7 @@ extension UploaderPage {
     static let uploadsPanelScript = #"""
         // The panel that shows the uploads, and those of before the page was loaded.
 
-        import { button, byId, changeIcon, make } from "./dom.js";
+        import { arrange, button, byId, changeIcon, make } from "./dom.js";
         import { formatDuration, formatShare, formatSize } from "./format.js";
         import { announce } from "./notices.js";
         import { placeName } from "./picker.js";
@@ -146,10 +146,8 @@ extension UploaderPage {
                 this.#more = more;
                 this.#shownInterrupted = this.#interrupted.length;
                 const tail = more > 0 ? [make("li", { class: "soft", text: t("more", { count: more }) })] : [];
-                const focus = document.activeElement;
-                byId("upload-items").replaceChildren(...this.#interrupted.map((one) => this.#offer(one)),
-                    ...[...rows.values()].map(({ node }) => node), ...tail);
-                if (focus?.isConnected) focus.focus();
+                arrange(byId("upload-items"), [...this.#interrupted.map((one) => this.#offer(one)),
+                    ...[...rows.values()].map(({ node }) => node), ...tail]);
             }
 
             #forget(upload) {
