@@ -35,8 +35,8 @@ struct ImportTests {
         ],
         "DuplexMustache": ["DuplexWire", "DuplexServer", "Foundation", "HTTPTypes", "Mustache", "Synchronization"],
         "DuplexSharing": [
-            "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexServer", "Glibc", "Darwin",
-            "Synchronization", "HTTPTypes", "Logging",
+            "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON", "DuplexServer", "Glibc",
+            "Darwin", "Synchronization", "HTTPTypes", "Logging",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

@@ -23,6 +23,12 @@ public struct UnixTime: Sendable, Hashable, Comparable, CustomStringConvertible 
         return "\(Self.padded(date.year, 4))-\(Self.padded(date.month, 2))-\(Self.padded(date.day, 2)) \(clock) UTC"
     }
 
+    /// Date and time in UTC as RFC 3339 has it, such as `2026-11-21T17:30:00Z`.
+    package var internetText: String {
+        let parts = description.split(separator: " ")
+        return "\(parts[0])T\(parts[1])Z"
+    }
+
     private static func padded(_ number: Int64, _ width: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, width - text.count)) + text

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import HTTPTypes
+package import HTTPTypes
 
 extension HTTPField.Name {
     /// A name that is written in the source; traps for what isn't a token.
@@ -14,8 +14,8 @@ extension HTTPField.Name {
     static let xForwardedProto = Self(known: "X-Forwarded-Proto")
     static let link = Self(known: "Link")
     static let secFetchSite = Self(known: "Sec-Fetch-Site")
-    static let referrerPolicy = Self(known: "Referrer-Policy")
+    package static let referrerPolicy = Self(known: "Referrer-Policy")
     static let lastEventID = Self(known: "Last-Event-ID")
     static let xAccelBuffering = Self(known: "X-Accel-Buffering")
-    static let xFrameOptions = Self(known: "X-Frame-Options")
+    package static let xFrameOptions = Self(known: "X-Frame-Options")
 }

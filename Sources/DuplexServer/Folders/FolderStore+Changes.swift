@@ -40,14 +40,14 @@ extension FolderStore {
         }
     }
 
-    /// Copies something; a link that leads to a file below is copied as that file.
+    /// Copies something, with a number also to where it is; a link that leads to a file below is copied as that file.
     func copy(
         _ from: FolderPath,
         to path: FolderPath,
         _ clash: NameClash,
         onlyItself: Bool
     ) throws(FolderError) -> FolderChange {
-        try Self.checkRoute(from, path)
+        if from != path || clash != .number { try Self.checkRoute(from, path) }
         let source = try source(from)
         let target = try place(of: path)
         if source.status.kind == .link {

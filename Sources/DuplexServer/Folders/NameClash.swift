@@ -17,4 +17,9 @@ public struct FolderChange: Sendable, Hashable {
     public let path: FolderPath
     /// Whether something was there before.
     public let replaced: Bool
+
+    package init(path: FolderPath, replaced: Bool) {
+        self.path = path
+        self.replaced = replaced
+    }
 }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 package import DuplexSockets
+import Synchronization
 
 // What is done in a shared folder.
 
@@ -156,14 +157,25 @@ extension SharedFolder {
     @discardableResult
     public func discard(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws -> TrashedItem {
         let operation = FolderOperation(.delete, path, by: visitor)
-        return try await perform(operation, on: Self.trees) { [store, options, sidecar] () throws(FolderError) in
+        return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
             let (trash, now) = (FolderTrash(store: store), UnixTime.now)
             let item = try trash.take(path, now: now)
             sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
-            // What can't be cleared up now is cleared up the next time.
-            try? trash.empty(before: UnixTime(seconds: now.seconds - options.trashAge.components.seconds))
-            try? trash.sweep(before: UnixTime(seconds: now.seconds - 3_600))
+            if isTrashDue(now) {
+                // What can't be cleared up now is cleared up the next time.
+                try? trash.empty(before: UnixTime(seconds: now.seconds - options.trashAge.components.seconds))
+                try? trash.sweep(before: UnixTime(seconds: now.seconds - 3_600))
+            }
             return item
+        }
+    }
+
+    /// Whether it is time to look for what is old in the trash: once a minute, as all that is in it is looked at.
+    private func isTrashDue(_ now: UnixTime) -> Bool {
+        trashLooked.withLock { looked in
+            if let looked, now.seconds - looked.seconds < 60 { return false }
+            looked = now
+            return true
         }
     }
 

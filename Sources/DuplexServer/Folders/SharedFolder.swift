@@ -28,6 +28,8 @@ public final class SharedFolder: Sendable {
     let sidecar: PropertySidecar
     /// Held while something is read, changed and written again.
     let changing = Mutex(())
+    /// When it was looked last for what is old in the trash.
+    let trashLooked = Mutex<UnixTime?>(nil)
     /// Who is told of changes, by number.
     private let observers = Mutex<(last: Int, all: [Int: @Sendable (FolderPath) -> Void])>((0, [:]))
 

@@ -45,7 +45,7 @@ enum LiveProperty: String, CaseIterable {
         let isFolder = entry.kind == .folder
         switch self {
         // File systems don't say when something was made, in any way that all of them know.
-        case .created: return text(Self.date(entry.modified))
+        case .created: return text(entry.modified.internetText)
         case .displayName: return text(entry.name)
         case .length: return isFolder ? nil : text(String(entry.size))
         case .contentType: return isFolder ? nil : text(MediaType.ofFile(named: entry.name).rawValue)
@@ -60,10 +60,4 @@ enum LiveProperty: String, CaseIterable {
     }
 
     private func text(_ text: String) -> XMLElement { .dav(rawValue, text: text) }
-
-    /// RFC 3339, such as `2026-11-21T17:30:00Z`.
-    private static func date(_ moment: UnixTime) -> String {
-        let parts = moment.description.split(separator: " ")
-        return parts.count == 3 ? "\(parts[0])T\(parts[1])Z" : ""
-    }
 }

@@ -17,6 +17,12 @@ import Testing
         #expect(UnixTime(seconds: seconds).description == text)
     }
 
+    @Test("The same as the Internet writes it")
+    func internetText() {
+        #expect(UnixTime(seconds: 951_827_696).internetText == "2000-02-29T12:34:56Z")
+        #expect(UnixTime(seconds: -1).internetText == "1969-12-31T23:59:59Z")
+    }
+
     @Test("Earlier is smaller")
     func order() {
         #expect(UnixTime(seconds: 1) < UnixTime(seconds: 2))

@@ -89,6 +89,22 @@ import Testing
         }
     }
 
+    @Test("A copy with a number may be beside what it is of, and no other copy may")
+    func besideItself() async throws {
+        try await withTestFolder(["a/b": "b", "c.txt": "c"]) { root in
+            let folder = try SharedFolder(root)
+            let (tree, file) = (try Self.path("a"), try Self.path("c.txt"))
+            #expect(try await folder.copy(tree, to: tree, clash: .number).path.text == "a (1)")
+            #expect(try await folder.copy(file, to: file, clash: .number).path.text == "c (1).txt")
+            #expect(Self.text(root + "a (1)/b") == "b" && Self.text(root + "c (1).txt") == "c")
+            for clash in [NameClash.refuse, .replace] {
+                #expect(await Self.code { try await folder.copy(tree, to: tree, clash: clash) } == .sameplace)
+            }
+            #expect(await Self.code { try await folder.move(tree, to: tree, clash: .number) } == .sameplace)
+            #expect(Self.text(root + "a/b") == "b" && Self.text(root + "c.txt") == "c")
+        }
+    }
+
     @Test("A copy that fails leaves nothing, and what was there")
     func failing() async throws {
         try await withTestFolder(["a/b": "b", "c": "c"]) { root in

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexServer
+import DuplexWire
+import HTTPTypes
+
+// A folder in the browser.
+
+extension RouteBuilder {
+    /// Shows a folder in the browser: one page to look at files, upload, download, move and delete them.
+    ///
+    /// ```swift
+    /// let folder = try SharedFolder("shared")
+    /// server.uploader("/files", root: folder)
+    /// ```
+    ///
+    /// Uploads go on where they were cut off, what is deleted can be had back from the trash, several files are downloaded as a
+    /// zip, and changes appear in every window at once, also those by WebDAV or by the app where they are made by the same
+    /// `SharedFolder`. Visitors who may only read have no more than that on the page. The page runs without any inline script or
+    /// style, asks nobody else for anything, and refers to everything relatively, so that it works behind a proxy that shows it
+    /// under another path.
+    ///
+    /// Below the page there is an API for programs: see <doc:UploaderAPI>. Whatever changes something is refused to pages of other
+    /// sites. Errors are problem details (RFC 9457).
+    ///
+    /// Hazard: whoever may send requests here may change the files, unless `FolderOptions.access` says otherwise: have clients log
+    /// in, over TLS.
+    ///
+    /// - Parameters:
+    ///   - path: where the page is, such as `/files`; `/` for the whole server.
+    ///   - options: what these routes have otherwise than the server.
+    ///   - folder: the folder.
+    ///   - showing: how it is shown. Default: as in ``UploaderOptions``.
+    public mutating func uploader(
+        _ path: String,
+        _ options: RouteOption...,
+        root folder: SharedFolder,
+        showing: UploaderOptions = UploaderOptions()
+    ) {
+        let base = path.hasSuffix("/") ? String(path.dropLast()) : path
+        let all = RouteOption.all([.sameSite(), UploaderAnswer.problems] + options)
+        let uploader = UploaderHandler(folder, showing)
+        addPage(UploaderSite(showing), path, base, all)
+        addReading(uploader, base, all)
+        addChanging(uploader, base, all)
+        // A new upload is below the path that it was made at, whatever a proxy calls that.
+        let shortening = RouteOption.after { request, response in
+            guard let name = response.fields[.location]?.split(separator: "/").last else { return }
+            response.fields[.location] = request.path.hasSuffix("/") ? String(name) : "uploads/\(name)"
+        }
+        resumableUploads("\(base)/uploads", shortening, all, to: folder, taking: showing.uploads)
+    }
+
+    private mutating func addPage(_ site: UploaderSite, _ path: String, _ base: String, _ options: RouteOption) {
+        mount([.get], at: path, [options]) { request, depth in try site.page(for: request, depth: depth) }
+        // They hold no secret that their lengths could tell of.
+        get("\(base)/assets/:name", .compressResponses(), options) { request throws in
+            try site.asset(request.parameters["name"] ?? "")
+        }
+    }
+
+    private mutating func addReading(_ uploader: UploaderHandler, _ base: String, _ options: RouteOption) {
+        get("\(base)/list", options) { request async throws in try await uploader.list(request) }
+        get("\(base)/search", options) { request async throws in try await uploader.search(request) }
+        get("\(base)/download", options) { request async throws in try await uploader.download(request) }
+        get("\(base)/view", options) { request async throws in try await uploader.view(request) }
+        get("\(base)/zip", options) { request async throws in try await uploader.zip(request) }
+        get("\(base)/trash", options) { request async throws in try await uploader.trash(request) }
+        let admitting = RouteOption.before { request throws in
+            try uploader.checkReading(request)
+            return nil
+        }
+        events("\(base)/changes", options, admitting) { stream in try await uploader.sendChanges(stream) }
+    }
+
+    private mutating func addChanging(_ uploader: UploaderHandler, _ base: String, _ options: RouteOption) {
+        let options = RouteOption.all(.bodySize(uploader.options.requestSize), options)
+        post("\(base)/create", options) { request in try await uploader.create(request) }
+        post("\(base)/move", options) { request in try await uploader.move(request) }
+        post("\(base)/copy", options) { request in try await uploader.copy(request) }
+        post("\(base)/rename", options) { request in try await uploader.rename(request) }
+        post("\(base)/delete", options) { request in try await uploader.delete(request) }
+        post("\(base)/restore", options) { request in try await uploader.restore(request) }
+        post("\(base)/empty", options) { request in try await uploader.empty(request) }
+        post("\(base)/upload", options, .bodySize(.unlimited)) { request in try await uploader.upload(request) }
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexWire
+import HTTPTypes
+
+// What is looked at, read and found.
+
+extension UploaderHandler {
+    /// What is in a folder.
+    func list(_ request: Request) async throws -> Response {
+        try await answer {
+            let (path, visitor) = (try Self.path(of: request), FolderVisitor(request))
+            try folder.checkReading(visitor, path)
+            let (entries, isCut) = try await folder.entries(of: path)
+            let room = try await folder.room()
+            let mayWrite = folder.mayWrite(visitor)
+            return try await UploaderAnswer.long {
+                var members = JSONText.Members()
+                members.add("path", path.text)
+                members.add("entries", .array(entries.map { UploaderAnswer.entry($0) }))
+                members.add("isCut", isCut)
+                members.add("mayWrite", mayWrite)
+                members.add("free", UploaderAnswer.number(room.free))
+                members.add("quota", room.quota.map(UploaderAnswer.number) ?? .null)
+                return .object(members.all)
+            }
+        }
+    }
+
+    /// What has a text in its name, in a folder and below it.
+    func search(_ request: Request) async throws -> Response {
+        try await answer {
+            let path = try Self.path(of: request)
+            guard let text = try request.queryItems["text"], !text.isEmpty else {
+                throw Problem(.badRequest, "“text” says what to look for in names.")
+            }
+            let (found, isCut) = try await folder.search(
+                for: text,
+                below: path,
+                lookingAt: options.searchLimit,
+                finding: options.resultLimit,
+                by: FolderVisitor(request)
+            )
+            return try await UploaderAnswer.long {
+                var members = JSONText.Members()
+                members.add("entries", .array(found.map { UploaderAnswer.entry($0.entry, at: $0.path) }))
+                members.add("isCut", isCut)
+                return .object(members.all)
+            }
+        }
+    }
+
+    // MARK: Files
+
+    /// A file to be kept.
+    func download(_ request: Request) async throws -> Response {
+        try await answer {
+            let (path, file) = try await open(request)
+            var response = try SharedFolder.response(of: file, at: path, to: request)
+            response.fields[.cacheControl] = "private, no-cache"
+            response.attach(as: path.name)
+            return response
+        }
+    }
+
+    /// A file to be shown in the page, in which it can do nothing.
+    func view(_ request: Request) async throws -> Response {
+        try await answer {
+            let (path, file) = try await open(request)
+            var response = try SharedFolder.response(of: file, at: path, to: request)
+            let type = MediaType.ofFile(named: path.name)
+            response.fields[.cacheControl] = "private, no-cache"
+            response.fields[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy(ofView: type)
+            response.fields[.xFrameOptions] = "SAMEORIGIN"
+            response.fields[.contentDisposition] = ContentDisposition.inline(filename: path.name).description
+            return response
+        }
+    }
+
+    private func open(_ request: Request) async throws -> (path: FolderPath, file: OpenedFile) {
+        let path = try Self.path(of: request)
+        let file = try await folder.open(path, by: FolderVisitor(request))
+        guard file.kind == .file else { throw Problem(.badRequest, "A folder is downloaded as a zip.") }
+        return (path, file)
+    }
+
+    /// Files and folders as a zip that is made while it is sent.
+    func zip(_ request: Request) async throws -> Response {
+        try await answer {
+            let paths = try request.queryItems[values: "path"].map { text throws in try Self.path(text) }
+            if paths.isEmpty { throw Problem(.badRequest, "“path” says, once for each, what the zip is made of.") }
+            let body = try await folder.zip(of: paths, method: options.zips, by: FolderVisitor(request))
+            var response = Response(type: "application/zip", fields: [.cacheControl: "no-store"], body: body)
+            response.attach(as: Self.zipName(of: paths))
+            return response
+        }
+    }
+
+    /// That of the one that is in it, or of the folder that all are in.
+    private static func zipName(of paths: [FolderPath]) -> String {
+        let name = paths.count == 1 ? paths[0].name : paths[0].parent.name
+        return "\(name.isEmpty ? "files" : name).zip"
+    }
+}

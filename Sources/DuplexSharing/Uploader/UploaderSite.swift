@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexDeflate
+import DuplexServer
+import DuplexWire
+import HTTPTypes
+
+/// The page and its files as they are sent, which is always the same.
+struct UploaderSite: Sendable {
+    private let page: Response
+    private let assets: [String: Response]
+
+    init(_ options: UploaderOptions) {
+        let texts = [
+            "title": options.title, "header": options.header, "prologue": options.prologue,
+            "epilogue": options.epilogue, "footer": options.footer, "logo": options.logo,
+            "piece": "\(max(1, options.pieceSize.bytes))", "parallel": "\(max(1, options.parallelUploads))",
+        ]
+        var page = Self.response(.html, UploaderPage.html(texts))
+        page.fields[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy
+        page.fields[.referrerPolicy] = "no-referrer"
+        page.fields[.xFrameOptions] = "DENY"
+        self.page = page
+        let assets = UploaderPage.assets.map { ($0.name, Self.response($0.contentType, $0.body)) }
+        self.assets = Dictionary(assets) { first, _ in first }
+    }
+
+    /// Kept by browsers, and asked about each time: another version is another text.
+    private static func response(_ type: MediaType, _ text: String) -> Response {
+        let bytes = Array(text.utf8)
+        var sum = CRC32()
+        sum.add(bytes.span.raw)
+        var fields: HTTPFields = [.cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
+        fields[.eTag] = EntityTag("\(String(sum.value, radix: 36))-\(bytes.count)")?.description
+        return Response(type: type, fields: fields, body: bytes)
+    }
+
+    /// The page, or the way to it: what it refers to is relative to a path that ends in a slash.
+    ///
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - depth: how many segments of its path lead to the page.
+    /// - Returns: the response.
+    /// - Throws: `Problem` with 404 for other paths.
+    func page(for request: Request, depth: Int) throws -> Response {
+        let rest = PercentDecoding.rawSegments(ofPath: request.path).dropFirst(depth)
+        if rest.isEmpty {
+            let name = PercentDecoding.rawSegments(ofPath: request.path).last ?? ""
+            // Relative, as a proxy may show it under another path.
+            return .redirect(to: "./\(name)/" + (request.query.map { "?\($0)" } ?? ""))
+        }
+        guard rest.count == 1, rest.last == "" else { throw Problem(.notFound, "There is nothing at this path.") }
+        return page
+    }
+
+    /// One of the page's files.
+    ///
+    /// - Parameter name: its name.
+    /// - Returns: the response.
+    /// - Throws: `Problem` with 404 where there is none.
+    func asset(_ name: String) throws -> Response {
+        guard let asset = assets[name] else { throw Problem(.notFound, "The page has no such file.") }
+        return asset
+    }
+}

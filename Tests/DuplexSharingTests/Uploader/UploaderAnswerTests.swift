@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWire
+import Testing
+
+@testable import DuplexSharing
+
+@Suite("What the uploader's API answers", .timeLimit(.minutes(1)))
+struct UploaderAnswerTests {
+    @Test("Changes, with where something was if it was anywhere")
+    func changes() throws {
+        let (old, new) = (try #require(FolderPath("a/ü \"")), try #require(FolderPath("b")))
+        let response = UploaderAnswer.changed([
+            (old, FolderChange(path: new, replaced: true)), (nil, FolderChange(path: new, replaced: false)),
+        ])
+        let text = #"{"changed":[{"from":"a/ü \"","path":"b","replaced":true},{"path":"b","replaced":false}]}"#
+        #expect(response.body.bytes.map { String(decoding: $0, as: UTF8.self) } == text + "\n")
+        #expect(response.fields[.contentType] == "application/json")
+        #expect(response.fields[.cacheControl] == "no-store" && response.fields[.xContentTypeOptions] == "nosniff")
+    }
+
+    @Test("Numbers that are too large for JSON's readers are cut, and not negative")
+    func numbers() {
+        #expect(UploaderAnswer.number(.max) == .integer(.max))
+        #expect(UploaderAnswer.number(7).text == "7")
+    }
+
+    @Test("Problems are told in JSON, whatever the client would like more, with their fields")
+    func problems() async throws {
+        var server = WebServer(port: 0)
+        server.get("/", UploaderAnswer.problems) { _ throws -> String in
+            throw Problem(.conflict, "It's \"there\".", fields: [.retryAfter: "7"])
+        }
+        try await WebServer.testing(server) { client async throws in
+            let response = try await client.get("/", fields: [.accept: "text/html"])
+            #expect(response.status == .conflict && response.fields[.contentType] == "application/problem+json")
+            #expect(response.text == #"{"status":409,"title":"Conflict","detail":"It's \"there\"."}"# + "\n")
+            #expect(response.fields[.retryAfter] == "7" && response.fields[.cacheControl] == "no-store")
+        }
+    }
+}

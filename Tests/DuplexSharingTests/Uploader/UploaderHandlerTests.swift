@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWire
+import Testing
+
+@testable import DuplexSharing
+
+@Suite("What requests to the uploader's API say")
+struct UploaderHandlerTests {
+    @Test("A path is one, or there is an error that says so")
+    func paths() throws {
+        #expect(try UploaderHandler.path("/a/b c/").names == ["a", "b c"])
+        #expect(try UploaderHandler.path("").isRoot)
+        for text in ["..", "a//b", "a/\0", ".duplex"] {
+            let error = #expect(throws: FolderError.self) { try UploaderHandler.path(text) }
+            #expect(error?.code == .badName)
+        }
+        let folder = try UploaderHandler.path("a")
+        #expect(try UploaderHandler.path(folder, "b").text == "a/b")
+        #expect(throws: FolderError.self) { try UploaderHandler.path(folder, "b/c") }
+    }
+
+    @Test("What happens to names that are taken is one of three, and nothing unless it is said")
+    func clashes() throws {
+        #expect(try UploaderHandler.clash(nil) == .refuse)
+        for clash in NameClash.allCases { #expect(try UploaderHandler.clash(clash.rawValue) == clash) }
+        let problem = #expect(throws: Problem.self) { try UploaderHandler.clash("Refuse") }
+        #expect(problem?.status == .badRequest)
+    }
+
+    @Test("What the folder refuses is the problem that it is")
+    func problems() async throws {
+        try await UploaderFixture.run { uploader async throws in
+            let handler = UploaderHandler(uploader.folder, UploaderOptions())
+            let problem = await #expect(throws: Problem.self) {
+                try await handler.answer { throw FolderError(.overQuota, "Full.") }
+            }
+            #expect(problem?.status.code == 507 && problem?.detail == "Full.")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSharing
+import DuplexTestProcesses
+import Foundation
+import Logging
+import Testing
+
+extension PeerTests {
+    /// The uploader's page in a browser, with a folder on the disk.
+    struct UploaderTests {
+        private static func server(_ root: String) throws -> WebServer {
+            var reading = FolderOptions()
+            reading.access = { _ in .read }
+            var server = WebServer(host: "127.0.0.1", port: 0)
+            server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            server.uploader("/files", root: try SharedFolder(root))
+            server.uploader("/reader", root: try SharedFolder(root, reading))
+            return server
+        }
+
+        /// Screenshots are written to the folder that the variable `SCREENSHOTS` names.
+        private static var environment: [String: String] {
+            let folder = ProcessInfo.processInfo.environment["SCREENSHOTS"]
+            return Peer.environment.merging(folder.map { ["SCREENSHOTS": $0] } ?? [:]) { $1 }
+        }
+
+        @Test(
+            "Chromium browses, uploads, resumes, renames, moves, deletes and undoes, with the mouse and by the keyboard alone",
+            .timeLimit(.minutes(4))
+        )
+        func page() async throws {
+            try await withTestFolder { root in
+                try await Self.server(root).withRunning { address in
+                    let script = Peer.path("Tests/PeerTests/Peers/web_uploader.py")
+                    let url = "http://\(address)"
+                    let command = [Peer.python, script, "\(url)/files/", root, "\(url)/reader/"]
+                    let output = try await PeerProcess.run(command, environment: Self.environment)
+                    let lines = output.split(separator: "\n")
+                    #expect(lines.count == 31 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+                }
+            }
+        }
+
+        /// What is written in the article on the API, as it stands there.
+        @Test("curl does all that the API does")
+        func api() async throws {
+            try await withTestFolder(["photos/a.jpg": "a"]) { root in
+                try await Self.server(root).withRunning { address in
+                    let files = "http://\(address)/files"
+                    let json = "-H 'Content-Type: application/json'"
+                    let script = """
+                        set -e; cd '\(root)'; curl() { command curl -sS --fail-with-body "$@"; }
+                        curl '\(files)/list?path=photos'
+                        curl -OJ '\(files)/download?path=photos/a.jpg'; cat a.jpg
+                        printf new > b.jpg; curl -F path=photos -F clash=number -F file=@b.jpg \(files)/upload
+                        curl \(json) -d '{"path":"photos/2026"}' \(files)/create
+                        curl \(json) -d '{"from":["photos/b.jpg"],"to":"photos/2026"}' \(files)/move
+                        curl \(json) -d '{"paths":["photos/2026"]}' \(files)/delete
+                        curl '\(files)/search?text=A.J'
+                        curl '\(files)/zip?path=photos' | python3 -c '
+                        import io, sys, zipfile
+                        print(zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())).namelist())'
+                        """
+                    let output = try await PeerProcess.run(["/bin/sh", "-c", script], environment: Peer.environment)
+                    for part in [
+                        #""name":"a.jpg","kind":"file","size":1"#, #"{"path":"photos/b.jpg","replaced":false}"#,
+                        #"{"path":"photos/2026","replaced":false}"#, #""path":"photos/2026/b.jpg","replaced":false"#,
+                        #""path":"photos/2026"}]}"#, #"{"entries":[{"path":"a.jpg""#, "['photos/', 'photos/a.jpg']",
+                    ] {
+                        #expect(output.contains(part), "\(part) in \(output)")
+                    }
+                }
+            }
+        }
+    }
+}
