@@ -124,7 +124,8 @@ let package = Package(
         .target(
             name: "DuplexSharing",
             dependencies: [
-                "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexServer", httpTypes, logging,
+                "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON", "DuplexServer", httpTypes,
+                logging,
             ],
             swiftSettings: strict
         ),
@@ -135,11 +136,17 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        // What shows an address in the terminal for phones.
+        .systemLibrary(
+            name: "CDuplexQRCode",
+            pkgConfig: "libqrencode",
+            providers: [.apt(["libqrencode-dev"]), .brew(["qrencode"])]
+        ),
         .executableTarget(
             name: "DuplexCommand",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, arguments,
-                histogram, configuration,
+                "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
+                httpTypes, logging, arguments, histogram, configuration,
             ],
             swiftSettings: strict
         ),

@@ -13,6 +13,7 @@ struct ImportTests {
         "CDuplexOpenSSL": [],
         "CDuplexZlib": [],
         "CDuplexExpat": [],
+        "CDuplexQRCode": [],
         "DuplexBase": [],
         "DuplexSockets": [
             "DuplexBase", "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Dispatch", "Synchronization",
@@ -43,8 +44,9 @@ struct ImportTests {
             "HTTPTypes",
         ],
         "DuplexCommand": [
-            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Glibc", "Darwin", "Dispatch",
-            "Foundation", "Synchronization", "HTTPTypes", "Logging", "ArgumentParser", "Configuration", "Histogram",
+            "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing", "Glibc",
+            "Darwin", "Dispatch", "Foundation", "Synchronization", "HTTPTypes", "Logging", "ArgumentParser",
+            "Configuration", "Histogram",
         ],
     ]
 

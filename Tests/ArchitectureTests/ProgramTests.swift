@@ -18,7 +18,7 @@ struct ProgramTests {
         guard let folder else { return [] }
         let built = folder.appending(path: "CDuplexSystem.build/module.modulemap")
         return [built]
-            + ["CDuplexOpenSSL", "CDuplexZlib", "CDuplexExpat"].map {
+            + ["CDuplexOpenSSL", "CDuplexZlib", "CDuplexExpat", "CDuplexQRCode"].map {
                 Repository.root.appending(path: "Sources/\($0)/module.modulemap")
             }
     }()

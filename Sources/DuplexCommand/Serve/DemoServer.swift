@@ -26,20 +26,23 @@ enum DemoServer {
     ///   - echoPath: the path of the echo; paths that nothing else claims echo too.
     ///   - style: how the echo handles its connections.
     ///   - folder: its files answer GET where nothing else does; without one the demo page is at `/`.
+    ///   - shared: the same folder, where clients may change it.
     ///   - showsPage: whether the demo page is there beside a folder, at `/demo`.
     static func addRoutes(
         to server: inout WebServer,
         echoPath: String,
         style: HandlerStyle,
         folder: String? = nil,
+        shared: SharedContent? = nil,
         showsPage: Bool = false
     ) {
         let log = DemoLog()
         if folder == nil || showsPage { addPage(to: &server, at: folder == nil ? "/" : "/demo", log) }
+        shared?.addRoutes(to: &server, log.option)
         if let folder {
             var serving = FileOptions()
             serving.showsListings = true
-            server.files("/", log.option, from: folder, serving: serving)
+            if shared?.hasPage != true { server.files("/", log.option, from: folder, serving: serving) }
         } else {
             // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
             server.get("/hello") { _ in greeting }

@@ -18,8 +18,10 @@ struct Serve: AsyncParsableCommand {
               duplex serve --port 9000
               duplex connect ws://localhost:9000/echo
               duplex serve public --auth ann:secret --log -
+              duplex serve shared --upload --webdav --host '*' --auth ann:secret -v
 
-            A folder is served without its links and the files whose names begin with a dot. WebSockets echo at every path that \
+            A folder is served without its links and the files whose names begin with a dot. With --upload or --webdav clients \
+            may change it; what is unfinished and what was deleted lies in its folder .duplex, which nobody sees. WebSockets echo at every path that \
             isn't the chat room's; events are at \(DemoPage.eventsPath). Ctrl-C closes all connections in order (1001) and \
             ends; pressed twice it ends at once. On loopback requests for other hosts are refused, as a page elsewhere might \
             have its name lead here: --allowed-host names those that are let in, behind a proxy for instance. With --tls-cert \
@@ -97,6 +99,11 @@ struct Serve: AsyncParsableCommand {
         if let stream = target?.stream, stream.isSecured != (options.tls.certificate != nil) {
             throw ValidationError("tls:// and --tls-cert go together; `duplex cert` makes a certificate.")
         }
+        if options.sharesFolder {
+            guard case .folder = target else {
+                throw ValidationError("--upload and --webdav go with a folder.")
+            }
+        }
         if options.redirectHttps != nil && (options.tls.certificate == nil || options.listeningPort == 0) {
             throw ValidationError("--redirect-https goes with --tls-cert and a port that is known.")
         }
@@ -116,7 +123,7 @@ struct Serve: AsyncParsableCommand {
                 let server = try options.server(serving: target, tls: tls, log: log)
                 reloadOnHangUp(tls?.identities, log)
                 try await Interruption.shared.cancelling {
-                    try await server.runManaged { address in announce(address) }
+                    try await server.runManaged(watch: watch) { address in announce(address) }
                 }
             }
         } catch {
@@ -164,16 +171,34 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
+    /// What is done while the server runs: nothing, or telling of transfers.
+    private var watch: (@Sendable (RunningServer) async -> Void)? {
+        guard options.verbose else { return nil }
+        return { server in await TransferReport.follow(server, on: .shared) }
+    }
+
     private func announce(_ address: SocketAddress) {
+        let console = Console.shared
         let authority = authority(address)
         let (page, socket) = options.tls.certificate == nil ? ("http", "ws") : ("https", "wss")
-        if !options.quiet || options.listeningPort == 0 { Console.shared.print("Listening on \(page)://\(authority)") }
+        if !options.quiet || options.listeningPort == 0 { console.print("Listening on \(page)://\(authority)") }
         if options.quiet { return }
-        Console.shared.print("  Open it in a browser, or: duplex connect \(socket)://\(authority)\(options.echo)")
-        Console.shared.print(
-            "  The chat room is at \(DemoPage.chatPath), events at \(DemoPage.eventsPath); every other path echoes. "
-                + "Ctrl-C ends."
-        )
+        let far = farAddress(address).map { "\(page)://\($0)" }
+        if let far, far != "\(page)://\(authority)" { console.print("  On the network: \(far)") }
+        if options.webdav {
+            console.print("  As a disk (WebDAV): \(far ?? "\(page)://\(authority)")\(SharedContent.webDAVPath)/")
+        }
+        if options.sharesFolder {
+            console.print("  Ctrl-C ends.")
+        } else {
+            console.print("  Open it in a browser, or: duplex connect \(socket)://\(authority)\(options.echo)")
+            console.print(
+                "  The chat room is at \(DemoPage.chatPath), events at \(DemoPage.eventsPath); every other path echoes. "
+                    + "Ctrl-C ends."
+            )
+        }
+        let isWanted = options.qr ?? (options.sharesFolder && far != nil && console.isOutputTerminal)
+        if isWanted { (QRCode(far ?? "\(page)://\(authority)")?.lines ?? []).forEach(console.print) }
     }
 
     /// The host and port for a URL: the name that was asked for where that is one.
@@ -181,6 +206,15 @@ struct Serve: AsyncParsableCommand {
         switch options.listeningHost {
         case .loopback, .any: "localhost:\(address.port)"
         case .address, .interface: "\(address)"
+        }
+    }
+
+    /// By what others on the network reach the server; `nil` where they don't.
+    private func farAddress(_ address: SocketAddress) -> String? {
+        switch options.listeningHost {
+        case .loopback: nil
+        case .any: (try? NetworkInterface.addressesForOthers(port: address.port))?.first?.description
+        case .address, .interface: address.isLoopback ? nil : address.description
         }
     }
 }

@@ -21,9 +21,15 @@ extension ServeArguments {
     ///   - target: the folder; `nil` for the demo page.
     ///   - tls: what secures connections.
     ///   - file: the file of requests.
+    ///   - console: where transfers are told of.
     /// - Returns: the server with its routes.
     /// - Throws: when the folder, a file of passwords or the loops can't be had.
-    func server(serving target: ServeTarget?, tls: TLSServerOptions?, log file: AccessLogFile?) throws -> WebServer {
+    func server(
+        serving target: ServeTarget?,
+        tls: TLSServerOptions?,
+        log file: AccessLogFile?,
+        console: Console = .shared
+    ) throws -> WebServer {
         var server = WebServer(host: listeningHost, port: listeningPort)
         server.limits = limits.server
         server.tls = tls
@@ -33,10 +39,29 @@ extension ServeArguments {
         if !allowedHosts.isEmpty { server.allowedHosts = allowedHosts }
         if let loops { server.group = try EventLoopGroup(loops: loops) }
         try addSteps(to: &server, file)
+        if verbose {
+            server.use(.completed { TransferReport.line($0, $1).map(console.complain) })
+        }
         var folder: String?
         if case .folder(let path) = target { folder = path }
-        DemoServer.addRoutes(to: &server, echoPath: echo, style: style ?? .async, folder: folder, showsPage: demo)
+        let shared = sharesFolder ? try folder.map { try share($0, console) } : nil
+        DemoServer.addRoutes(
+            to: &server,
+            echoPath: echo,
+            style: style ?? .async,
+            folder: folder,
+            shared: shared,
+            showsPage: demo
+        )
         return server
+    }
+
+    private func share(_ path: String, _ console: Console) throws -> SharedContent {
+        var options = FolderOptions()
+        if verbose {
+            options.after = { TransferReport.line($0).map(console.complain) }
+        }
+        return SharedContent(folder: try SharedFolder(path, options), hasPage: upload, hasWebDAV: webdav)
     }
 
     /// What all requests go through.
@@ -52,7 +77,7 @@ extension ServeArguments {
         if !sharedOrigins.isEmpty { server.use(.cors(CORSPolicy(sharing))) }
         if let password { server.use(.basicAuth(realm: "duplex", accounts: [password.user: password.password])) }
         if let passwordFile { server.use(.basicAuth(realm: "duplex", file: try PasswordFile(path: passwordFile))) }
-        if password != nil || passwordFile != nil { server.use(.throttleFailures()) }
+        if asksForPassword { server.use(.throttleFailures()) }
         if compress { server.use(.compressResponses()) }
     }
 

@@ -124,6 +124,36 @@ struct ServeArguments: ParsableArguments {
     )
     var redirectHttps: Int?
 
+    @Flag(
+        help: """
+            Share the folder by a page in which files are uploaded, moved, deleted and had back, in place of a listing.
+            """
+    )
+    var upload = false
+
+    @Flag(help: "Share the folder as a disk on the network (WebDAV), at \(SharedContent.webDAVPath).")
+    var webdav = false
+
+    @Flag(
+        help:
+            "Let everybody on the network change the files, without a password: --upload and --webdav ask for one else."
+    )
+    var anyone = false
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            """
+            Show the address as a QR code, for phones. With --upload and --webdav that is done on a terminal, where others \
+            than this machine reach the server.
+            """
+        )
+    )
+    var qr: Bool?
+
+    @Flag(name: .shortAndLong, help: "Tell of transfers while they go, and of what is changed in the folder.")
+    var verbose = false
+
     @Flag(help: "Serve the demo page beside a folder, at /demo. It shows the paths of the last requests.")
     var demo = false
 
@@ -148,6 +178,11 @@ struct ServeArguments: ParsableArguments {
     var listeningPort: Int { port ?? 8_080 }
     var listeningHost: ListenAddress.Host { ListenAddress.Host(host ?? "localhost") }
     var echo: String { echoPath ?? DemoPage.echoPath }
+    /// Whether clients may change what is in the folder.
+    var sharesFolder: Bool { upload || webdav }
+    var asksForPassword: Bool { password != nil || passwordFile != nil }
+    /// Whether only this machine reaches the server.
+    var isLocal: Bool { ListenAddress.tcp(host: listeningHost, port: listeningPort).isLoopback }
 
     func validate() throws {
         guard port.map(Self.isPort) ?? true, redirectHttps.map(Self.isPort) ?? true else {
@@ -162,6 +197,12 @@ struct ServeArguments: ParsableArguments {
         if password != nil && passwordFile != nil {
             throw ValidationError("--auth and --auth-file exclude each other.")
         }
+        if sharesFolder && !isLocal && !asksForPassword && !anyone {
+            throw ValidationError(
+                "Everybody on the network could change the files: give --auth or --auth-file, or --anyone if that is meant."
+            )
+        }
+        if quiet && verbose { throw ValidationError("--quiet and --verbose exclude each other.") }
     }
 
     /// Takes from a file and the environment what the command line doesn't say.
@@ -187,6 +228,11 @@ struct ServeArguments: ParsableArguments {
         try configuration.fill(&log, "log")
         try configuration.fill(&compress, "compress")
         try configuration.fill(&redirectHttps, "redirect-https", where: Self.isPort)
+        try configuration.fill(&upload, "upload")
+        try configuration.fill(&webdav, "webdav")
+        try configuration.fill(&anyone, "anyone")
+        try configuration.fill(&qr, "qr")
+        try configuration.fill(&verbose, "verbose")
         try configuration.fill(&demo, "demo")
         try configuration.fill(&quiet, "quiet")
         try configuration.fill(&logLevel, "log-level")

@@ -92,8 +92,17 @@ struct ServeConfiguration {
     ///
     /// - Throws: as ``fill(_:_:isSecret:where:)``.
     mutating func fill(_ option: inout Bool, _ key: String) throws(Failure) {
+        var value = option ? true : nil
+        try fill(&value, key)
+        option = value ?? false
+    }
+
+    /// Sets an option that a key says is true or false, unless it is either.
+    ///
+    /// - Throws: as ``fill(_:_:isSecret:where:)``.
+    mutating func fill(_ option: inout Bool?, _ key: String) throws(Failure) {
         askedKeys.insert(key)
-        guard !option else { return }
+        guard option == nil else { return }
         for source in sources {
             do {
                 guard let found = try content(key, .bool, source) else { continue }

@@ -149,7 +149,9 @@ public final class SocketListener: Sendable {
     private func start(_ inbox: ConnectionInbox) async throws {
         let address = localAddress
         let lost: @Sendable () -> Void = {
-            inbox.close(SocketError(.closed, message: "The system has taken away the socket that listened on \(address)."))
+            inbox.close(
+                SocketError(.closed, message: "The system has taken away the socket that listened on \(address).")
+            )
         }
         try await begin(into: inbox, lost) { loop, channel, address, proxy in
             inbox.push(Socket(loop: loop, channel: channel, remoteAddress: address, proxy: proxy))

@@ -36,11 +36,25 @@ struct ServeArgumentsTests {
         arguments: [
             ["--port", "65536"], ["--port", "-1"], ["--loops", "0"], ["--echo", "loud"], ["--echo", "/chat"],
             ["--auth", "ann"], ["--auth", "a:b", "--auth-file", "f"], ["--redirect-https", "70000"],
-            ["--allowed-host", "a.test:80"], ["--log-level", "loud"],
+            ["--allowed-host", "a.test:80"], ["--log-level", "loud"], ["--quiet", "-v"],
+            // Everybody on the network could write.
+            ["--upload", "--host", "*"], ["--webdav", "--host", "192.0.2.1"],
         ]
     )
     func refused(arguments: [String]) {
         #expect(throws: (any Error).self) { try ServeArguments.parse(arguments) }
+    }
+
+    @Test(
+        "A folder is shared on this machine, with others by a password, and with everybody where that is said",
+        arguments: [
+            ["--upload"], ["--webdav", "--host", "127.0.0.1"], ["--upload", "--host", "*", "--auth", "a:b"],
+            ["--webdav", "--host", "*", "--anyone"], ["--host", "*"],
+        ]
+    )
+    func sharing(arguments: [String]) throws {
+        let options = try ServeArguments.parse(arguments)
+        #expect(options.sharesFolder == (arguments.first != "--host"))
     }
 
     @Test("A password is asked for everything, WebSockets and events too, and guessing is throttled")

@@ -81,6 +81,36 @@ struct ServeTests {
         #expect(withPort.status == 64 && withPort.errors.contains("without a port"))
     }
 
+    @Test("A folder that is shared is told of with its addresses, and what is done in it with -v")
+    func shared() async throws {
+        try await withTemporaryFolder { folder in
+            let (server, port) = try await Self.start([folder, "--webdav", "--anyone", "--host", "*", "-v", "--qr"])
+            let body = String(repeating: "x", count: 70_000)
+            let socket = try await Socket.connect(to: .host("127.0.0.1", port: port))
+            try await socket.write(
+                "PUT /dav/a.txt HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n\(body)"
+            )
+            #expect(try await socket.readLine() == "HTTP/1.1 201 Created")
+            await socket.close()
+            server.signal(15)
+            let result = try await server.finish()
+            #expect(result.status == 0)
+            #expect(result.output.contains("As a disk (WebDAV): http://"), "\(result.output)")
+            #expect(result.output.contains("\u{1b}[30;107m    █▀▀▀▀▀█ "), "\(result.output)")
+            let lines = result.errors.split(separator: "\n")
+            #expect(lines.count == 2 && lines.first == "127.0.0.1 wrote “a.txt” (68.4 KiB)", "\(result.errors)")
+            #expect(lines.last?.hasPrefix("↑ 127.0.0.1 PUT /dav/a.txt: 68.4 KiB in ") == true, "\(result.errors)")
+            let file = try String(contentsOf: URL(fileURLWithPath: folder + "a.txt"), encoding: .utf8)
+            #expect(file == body)
+        }
+    }
+
+    @Test("Only a folder is shared", arguments: [["--upload"], ["--webdav", "tcp://localhost:0"]])
+    func unshared(arguments: [String]) async throws {
+        let result = try await RunningCommand.run(["serve"] + arguments)
+        #expect(result.status == 64 && result.errors.contains("go with a folder"), "\(result.errors)")
+    }
+
     @Test("A port that is taken ends it with 1 and says so")
     func portTaken() async throws {
         let (server, port) = try await Self.start()

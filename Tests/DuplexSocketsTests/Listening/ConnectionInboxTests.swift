@@ -34,7 +34,9 @@ import Testing
 
     @Test("Why it was closed stays known, and only the first reason counts")
     func failure() async {
-        for (first, second) in [(SocketError(.closed, message: "one"), nil), (nil, SocketError(.closed, message: "two"))] {
+        for (first, second) in [
+            (SocketError(.closed, message: "one"), nil), (nil, SocketError(.closed, message: "two")),
+        ] {
             let inbox = ConnectionInbox()
             #expect(inbox.failure == nil)
             inbox.close(first)

@@ -114,7 +114,8 @@ import Testing
     func takenAway(isUnix: Bool) async throws {
         for serves in [false, true] {
             let address: SocketAddress =
-                try isUnix ? .unix("@duplex-lost-\(UInt64.random(in: 0 ... .max))") : SocketAddress("127.0.0.1", port: 0)
+                try isUnix
+                ? .unix("@duplex-lost-\(UInt64.random(in: 0 ... .max))") : SocketAddress("127.0.0.1", port: 0)
             let descriptor = try SystemCalls.streamSocket(isUnix ? .unix : .ipv4)
             let code = unsafe address.withSystemAddress { unsafe bind(descriptor, $0, $1) }
             try #require(code == 0 && listen(descriptor, 8) == 0)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSharing
+
+/// A folder that clients may change, by a page and as a disk on the network.
+struct SharedContent: Sendable {
+    /// Where the disk is.
+    static let webDAVPath = "/dav"
+
+    let folder: SharedFolder
+    /// Whether there is the page; else there are the files, and listings.
+    let hasPage: Bool
+    let hasWebDAV: Bool
+
+    /// Adds its routes to a server.
+    ///
+    /// - Parameters:
+    ///   - server: what to add them to.
+    ///   - option: what they have otherwise than the server.
+    func addRoutes(to server: inout WebServer, _ option: RouteOption) {
+        if hasWebDAV { server.webDAV(Self.webDAVPath, option, root: folder) }
+        if hasPage { server.uploader("/", option, root: folder) }
+    }
+}

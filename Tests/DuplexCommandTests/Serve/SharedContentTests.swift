@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import ArgumentParser
+import DuplexServer
+import DuplexTesting
+import HTTPTypes
+import Testing
+
+@testable import DuplexCommand
+
+@Suite("A folder that duplex serve shares", .timeLimit(.minutes(1)))
+struct SharedContentTests {
+    private func withServer(
+        _ arguments: [String],
+        _ body: @escaping @Sendable (TestClient, _ folder: String) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { folder in
+            let options = try ServeArguments.parse(arguments)
+            let server = try options.server(serving: .folder(folder), tls: nil, log: nil)
+            try await WebServer.testing(server) { client async throws in try await body(client, folder) }
+        }
+    }
+
+    @Test("As a disk it is at /dav, and its files are where they were")
+    func webDAV() async throws {
+        try await withServer(["--webdav"]) { client, _ async throws in
+            let put = try await client.request(.put, "/dav/a.txt", body: Array("one".utf8))
+            #expect(put.status == .created)
+            #expect(try await client.get("/a.txt").text == "one")
+            let listing = try await client.get("/", fields: [.accept: "text/html"])
+            #expect(listing.text.contains("a.txt"))
+            #expect(try await client.get("/.duplex/").status == .notFound)
+            #expect(try await client.request(.put, "/b.txt", body: Array("one".utf8)).status == .methodNotAllowed)
+        }
+    }
+
+    @Test(
+        "With the page there is no listing, and the disk beside it where that is asked for",
+        arguments: [false, true]
+    )
+    func page(hasWebDAV: Bool) async throws {
+        try await withServer(["--upload"] + (hasWebDAV ? ["--webdav"] : [])) { client, _ async throws in
+            let page = try await client.get("/")
+            #expect(page.status == .ok && page.text.contains("<title>"))
+            #expect(try await client.get("/list?path=").text.contains("\"entries\":[]"))
+            let put = try await client.request(.put, "/dav/a.txt", body: Array("one".utf8))
+            #expect((put.status == .created) == hasWebDAV)
+            #expect(try await client.get("/list?path=").text.contains("a.txt") == hasWebDAV)
+        }
+    }
+
+    @Test("Without either nobody writes")
+    func neither() async throws {
+        try await withServer([]) { client, _ async throws in
+            #expect(try await client.request(.put, "/dav/a.txt", body: Array("one".utf8)).status != .created)
+            #expect(try await client.get("/list?path=").status == .notFound)
+        }
+    }
+}
