@@ -30,7 +30,10 @@ extension UploaderPage {
             #shown = null;
             #mayWrite = false;
             #space = {};
+            /** The request for what is shown, the end of it, and whether it is for another view than the one shown. */
             #loading = null;
+            #loaded = null;
+            #isNew = false;
             #timers = {};
             #list = new FileList({
                 open: (entry) => this.#open(entry), selected: () => this.#selected(), key: (event) => this.#key(event),
@@ -87,19 +90,26 @@ extension UploaderPage {
                 this.#visit(parentOf(path)).then(() => this.#list.focus(path));
             }
 
-            /** Fetches what is shown; an answer that comes after a later question is dropped. */
-            async #load(isNew) {
+            /** Fetches what is shown. A question that a later one has overtaken ends with that, and as new as it was. */
+            #load(isNew) {
                 this.#loading?.abort();
-                const control = this.#loading = new AbortController();
-                const view = this.#view;
-                byId("busy").hidden = !isNew;
+                this.#loading = new AbortController();
+                this.#isNew ||= isNew;
+                this.#loaded = this.#ask(this.#view, this.#loading);
+                return this.#loaded;
+            }
+
+            async #ask(view, control) {
+                byId("busy").hidden = !this.#isNew;
                 try {
                     const answer = await this.#fetch(view, control.signal);
-                    if (control.signal.aborted) return;
+                    if (control.signal.aborted) return this.#loaded;
+                    const isNew = this.#isNew;
+                    this.#isNew = false;
                     showConnection(true);
                     this.#show(view, answer, isNew);
                 } catch (error) {
-                    if (error.name === "AbortError") return;
+                    if (error.name === "AbortError") return this.#loaded;
                     if (error.status === 0) showConnection(false);
                     else this.#failed(view, error);
                 } finally {
