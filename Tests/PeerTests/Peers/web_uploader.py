@@ -298,6 +298,8 @@ class Check(Transfers):
             wide = await page.evaluate("document.documentElement.scrollWidth")
             expect(wide <= width, f"{wide} px wide on {width} px")
             if self.shots:
+                # Colours that are on their way would be those of no theme.
+                await page.wait_until("document.getAnimations().length === 0", "the end of all motion")
                 await page.screenshot(pathlib.Path(self.shots) / f"uploader-{name}-{scheme}.png")
         ok("a phone of 360 px needs no scrolling sideways")
         await page.evaluate("""(() => {

@@ -155,16 +155,16 @@ extension UploaderPage {
         @keyframes busy { from { inset-inline-start: -40%; } to { inset-inline-start: 100%; } }
 
         .selection {
-            position: sticky;
+            position: fixed;
             inset-block-end: max(0.75rem, env(safe-area-inset-bottom));
+            inset-inline: 0.875rem;
             z-index: 2;
             display: flex;
             flex-wrap: wrap;
             align-items: center;
             gap: 0.375rem;
             inline-size: fit-content;
-            max-inline-size: 100%;
-            margin: 0.25rem auto 0;
+            margin-inline: auto;
             padding: 0.5rem;
             border: 1px solid var(--line);
             border-radius: 1rem;
@@ -175,7 +175,8 @@ extension UploaderPage {
         #selected-count { padding-inline-end: 0.5rem; font-weight: 550; font-variant-numeric: tabular-nums; }
 
         @media (max-width: 52rem) {
-            .selection { inline-size: 100%; gap: 0; }
+            .selection { inline-size: auto; gap: 0; }
+            body:has(.selection:not([hidden])) .rows .row { scroll-margin-block-end: 8rem; }
             .selection button {
                 flex: 1 1 auto;
                 flex-direction: column;

@@ -75,6 +75,7 @@ extension UploaderPage {
             pointer-events: none;
         }
         body:has(.selection:not([hidden])) :is(.toasts, .uploads) { inset-block-end: 5.5rem; }
+        body:has(.selection:not([hidden])) footer { padding-block-end: 8rem; }
         body:has(.uploads:not([hidden])) footer { padding-block-end: min(29rem, 62dvh); }
         @media (max-width: 52rem) {
             body:has(.selection:not([hidden])) :is(.toasts, .uploads) { inset-block-end: 7.5rem; }
