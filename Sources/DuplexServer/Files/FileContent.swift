@@ -6,7 +6,7 @@ import DuplexWire
 import HTTPTypes
 
 /// What a request gets of a file: all of it, parts, or the word that it has it already.
-struct FileContent {
+struct FileContent: Sendable {
     private let form: ServedFile.Form
     private let type: MediaType
     private var file: OpenedFile { form.file }
@@ -23,6 +23,7 @@ struct FileContent {
     ///
     /// What becomes of conditions that fail is the matter of the route, as for every response that names a validator.
     func response(to request: Request) throws -> Response {
+        if let bytes = form.bytes { return Response(type: type, prepared: form.fields, body: .bytes(bytes)) }
         guard request.head.hasRange, request.method == .get, let ranges = request.ranges, mayBeParted(request) else {
             return Response(type: type, prepared: form.fields, body: .file(file, 0..<file.size))
         }

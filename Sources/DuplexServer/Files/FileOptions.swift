@@ -31,6 +31,20 @@ public struct FileOptions: Sendable {
     ///
     /// Default: yes, but for one that is older than the file.
     public var usesPrecompressed = true
+    /// How files are compressed for clients that take gzip, where there is no sibling for them.
+    ///
+    /// Text and what is like it, as of `compressResponses`; each file once, off the loops unless it is short, and kept in memory:
+    /// up to ``compressedFileSize`` and ``compressedSize``. Such a response has an `ETag` of its own. Parts of files are those of
+    /// the file as it is. Default: from 1 KiB on, at level 6; with `.disabled` none are.
+    public var compression = ResponseCompression.standard
+    /// The longest file that is compressed.
+    ///
+    /// Default: 1 MiB. To longer ones `compressResponses` applies, where it is used: they are compressed each time.
+    public var compressedFileSize: ByteCount = .mebibytes(1)
+    /// How many bytes of compressed files are kept for all loops; those that were asked for longest ago make way.
+    ///
+    /// Default: 16 MiB.
+    public var compressedSize: ByteCount = .mebibytes(16)
     /// Media types by the ends of names, without the dot and in lower case.
     ///
     /// They come before those of `MediaType.ofFile(named:)`. Default: none.
@@ -71,6 +85,21 @@ public struct FileOptions: Sendable {
             return type
         }
         return .ofFile(named: name)
+    }
+
+    /// Whether a file of that type and size is compressed for clients that take it.
+    func mayCompress(_ type: MediaType, _ size: UInt64) -> Bool {
+        guard size <= UInt64(clamping: compressedFileSize.bytes) else { return false }
+        return verdict(type, size, CodingPreferences([:])) != .same
+    }
+
+    /// What becomes of a file of that type and size for a client with those preferences.
+    func verdict(
+        _ type: MediaType,
+        _ size: UInt64,
+        _ preferences: CodingPreferences
+    ) -> ResponseCompression.Verdict {
+        compression.verdict(status: .ok, type: type, fields: [:], length: Int(clamping: size), accepting: preferences)
     }
 
     /// The value of `Cache-Control` for a file of that name (RFC 9111 section 5.2.2, RFC 8246).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexDeflate
 import DuplexSockets
 import DuplexWire
 import HTTPTypes
@@ -13,9 +14,21 @@ final class FileResponder: Sendable {
     /// Codings that files may lie in, those that are shortest first, and the ends of their names.
     private static let codings = [("br", "br"), ("zstd", "zst"), ("gzip", "gz")]
 
+    /// What a request gets.
+    private struct Answer: Sendable {
+        /// As far as it can be given now.
+        let response: Response
+        /// What is sent in its place once it is compressed, and its type.
+        var uncompressed: (form: ServedFile.Form, type: MediaType)?
+    }
+
     private let folder: ConfinedFolder
     private let depth: Int
     private let options: FileOptions
+    private let compressed: CompressedFiles
+
+    /// Files up to this size are compressed on the loop, which takes half a millisecond.
+    private static let shortSize: UInt64 = 16 * 1_024
 
     /// Makes a responder.
     ///
@@ -27,14 +40,26 @@ final class FileResponder: Sendable {
         self.folder = folder
         self.depth = depth
         self.options = options
+        compressed = CompressedFiles(limit: options.compressedSize, level: options.compression.level)
     }
 
     var handler: RouteHandler {
         .atOnceOrTask { request in
             do { return try self.responseAtOnce(to: request) } catch is NotCached { return nil }
         } otherwise: { request in
-            try await BlockingThreads.files.run { try self.response(to: request, onlyIfCached: false) }
+            let answer = try await BlockingThreads.files.run { try self.answer(request, onlyIfCached: false) }
+            return try await self.response(answer, request)
         }
+    }
+
+    /// The response, once what is to be compressed is; where it can't be, the file goes as it is.
+    private func response(_ answer: Answer, _ request: Request) async throws -> Response {
+        guard let (form, type) = answer.uncompressed, let bytes = await compressed.compress(form) else {
+            return answer.response
+        }
+        var whole = form
+        whole.bytes = bytes
+        return try FileContent(whole, type).response(to: request)
     }
 
     /// Where a loop is to keep the files of this folder.
@@ -45,7 +70,7 @@ final class FileResponder: Sendable {
     /// The response with what the loop has open, or with what can be opened without waiting for the disk.
     private func responseAtOnce(to request: Request) throws -> Response {
         guard options.openFileLimit > 0, options.openFileAge > .zero, let core = request.client.core else {
-            return try response(to: request, onlyIfCached: true)
+            return try answer(request, onlyIfCached: true).response
         }
         let loopFiles = core.shared { LoopFiles(core) }
         let cache = loopFiles.files(of: self)
@@ -55,10 +80,10 @@ final class FileResponder: Sendable {
             cache.forget(path)
         }
         do {
-            return try response(to: request, onlyIfCached: true) { served in
+            return try answer(request, onlyIfCached: true) { served in
                 cache.keep(served, at: path, now: core.now)
                 loopFiles.watchIdle()
-            }
+            }.response
         } catch let error as SocketError where error.isOutOfDescriptors {
             loopFiles.closeAll()
             throw NotCached()
@@ -72,18 +97,18 @@ final class FileResponder: Sendable {
         return try FileContent(form, served.type).response(to: request)
     }
 
-    private func response(
-        to request: Request,
+    private func answer(
+        _ request: Request,
         onlyIfCached: Bool,
         keep: (ServedFile) -> Void = { _ in }
-    ) throws -> Response {
+    ) throws -> Answer {
         guard let path = FilePath(request.path, behind: depth, showsHidden: options.showsHidden),
             let found = try open(path.text, onlyIfCached)
         else { return try missing(request, onlyIfCached) }
         switch (found.kind, path.isFolder) {
-        case (.file, false): return try response(found, path.text, path.name, request, onlyIfCached, keep)
-        case (.folder, false): return Self.redirect(request)
-        case (.folder, true): return try response(ofFolder: found, at: path, request, onlyIfCached, keep)
+        case (.file, false): return try answer(found, path.text, path.name, request, onlyIfCached, keep)
+        case (.folder, false): return Answer(response: Self.redirect(request))
+        case (.folder, true): return try answer(ofFolder: found, at: path, request, onlyIfCached, keep)
         case (.file, true), (.link, _), (.other, _): return try missing(request, onlyIfCached)
         }
     }
@@ -105,35 +130,37 @@ final class FileResponder: Sendable {
 
     // MARK: Folders, and what isn't there
 
-    private func response(
+    private func answer(
         ofFolder file: OpenedFile,
         at path: FilePath,
         _ request: Request,
         _ onlyIfCached: Bool,
         _ keep: (ServedFile) -> Void
-    ) throws -> Response {
+    ) throws -> Answer {
         for name in options.indexes {
             let text = path.path(of: name)
             guard let index = try open(text, onlyIfCached), index.kind == .file else { continue }
-            return try response(index, text, name, request, onlyIfCached, keep)
+            return try answer(index, text, name, request, onlyIfCached, keep)
         }
         guard options.showsListings else { return try missing(request, onlyIfCached) }
         if onlyIfCached { throw NotCached() }
         let listing = try FileListing(of: file, at: path, in: folder, showsHidden: options.showsHidden)
-        return try listing.response(to: request)
+        return Answer(response: try listing.response(to: request))
     }
 
-    private func missing(_ request: Request, _ onlyIfCached: Bool) throws -> Response {
+    private func missing(_ request: Request, _ onlyIfCached: Bool) throws -> Answer {
         if let page = options.appPage, Self.asksForPage(request), let file = try open(page, onlyIfCached),
             file.kind == .file
         {
-            return try response(file, page, page, request, onlyIfCached) { _ in }
+            return try answer(file, page, page, request, onlyIfCached) { _ in }
         }
         let problem = Problem(.notFound, "There is nothing at this path.")
         guard let page = options.notFoundPage, let file = try open(page, onlyIfCached), file.kind == .file else {
             throw problem
         }
-        return Response(status: .notFound, type: options.type(of: page), body: .file(file, 0..<file.size))
+        return Answer(
+            response: Response(status: .notFound, type: options.type(of: page), body: .file(file, 0..<file.size))
+        )
     }
 
     /// Whether a browser asks for what it is to show, and not for a part of a page.
@@ -144,28 +171,56 @@ final class FileResponder: Sendable {
 
     // MARK: Files
 
-    private func response(
+    private func answer(
         _ file: OpenedFile,
         _ path: String,
         _ name: String,
         _ request: Request,
         _ onlyIfCached: Bool,
         _ keep: (ServedFile) -> Void
-    ) throws -> Response {
+    ) throws -> Answer {
         let served = ServedFile(file, path: path, name: name, options)
         let form = try form(of: served, for: request, onlyIfCached: onlyIfCached)
         keep(served)
-        return try FileContent(form, served.type).response(to: request)
+        let isUncompressed = form.isCompressed && form.bytes == nil
+        return Answer(
+            response: try FileContent(isUncompressed ? served.plain : form, served.type).response(to: request),
+            uncompressed: isUncompressed ? (form, served.type) : nil
+        )
     }
 
-    /// The file, or the sibling that the client wants most.
+    /// The file, the sibling that the client wants most, or the file in gzip: without its bytes where it is yet to be
+    /// compressed, and others may be waited for.
     private func form(of served: ServedFile, for request: Request, onlyIfCached: Bool) throws -> ServedFile.Form {
         guard served.mayBeCoded, request.head.hasAcceptedCodings else { return served.plain }
+        let preferences = request.acceptedCodings
+        if options.usesPrecompressed, let best = try sibling(of: served, preferences, onlyIfCached) { return best }
+        // Parts are those of the file as it is.
+        guard served.mayBeCompressed, !request.head.hasRange,
+            options.verdict(served.type, served.plain.file.size, preferences) == .coded(.gzip)
+        else { return served.plain }
+        var form = served.compressed
+        form.bytes = compressed.ready(form)
+        if form.bytes == nil && onlyIfCached { form.bytes = try compressAtOnce(form, request) }
+        return form
+    }
+
+    private func compressAtOnce(_ form: ServedFile.Form, _ request: Request) throws -> [UInt8] {
+        guard form.file.size <= Self.shortSize, let core = request.client.core,
+            let bytes = compressed.compressAtOnce(form, pool: core.shared(ContentPool.init))
+        else { throw NotCached() }
+        return bytes
+    }
+
+    /// The sibling that the client wants most; `nil` where that is the file itself.
+    private func sibling(
+        of served: ServedFile,
+        _ preferences: CodingPreferences,
+        _ onlyIfCached: Bool
+    ) throws -> ServedFile.Form? {
         let siblings = try served.siblings ?? findSiblings(of: served, onlyIfCached)
         served.siblings = siblings
-        if siblings.isEmpty { return served.plain }
-        let preferences = request.acceptedCodings
-        var best = (form: served.plain, weight: preferences.weight(of: "identity"))
+        var best: (form: ServedFile.Form?, weight: Int) = (nil, preferences.weight(of: "identity"))
         for form in siblings {
             let weight = form.coding.map(preferences.weight) ?? 0
             if weight > best.weight { best = (form, weight) }

@@ -21,6 +21,9 @@ extension RouteBuilder {
     /// Links to places
     /// in the folder are followed on Linux. Names that begin with a dot aren't answered, nor are pipes and devices.
     ///
+    /// Clients that take gzip get texts in it: a sibling such as `app.js.gz`, or what the server has compressed and keeps in
+    /// memory; see ``FileOptions/compression``.
+    ///
     /// A file that is cut short while it is sent cuts the connection; one that is replaced is sent as it was.
     ///
     /// Hazard: pages in the folder are pages of this server, with what browsers let them do here. Who lets strangers put

@@ -9,13 +9,18 @@ import HTTPTypes
 ///
 /// Belongs to whoever has made it.
 final class ServedFile {
-    /// The file, or a sibling that holds the same in a coding.
-    struct Form {
+    /// The file, a sibling that holds the same in a coding, or what this server has compressed.
+    struct Form: Sendable {
+        /// What is sent, or what it is compressed from.
         let file: OpenedFile
         /// `nil` for the file itself.
         let coding: String?
         let tag: EntityTag?
         let fields: PreparedFields
+        /// Whether it is what this server compresses.
+        let isCompressed: Bool
+        /// The file in gzip, where this server has compressed it.
+        var bytes: [UInt8]?
     }
 
     /// Below the folder.
@@ -26,6 +31,10 @@ final class ServedFile {
     var siblings: [Form]?
     /// Whether a coding may be chosen for it.
     let mayBeCoded: Bool
+    /// Whether it is one that this server compresses.
+    let mayBeCompressed: Bool
+    /// What it is where this server has compressed it; its bytes are had from elsewhere.
+    private(set) lazy var compressed = Self.form(plain.file, "gzip", name, options, varies: true, isCompressed: true)
     /// Until when it stands for its path; then it is looked for again.
     var standsUntil = Instant(nanoseconds: 0)
     /// When it was asked for last.
@@ -38,7 +47,8 @@ final class ServedFile {
         self.name = name
         self.options = options
         type = options.type(of: name)
-        mayBeCoded = options.usesPrecompressed && type.isCompressible
+        mayBeCompressed = options.mayCompress(type, file.size)
+        mayBeCoded = mayBeCompressed || options.usesPrecompressed && type.isCompressible
         plain = Self.form(file, nil, name, options, varies: mayBeCoded)
     }
 
@@ -53,17 +63,21 @@ final class ServedFile {
         _ coding: String?,
         _ name: String,
         _ options: FileOptions,
-        varies: Bool
+        varies: Bool,
+        isCompressed: Bool = false
     ) -> Form {
-        let tag = file.status.tag(now: .now)
+        var tag = file.status.tag(now: .now)
+        // Other bytes than those of the file.
+        if isCompressed { tag = tag.flatMap { EntityTag("\($0.text)-gzip", isWeak: $0.isWeak) } }
         var fields: HTTPFields = [
             .lastModified: HTTPDate.string(UnixTime(seconds: file.modified.seconds)),
-            .cacheControl: options.cacheControl(of: name), .xContentTypeOptions: "nosniff", .acceptRanges: "bytes",
+            .cacheControl: options.cacheControl(of: name), .xContentTypeOptions: "nosniff",
         ]
+        if !isCompressed { fields[.acceptRanges] = "bytes" }
         fields[.eTag] = tag?.description
         if varies { fields[.vary] = HTTPField.Name.acceptEncoding.rawName }
         if let coding { fields[.contentEncoding] = coding }
         if options.attaches { fields[.contentDisposition] = ContentDisposition.attachment(filename: name).description }
-        return Form(file: file, coding: coding, tag: tag, fields: PreparedFields(fields))
+        return Form(file: file, coding: coding, tag: tag, fields: PreparedFields(fields), isCompressed: isCompressed)
     }
 }

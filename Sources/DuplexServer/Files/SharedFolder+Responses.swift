@@ -18,6 +18,7 @@ extension SharedFolder {
     package static func response(of file: OpenedFile, at path: FolderPath, to request: Request) throws -> Response {
         var options = FileOptions()
         options.usesPrecompressed = false
+        options.compression = .disabled
         let served = ServedFile(file, path: path.text, name: path.name, options)
         var response = try FileContent(served.plain, served.type).response(to: request)
         response.fields[.contentSecurityPolicy] = "sandbox"

@@ -110,7 +110,7 @@ extension RouteOption {
     /// ```
     ///
     /// Text and what is like it, from 1 KiB on, behind all other steps. What a ``ResponseWriter`` writes can be read by the client
-    /// as soon as it has come, and holds 104 KiB meanwhile. A file is compressed anew each time. Left as they are: parts of
+    /// as soon as it has come, and holds 104 KiB meanwhile. A file is compressed anew each time, but for those that `files` keeps compressed. Left as they are: parts of
     /// contents, streams of events, what has a `Content-Encoding` or is `no-transform`. `Vary` names `Accept-Encoding`, and a strong
     /// `ETag` becomes a weak one, with which GET and HEAD are answered with 304 as before.
     ///
