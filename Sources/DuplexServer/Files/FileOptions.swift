@@ -75,6 +75,9 @@ public struct FileOptions: Sendable {
     /// file.
     public var openFileAge = Duration.seconds(1)
 
+    /// Whether not everybody may have the files: then no cache between may keep them.
+    var isPrivate = false
+
     /// Makes options.
     public init() {}
 
@@ -104,8 +107,11 @@ public struct FileOptions: Sendable {
 
     /// The value of `Cache-Control` for a file of that name (RFC 9111 section 5.2.2, RFC 8246).
     func cacheControl(of name: String) -> String {
-        if keepsHashedNames && Self.holdsHash(name) { return "public, max-age=31536000, immutable" }
-        return maxAge.map { "max-age=\(max(0, $0.components.seconds))" } ?? "no-cache"
+        if keepsHashedNames && Self.holdsHash(name) {
+            return (isPrivate ? "private" : "public") + ", max-age=31536000, immutable"
+        }
+        guard let maxAge else { return isPrivate ? "private, no-cache" : "no-cache" }
+        return (isPrivate ? "private, " : "") + "max-age=\(max(0, maxAge.components.seconds))"
     }
 
     static func holdsHash(_ name: String) -> Bool {

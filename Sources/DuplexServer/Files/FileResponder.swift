@@ -15,9 +15,11 @@ final class FileResponder: Sendable {
     private static let codings = [("br", "br"), ("zstd", "zst"), ("gzip", "gz")]
 
     /// What a request gets.
-    private struct Answer: Sendable {
+    struct Answer: Sendable {
         /// As far as it can be given now.
         let response: Response
+        /// Where the file is that is sent; `nil` where none is.
+        var path: String?
         /// What is sent in its place once it is compressed, and its type.
         var uncompressed: (form: ServedFile.Form, type: MediaType)?
     }
@@ -26,6 +28,8 @@ final class FileResponder: Sendable {
     private let depth: Int
     private let options: FileOptions
     private let compressed: CompressedFiles
+    /// Whose rules hold; `nil` for a folder that has none.
+    private let shared: SharedFolder?
 
     /// Files up to this size are compressed on the loop, which takes half a millisecond.
     private static let shortSize: UInt64 = 16 * 1_024
@@ -36,15 +40,18 @@ final class FileResponder: Sendable {
     ///   - folder: what is served.
     ///   - depth: how many segments of a path lead to the folder.
     ///   - options: how it is served.
-    init(_ folder: ConfinedFolder, depth: Int, _ options: FileOptions) {
+    ///   - shared: whose rules hold.
+    init(_ folder: ConfinedFolder, depth: Int, _ options: FileOptions, shared: SharedFolder? = nil) {
         self.folder = folder
+        self.shared = shared
         self.depth = depth
         self.options = options
         compressed = CompressedFiles(limit: options.compressedSize, level: options.compression.level)
     }
 
     var handler: RouteHandler {
-        .atOnceOrTask { request in
+        if let shared { return .task { try await self.response(to: $0, in: shared) } }
+        return .atOnceOrTask { request in
             do { return try self.responseAtOnce(to: request) } catch is NotCached { return nil }
         } otherwise: { request in
             let answer = try await BlockingThreads.files.run { try self.answer(request, onlyIfCached: false) }
@@ -53,7 +60,7 @@ final class FileResponder: Sendable {
     }
 
     /// The response, once what is to be compressed is; where it can't be, the file goes as it is.
-    private func response(_ answer: Answer, _ request: Request) async throws -> Response {
+    func response(_ answer: Answer, _ request: Request) async throws -> Response {
         guard let (form, type) = answer.uncompressed, let bytes = await compressed.compress(form) else {
             return answer.response
         }
@@ -97,12 +104,13 @@ final class FileResponder: Sendable {
         return try FileContent(form, served.type).response(to: request)
     }
 
-    private func answer(
+    /// Looks for what is at the path of a request.
+    func answer(
         _ request: Request,
         onlyIfCached: Bool,
         keep: (ServedFile) -> Void = { _ in }
     ) throws -> Answer {
-        guard let path = FilePath(request.path, behind: depth, showsHidden: options.showsHidden),
+        guard let path = FilePath(request.path, behind: depth, showsHidden: options.showsHidden), shows(path),
             let found = try open(path.text, onlyIfCached)
         else { return try missing(request, onlyIfCached) }
         switch (found.kind, path.isFolder) {
@@ -111,6 +119,12 @@ final class FileResponder: Sendable {
         case (.folder, true): return try answer(ofFolder: found, at: path, request, onlyIfCached, keep)
         case (.file, true), (.link, _), (.other, _): return try missing(request, onlyIfCached)
         }
+    }
+
+    /// Whether a shared folder shows what is there.
+    private func shows(_ path: FilePath) -> Bool {
+        guard let shared else { return true }
+        return FolderPath(path.text).map(shared.shows) ?? false
     }
 
     private func open(_ path: String, _ onlyIfCached: Bool) throws -> OpenedFile? {
@@ -144,6 +158,7 @@ final class FileResponder: Sendable {
         }
         guard options.showsListings else { return try missing(request, onlyIfCached) }
         if onlyIfCached { throw NotCached() }
+        if let shared { return Answer(response: try listing(of: path, in: shared, request)) }
         let listing = try FileListing(of: file, at: path, in: folder, showsHidden: options.showsHidden)
         return Answer(response: try listing.response(to: request))
     }
@@ -159,7 +174,8 @@ final class FileResponder: Sendable {
             throw problem
         }
         return Answer(
-            response: Response(status: .notFound, type: options.type(of: page), body: .file(file, 0..<file.size))
+            response: Response(status: .notFound, type: options.type(of: page), body: .file(file, 0..<file.size)),
+            path: page
         )
     }
 
@@ -185,6 +201,7 @@ final class FileResponder: Sendable {
         let isUncompressed = form.isCompressed && form.bytes == nil
         return Answer(
             response: try FileContent(isUncompressed ? served.plain : form, served.type).response(to: request),
+            path: path,
             uncompressed: isUncompressed ? (form, served.type) : nil
         )
     }

@@ -42,14 +42,57 @@ extension RouteBuilder {
         from folder: String,
         serving: FileOptions = FileOptions()
     ) {
-        let below = path.hasSuffix("/") ? path + "*" : path + "/*"
-        let source = RouteDefinition.HandlerSource.mounted { pattern throws(RouteError) in
-            let depth = pattern.split(separator: "/", omittingEmptySubsequences: false).count - 2
+        mountFiles(at: path, options) { pattern, depth throws(RouteError) in
             do throws(SocketError) {
-                return FileResponder(try ConfinedFolder(path: folder), depth: depth, serving).handler
+                return FileResponder(try ConfinedFolder(path: folder), depth: depth, serving)
             } catch {
                 throw RouteError(code: .noFolder, route: "GET \(pattern)", message: error.description)
             }
+        }
+    }
+
+    /// Answers GET and HEAD with the files of a shared folder, by its rules.
+    ///
+    /// ```swift
+    /// let folder = try SharedFolder("pictures")
+    /// server.files("/pictures", from: folder)
+    /// ```
+    ///
+    /// As of a folder by its path, but: who may not read there gets 403; what the folder doesn't show is neither sent nor
+    /// listed, whatever ``FileOptions/showsHidden`` says; its app is asked before a file is sent (``FolderOptions/before``), also in
+    /// place of a folder or of what isn't there, and told of it. No cache between may keep the files. Each request opens its file.
+    ///
+    /// Browsers run nothing of what is in these files, as of what others may have put there: they are sent with
+    /// `Content-Security-Policy: sandbox`. Pages of one's own are served by the path of their folder.
+    ///
+    /// - Parameters:
+    ///   - path: what paths begin with, such as `/pictures`; `/` for all.
+    ///   - options: what these routes have otherwise than the server, such as who is let in.
+    ///   - folder: the folder.
+    ///   - serving: how it is served. Default: as in ``FileOptions``.
+    public mutating func files(
+        _ path: String,
+        _ options: RouteOption...,
+        from folder: SharedFolder,
+        serving: FileOptions = FileOptions()
+    ) {
+        var serving = serving
+        serving.showsHidden = folder.options.showsHidden
+        serving.isPrivate = true
+        mountFiles(at: path, options) { [serving] _, depth in
+            FileResponder(folder.confined, depth: depth, serving, shared: folder)
+        }
+    }
+
+    private mutating func mountFiles(
+        at path: String,
+        _ options: [RouteOption],
+        _ make: @escaping @Sendable (_ pattern: String, _ depth: Int) throws(RouteError) -> FileResponder
+    ) {
+        let below = path.hasSuffix("/") ? path + "*" : path + "/*"
+        let source = RouteDefinition.HandlerSource.mounted { pattern throws(RouteError) in
+            let depth = pattern.split(separator: "/", omittingEmptySubsequences: false).count - 2
+            return try make(pattern, depth).handler
         }
         add(RouteDefinition(path: below, options: options, action: .request(.get, source)))
     }
