@@ -9,10 +9,13 @@ import HTTPTypes
 final class FileTransfer {
     let transfer: Transfer
     let trailers: HTTPFields
+    /// How much the network had when that was looked at last, and when that was.
+    var seen: (sent: UInt64, at: Instant)
 
     init(_ range: FileRange, trailers: HTTPFields, began: Instant) {
         transfer = Transfer(.file(range), id: 0, began: began)
         self.trailers = trailers
+        seen = (0, began)
     }
 }
 
@@ -48,11 +51,13 @@ extension HTTPConnection {
         }
         write(&bytes)
         let transfer = FileTransfer(range, trailers: response.trailers, began: services.now)
-        // Before the head goes: what it wakes the client for is to come right behind it.
-        transfer.transfer.isNextCached(now: services.now)
+        // Before the head goes: what it wakes the client for is to come right behind it. A head whose file comes from the disk
+        // doesn't wait for that.
+        let isCached = transfer.transfer.isNextCached(now: services.now)
         self.file = transfer
         channel.handlerSends = true
-        channel.isMoreComing = file.count <= Self.joinedSize
+        channel.isMoreComing = isCached && file.count <= Self.joinedSize
+        armTimer()
     }
 
     /// Sends a short file with its head, if that needs no wait for the disk.
@@ -109,5 +114,29 @@ extension HTTPConnection {
         var bytes = services.takeScratch()
         finish(trailers: file.trailers, &bytes)
         goOn()
+    }
+
+    // MARK: A client that takes nothing
+
+    /// When a client to which a file is sent is looked at, or that other instant where it is earlier.
+    func deadline(ofFileOr other: Instant?) -> Instant? {
+        guard let file else { return other }
+        let deadline = file.seen.at.advanced(by: services.session.values.idleTime)
+        return other.map { min($0, deadline) } ?? deadline
+    }
+
+    func isFileDue(_ now: Instant) -> Bool {
+        guard file != nil, let deadline = deadline(ofFileOr: nil) else { return false }
+        return deadline <= now
+    }
+
+    /// Ends a client that has taken nothing of a file for as long as a connection may be idle.
+    func judgeFile() {
+        guard let file else { return }
+        let sent = file.transfer.taken - min(file.transfer.taken, UInt64(channel.queuedBytes))
+        // The channel asks for nothing while the file is read from the disk: then it isn't the client who is slow.
+        let goesOn = sent > file.seen.sent || !channel.handlerSends
+        file.seen = (sent, now)
+        if goesOn { armTimer() } else { abort() }
     }
 }

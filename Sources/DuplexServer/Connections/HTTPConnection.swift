@@ -239,7 +239,7 @@ final class HTTPConnection {
         switch wait {
         case .lingering(let end): end
         case .stalled(let since, _): since.advanced(by: services.session.values.idleTime)
-        case nil: session
+        case nil: deadline(ofFileOr: session)
         }
     }
 
@@ -390,6 +390,7 @@ extension HTTPConnection: TimerTarget {
         case .stalled(_, let queued): return judgeStall(queued)
         case nil: break
         }
+        if isFileDue(now) { return judgeFile() }
         if let event = session.timeOut(now: now), case .violation(let error) = event { violated(error) }
         settle()
     }

@@ -119,7 +119,6 @@ package final class Transfer {
     ///
     /// - Parameter now: the time.
     /// - Returns: whether ``move(to:mayBeDirect:)`` waits for no disk.
-    @discardableResult
     package func isNextCached(now: Instant) -> Bool {
         guard case .file(let file) = content, taken >= cached.end || now >= cached.until else { return true }
         let part = file.part.prefix(UInt64(Self.directSize))

@@ -5,7 +5,11 @@ import Dispatch
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestProcesses
+import DuplexTesting
+import DuplexWire
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct FileTransferTests {
@@ -61,6 +65,38 @@ import Testing
             await peer.reset()
             let other = try await RawPeer.connect(to: address)
             #expect(try await other.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "here")
+        }
+    }
+
+    @Test("A client that takes nothing of a file is ended, and one that takes a little of it each time isn't")
+    func takesNothing() async throws {
+        try await withTestFolder(["file": String(repeating: "x", count: 300_000)]) { root in
+            let outcomes = Bulletin<[Bool]>([])
+            var server = WebServer(port: 0)
+            server.idleTimeout = .seconds(60)
+            server.use(.completed { _, outcome in outcomes.change { $0.append(outcome.isCut) } })
+            server.files("/", from: root)
+            try await WebServer.testing(server) { client async throws in
+                client.capacity = .kibibytes(4)
+                let slow = await client.connect()
+                try await slow.begin(.get, "/file")
+                for _ in 0..<4 {
+                    await client.clock.advance(by: .seconds(59))
+                    // More than the network holds, so that the server's side has gone on.
+                    for _ in 0..<8 { _ = try await slow.receive() }
+                }
+                #expect(outcomes.value.isEmpty)
+                await slow.reset()
+                let silent = await client.connect()
+                try await silent.begin(.get, "/file")
+                await client.loop.settle()
+                for _ in 0..<59 { await client.clock.advance(by: .seconds(1)) }
+                #expect(outcomes.value.count == 1)
+                // What the network has taken counts as a sign of life.
+                for _ in 0..<61 { await client.clock.advance(by: .seconds(1)) }
+                #expect(outcomes.value == [true, true])
+                await silent.reset()
+            }
         }
     }
 
