@@ -44,7 +44,8 @@ struct ImportTests {
             "HTTPTypes",
         ],
         "DuplexCommand": [
-            "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing", "Glibc",
+            "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
+            "Glibc",
             "Darwin", "Dispatch", "Foundation", "Synchronization", "HTTPTypes", "Logging", "ArgumentParser",
             "Configuration", "Histogram",
         ],
