@@ -67,6 +67,9 @@ extension RouteBuilder {
         get("\(base)/view", options) { request async throws in try await uploader.view(request) }
         get("\(base)/zip", options) { request async throws in try await uploader.zip(request) }
         get("\(base)/trash", options) { request async throws in try await uploader.trash(request) }
+        post("\(base)/zip", .bodySize(uploader.options.requestSize), options) { request in
+            try await uploader.zipOfForm(request)
+        }
         let admitting = RouteOption.before { request throws in
             try uploader.checkReading(request)
             return nil

@@ -59,8 +59,7 @@ extension UploaderHandler {
     func download(_ request: Request) async throws -> Response {
         try await answer {
             let (path, file) = try await open(request)
-            var response = try SharedFolder.response(of: file, at: path, to: request)
-            response.fields[.cacheControl] = "private, no-cache"
+            var response = try response(of: file, at: path, to: request)
             response.attach(as: path.name)
             return response
         }
@@ -70,14 +69,21 @@ extension UploaderHandler {
     func view(_ request: Request) async throws -> Response {
         try await answer {
             let (path, file) = try await open(request)
-            var response = try SharedFolder.response(of: file, at: path, to: request)
+            var response = try response(of: file, at: path, to: request)
             let type = MediaType.ofFile(named: path.name)
-            response.fields[.cacheControl] = "private, no-cache"
             response.fields[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy(ofView: type)
             response.fields[.xFrameOptions] = "SAMEORIGIN"
             response.fields[.contentDisposition] = ContentDisposition.inline(filename: path.name).description
             return response
         }
+    }
+
+    /// A file that pages of other sites can't have in themselves, and that nobody between keeps.
+    private func response(of file: OpenedFile, at path: FolderPath, to request: Request) throws -> Response {
+        var response = try SharedFolder.response(of: file, at: path, to: request)
+        response.fields[.cacheControl] = "private, no-cache"
+        response.fields[.crossOriginResourcePolicy] = "same-origin"
+        return response
     }
 
     private func open(_ request: Request) async throws -> (path: FolderPath, file: OpenedFile) {
@@ -87,16 +93,30 @@ extension UploaderHandler {
         return (path, file)
     }
 
-    /// Files and folders as a zip that is made while it is sent.
+    /// Files and folders as a zip that is made while it is sent; the query names them.
     func zip(_ request: Request) async throws -> Response {
+        try await answer { try await zip(of: request.queryItems[values: "path"], request) }
+    }
+
+    /// The same, of more than an address can name: a form does, a line for each, as no name has a line end.
+    func zipOfForm(_ request: Request) async throws -> Response {
         try await answer {
-            let paths = try request.queryItems[values: "path"].map { text throws in try Self.path(text) }
-            if paths.isEmpty { throw Problem(.badRequest, "“path” says, once for each, what the zip is made of.") }
-            let body = try await folder.zip(of: paths, method: options.zips, by: FolderVisitor(request))
-            var response = Response(type: "application/zip", fields: [.cacheControl: "no-store"], body: body)
-            response.attach(as: Self.zipName(of: paths))
-            return response
+            let lines = try await request.form()["paths"]?.split(whereSeparator: \.isNewline) ?? []
+            return try await zip(of: lines.map(String.init), request)
         }
+    }
+
+    private func zip(of texts: [String], _ request: Request) async throws -> Response {
+        let paths = try texts.map { text throws in try Self.path(text) }
+        if paths.isEmpty { throw Problem(.badRequest, "“path” says, once for each, what the zip is made of.") }
+        let body = try await folder.zip(of: paths, method: options.zips, by: FolderVisitor(request))
+        var response = Response(type: "application/zip", fields: [.cacheControl: "no-store"], body: body)
+        // The page has it come into a frame.
+        response.fields[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy(ofView: "application/zip")
+        response.fields[.xFrameOptions] = "SAMEORIGIN"
+        response.fields[.crossOriginResourcePolicy] = "same-origin"
+        response.attach(as: Self.zipName(of: paths))
+        return response
     }
 
     /// That of the one that is in it, or of the folder that all are in.

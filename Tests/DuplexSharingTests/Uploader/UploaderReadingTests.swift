@@ -120,6 +120,7 @@ struct UploaderReadingTests {
             #expect(whole.fields[.contentDisposition]?.hasPrefix("attachment; filename=\"b c.txt\"") == true)
             #expect(whole.fields[.contentSecurityPolicy] == "sandbox")
             #expect(whole.fields[.cacheControl] == "private, no-cache")
+            #expect(whole.fields[.crossOriginResourcePolicy] == "same-origin")
             let tag = try #require(whole.fields[.eTag])
             #expect(try await uploader.get("download?path=a/b%20c.txt", [.ifNoneMatch: tag]).status == .notModified)
             let part = try await uploader.get("download?path=a/b%20c.txt", [.range: "bytes=1-2"])
@@ -176,6 +177,26 @@ struct UploaderReadingTests {
             #expect(try await name("path=") == "files.zip")
             #expect(try await uploader.code("zip") == 400)
             #expect(try await uploader.code("zip?path=a&path=none") == 404)
+        }
+    }
+
+    @Test("What is too much for an address is named by a form")
+    func zipOfForm() async throws {
+        try await UploaderFixture.run(Self.files) { uploader async throws in
+            func zip(_ paths: String, _ others: HTTPFields = [:]) async throws -> TestResponse {
+                var fields = others
+                fields[.contentType] = "application/x-www-form-urlencoded"
+                return try await uploader.request(.post, "zip", fields, "paths=\(paths)")
+            }
+            let response = try await zip("a/b+c.txt%0D%0Aa/d%0Agr%C3%B6%C3%9Fe.png")
+            #expect(response.fields[.contentType] == "application/zip" && response.status == .ok)
+            for name in ["b c.txt", "d/e", "größe.png"] { #expect(response.text.contains(name)) }
+            #expect(response.fields[.contentSecurityPolicy]?.contains("frame-ancestors 'self'") == true)
+            #expect(try await zip("").status == .badRequest)
+            #expect(try await zip("a%0Anone").status == .notFound)
+            #expect(try await zip("a%0A../x").status == .forbidden)
+            #expect(try await zip("a", [.origin: "https://other.example"]).status == .forbidden)
+            #expect(try await uploader.code("zip", "{}") == 415)
         }
     }
 

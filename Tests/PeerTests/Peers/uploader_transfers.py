@@ -100,10 +100,10 @@ class Transfers:
         await page.click("uploads-close")
         ok("a paste of a file")
 
-    async def downloads(self):
-        page = self.page
+    async def downloaded(self, action):
+        """Does something that begins a download, and gives the bytes that came."""
         into = self.work / "downloads"
-        into.mkdir()
+        into.mkdir(exist_ok=True)
         await self.tools.call("Browser.setDownloadBehavior", behavior="allowAndName", downloadPath=str(into),
                               eventsEnabled=True)
         ended = asyncio.get_running_loop().create_future()
@@ -113,21 +113,23 @@ class Transfers:
                 ended.set_result(details)
 
         self.tools.listeners[None] = noticed
-        await page.select("tree")
-        await page.select("one.bin", "Control")
-        await page.click("download")
+        await action
         details = await asyncio.wait_for(ended, self.tools.deadline)
         expect(details["state"] == "completed", f"the download was {details['state']}")
-        with zipfile.ZipFile(io.BytesIO((into / details["guid"]).read_bytes())) as archive:
+        return (into / details["guid"]).read_bytes()
+
+    async def downloads(self):
+        page = self.page
+        await page.select("tree")
+        await page.select("one.bin", "Control")
+        with zipfile.ZipFile(io.BytesIO(await self.downloaded(page.click("download")))) as archive:
             expect(archive.testzip() is None, "the archive is damaged")
             for name in HOSTILE:
                 expect(archive.read(f"tree/deep/er/{name}") == name.encode(), f"{name!r} isn't as it was")
             expect(archive.read("one.bin") == (self.root / "one.bin").read_bytes(), "one.bin isn't as it was")
-        ended = asyncio.get_running_loop().create_future()
         await page.select("two.bin")
-        await page.click("download")
-        details = await asyncio.wait_for(ended, self.tools.deadline)
-        expect((into / details["guid"]).read_bytes() == (self.root / "two.bin").read_bytes(), "two.bin isn't as it was")
+        data = await self.downloaded(page.click("download"))
+        expect(data == (self.root / "two.bin").read_bytes(), "two.bin isn't as it was")
         await page.press("Escape")
         ok("a file is downloaded as it is, and a selection as a zip")
 

@@ -9,12 +9,14 @@ that only shows it. The variable SCREENSHOTS may name a folder to write to. Prin
 and exits 1.
 """
 
+import io
 import json
 import os
 import pathlib
 import shutil
 import sys
 import tempfile
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
@@ -284,8 +286,12 @@ class Check(Transfers):
         await page.wait_until("document.activeElement.dataset.key === 'many/file 4999.txt'", "the last row")
         expect(await page.evaluate("document.querySelectorAll('.rows .row').length") == 5000, "there aren't all rows")
         expect(took < 5000, f"5,000 entries take {took:.0f} ms")
+        await page.press("a", "Control")
+        with zipfile.ZipFile(io.BytesIO(await self.downloaded(page.click("download")))) as archive:
+            expect(len(archive.namelist()) == 5000, f"the zip has {len(archive.namelist())} entries")
+        expect(not page.complaints, f"it complains: {page.complaints}")
         await page.close()
-        ok("5,000 entries are there at once, and can be gone through")
+        ok("5,000 entries are there at once, can be gone through, and are downloaded")
 
     async def looks(self, page):
         """Names for every control, Chinese, and no sideways scrolling on a phone."""

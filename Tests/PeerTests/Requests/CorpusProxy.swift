@@ -74,7 +74,7 @@ enum CorpusProxy: String, CaseIterable, CustomTestStringConvertible {
         return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").compactMap { Line($0) }
     }
 
-    private static func waitForListener(_ address: SocketAddress) async throws {
+    static func waitForListener(_ address: SocketAddress) async throws {
         let end = ContinuousClock.now.advanced(by: .seconds(20))
         while true {
             do {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+#if os(Linux)
 import DuplexServer
 import DuplexSharing
+import DuplexSockets
 import DuplexTestProcesses
 import Foundation
 import Logging
@@ -12,11 +14,14 @@ extension PeerTests {
     /// The uploader's page in a browser, with a folder on the disk.
     struct UploaderTests {
         private static func server(_ root: String) throws -> WebServer {
+            var showing = UploaderOptions()
+            showing.title = "Pictures & more"
+            showing.footer = "Put yours here."
             var reading = FolderOptions()
             reading.access = { _ in .read }
             var server = WebServer(host: "127.0.0.1", port: 0)
             server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-            server.uploader("/files", root: try SharedFolder(root))
+            server.uploader("/files", root: try SharedFolder(root), showing: showing)
             server.uploader("/reader", root: try SharedFolder(root, reading))
             return server
         }
@@ -33,13 +38,60 @@ extension PeerTests {
         )
         func page() async throws {
             try await withTestFolder { root in
+                try await Self.server(root).withRunning { try await Self.browse("http://\($0)", root) }
+            }
+        }
+
+        @Test("It does where a proxy shows the page under another path", .timeLimit(.minutes(4)))
+        func proxied() async throws {
+            try await withTestFolder { root in
                 try await Self.server(root).withRunning { address in
-                    let script = Peer.path("Tests/PeerTests/Peers/web_uploader.py")
-                    let url = "http://\(address)"
-                    let command = [Peer.python, script, "\(url)/files/", root, "\(url)/reader/"]
-                    let output = try await PeerProcess.run(command, environment: Self.environment)
-                    let lines = output.split(separator: "\n")
-                    #expect(lines.count == 31 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+                    try await Self.withProxy(to: address) { try await Self.browse("http://\($0)/under/another", root) }
+                }
+            }
+        }
+
+        private static func browse(_ url: String, _ root: String) async throws {
+            let script = Peer.path("Tests/PeerTests/Peers/web_uploader.py")
+            let command = [Peer.python, script, "\(url)/files/", root, "\(url)/reader/"]
+            let output = try await PeerProcess.run(command, environment: Self.environment)
+            let lines = output.split(separator: "\n")
+            #expect(lines.count == 31 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+        }
+
+        /// nginx, which has the server below another path.
+        private static func withProxy(
+            to server: SocketAddress,
+            _ body: (SocketAddress) async throws -> Void
+        ) async throws {
+            try await withTestFolder { folder in
+                let port = try ReservedPort()
+                defer { withExtendedLifetime(port) {} }
+                let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
+                    "\($0)_temp_path \(folder)\($0);"
+                }
+                let configuration = """
+                    error_log stderr crit; pid \(folder)pid; worker_processes 1;
+                    events { worker_connections 512; }
+                    http {
+                    \(paths.joined()) access_log off; client_max_body_size 8m;
+                    server {
+                        listen \(port.address);
+                        location /under/another/ {
+                            proxy_pass http://\(server)/;
+                            proxy_http_version 1.1;
+                            proxy_set_header Host $http_host;
+                            proxy_set_header Connection "";
+                        }
+                    }
+                    }
+                    """
+                try configuration.write(toFile: folder + "conf", atomically: true, encoding: .utf8)
+                let nginx = try ForwardProxyTests.program("nginx")
+                let script = "echo begins; exec \(nginx) -g 'daemon off;' -c \(folder)conf"
+                try await PeerProcess.withRunning(["/bin/sh", "-c", script]) { _, _ in
+                    try await CorpusProxy.waitForListener(port.address)
+                    try await body(port.address)
                 }
             }
         }
@@ -77,3 +129,4 @@ extension PeerTests {
         }
     }
 }
+#endif

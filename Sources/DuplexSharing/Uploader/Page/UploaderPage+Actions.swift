@@ -15,6 +15,8 @@ extension UploaderPage {
         import { t } from "./texts.js";
 
         const mostUndone = 50;
+        /** Servers and proxies take no longer heads than some KiB. */
+        const longestAddress = 4096;
 
         export class Actions {
             #undos = [];
@@ -186,10 +188,22 @@ extension UploaderPage {
                 const paths = entries.map(({ path }) => path);
                 const isFile = entries.length === 1 && entries[0].kind === "file";
                 const href = isFile ? address("download", { path: paths[0] }) : address("zip", { path: paths });
+                if (href.length > longestAddress) return this.#downloadByForm(paths);
                 const link = make("a", { href, download: "", hidden: true });
                 document.body.append(link);
                 link.click();
                 link.remove();
+            }
+
+            /** More than an address can name; in a frame, since the page has not to be left for it. */
+            #downloadByForm(paths) {
+                const frame = document.querySelector("iframe[name=zip]")
+                    ?? make("iframe", { name: "zip", hidden: true, title: t("download") });
+                const field = make("input", { type: "hidden", name: "paths", value: paths.join("\n") });
+                const form = make("form", { method: "post", action: address("zip"), target: "zip", hidden: true }, field);
+                document.body.append(frame, form);
+                form.submit();
+                form.remove();
             }
         }
 
