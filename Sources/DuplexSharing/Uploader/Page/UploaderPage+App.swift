@@ -24,6 +24,7 @@ extension UploaderPage {
 
         const typingPause = 250;
         const changePause = 120;
+        const abovePause = 500;
 
         class App {
             #view = { kind: "folder", path: "" };
@@ -183,6 +184,8 @@ extension UploaderPage {
                 const { kind, path: shown } = this.#view;
                 const isOurs = kind === "folder" ? path === shown : kind === "trash" || isWithin(path, shown);
                 if (isOurs) this.#soon("changed", changePause);
+                // The folder shown may be one of those that went from there.
+                else if (isWithin(shown, path)) this.#soon("above", abovePause);
             }
 
             // The list
