@@ -96,6 +96,18 @@ extension PeerTests {
             }
         }
 
+        @Test("tuspy finds its uploads where the relative Location says that they are")
+        func resumed() async throws {
+            try await withTestFolder { root in
+                try await Self.server(root).withRunning { address in
+                    let script = Peer.path("Tests/PeerTests/Peers/tus_client.py")
+                    let command = [Peer.python, script, root, "5", "http://\(address)/files/uploads"]
+                    let output = try await PeerProcess.run(command, environment: Peer.environment)
+                    #expect(output.hasPrefix("ok "), "\(output)")
+                }
+            }
+        }
+
         /// What is written in the article on the API, as it stands there.
         @Test("curl does all that the API does")
         func api() async throws {
