@@ -18,7 +18,8 @@ extension SharedFolder {
     /// ```
     ///
     /// Files are read off the loops, one after the other, as fast as the client takes them. What is at a path has its last name in
-    /// the zip, numbered where that comes twice; the folder itself has none. What is hidden is left out.
+    /// the zip, numbered where that comes twice; the folder itself has none. What is hidden is left out,
+    /// and so are links to folders.
     ///
     /// A file is read up to the size that it has when it is its turn. One that is changed meanwhile is in the zip as it was read,
     /// and one that is cut short ends where it ended. What can't be read is left out. Both are named in a last entry, `errors.txt`,
@@ -112,8 +113,12 @@ struct FolderWalk: AsyncSequence, Sendable {
     private func content(of step: Step) async throws -> [Step] {
         let entries = try await SharedFolder.run { [folder] () throws(FolderError) -> [FolderEntry] in
             do throws(FolderError) {
-                return try folder.store.entries(of: step.path, atMost: .max, showsHidden: folder.options.showsHidden)
-                    .entries
+                return try folder.store.entries(
+                    of: step.path,
+                    atMost: .max,
+                    showsHidden: folder.options.showsHidden,
+                    followsFolders: false
+                ).entries
             } catch  where error.code == .nothing || error.code == .isFile {
                 return []
             }

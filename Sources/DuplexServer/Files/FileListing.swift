@@ -41,7 +41,7 @@ struct FileListing {
     ) throws(SocketError) {
         let (names, isCut) = try OpenedFolder(file)?.names(atMost: Self.bound) ?? ([], false)
         var entries: [Entry] = []
-        for name in names where (showsHidden || !FilePath.isHidden(name)) && !FilePath.isOwn(name) {
+        for name in names where (showsHidden || !FilePath.isHidden(name)) && !FolderPath.isOwn(name) {
             guard case .found(let found) = try folder.find(path.path(of: name)), found.kind != .other else { continue }
             let modified = UnixTime(seconds: found.modified.seconds)
             entries.append(Entry(name: name, isFolder: found.kind == .folder, size: found.size, modified: modified))

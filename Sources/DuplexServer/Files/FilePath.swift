@@ -40,11 +40,9 @@ struct FilePath: Equatable {
     static func isHidden(_ name: String) -> Bool { name.utf8.first == UInt8(ascii: ".") }
 
     private static func isName(_ name: String) -> Bool {
-        !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/")) && !isOwn(name)
+        !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/"))
+            && !FolderPath.isOwn(name)
     }
-
-    /// Whether it is a name of what a ``SharedFolder`` keeps for itself.
-    static func isOwn(_ name: String) -> Bool { name.lowercased().hasPrefix(FolderPath.ownName) }
 
     /// The path of something in the folder at this path.
     func path(of name: String) -> String { text.isEmpty ? name : "\(text)/\(name)" }

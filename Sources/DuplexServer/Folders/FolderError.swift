@@ -90,7 +90,8 @@ public struct FolderError: Error, Sendable, Hashable, CustomStringConvertible {
         case EEXIST, ENOTEMPTY: .exists
         case EISDIR: .isFolder
         case EINVAL: .sameplace
-        case EACCES, EPERM, EROFS, ELOOP, EXDEV: .notPermitted
+        // A mount point is busy: it stays where it is.
+        case EACCES, EPERM, EROFS, ELOOP, EXDEV, EBUSY: .notPermitted
         case ENAMETOOLONG, EILSEQ: .badName
         case ENOSPC: .noSpace
         case EDQUOT: .overQuota

@@ -46,8 +46,24 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
     private static func isName(_ name: String) -> Bool {
         let bytes = name.utf8
         return !bytes.isEmpty && bytes.count <= nameLimit && name != "." && name != ".."
-            && !name.lowercased().hasPrefix(ownName) && !name.unicodeScalars.contains(where: isUnfit)
+            && !isOwn(name) && !name.unicodeScalars.contains(where: isUnfit)
     }
+
+    /// Whether it is, or may be to a file system, a name of what a ``SharedFolder`` keeps for itself.
+    ///
+    /// There are file systems to which letters of both cases are one, which pass over what isn't seen, and which have short
+    /// names for long ones.
+    static func isOwn(_ name: String) -> Bool {
+        guard let first = name.utf8.first,
+            first == UInt8(ascii: ".") || first >= 0x80 || first | 0x20 == shortName.first
+        else { return false }
+        let seen = name.unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }
+        let text = String(String.UnicodeScalarView(seen)).lowercased().utf8
+        if text.starts(with: ownName.utf8) { return true }
+        return text.starts(with: shortName) && (0x30...0x39).contains(text.dropFirst(shortName.count).first ?? 0)
+    }
+
+    private static let shortName = Array("duplex~".utf8)
 
     private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
@@ -77,7 +93,19 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "/" + text }
 
     /// Whether it is below that one, or the same.
-    public func isWithin(_ other: FolderPath) -> Bool { names.starts(with: other.names) }
+    public func isWithin(_ other: FolderPath) -> Bool {
+        names.starts(with: other.names) { $0.utf8.elementsEqual($1.utf8) }
+    }
+
+    /// Whether both are the same byte by byte, as file systems compare names.
+    public static func == (first: FolderPath, second: FolderPath) -> Bool {
+        first.names.count == second.names.count && first.isWithin(second)
+    }
+
+    /// Names of the same bytes are the same text.
+    ///
+    /// - Parameter hasher: takes the names.
+    public func hash(into hasher: inout Hasher) { hasher.combine(names) }
 
     /// The path of something in the folder at this path.
     ///

@@ -16,7 +16,7 @@ import Darwin
 final class FolderState: Sendable {
     private static let temporaryName = "temporary"
 
-    private let root: OpenedFolder
+    let root: OpenedFolder
     private let temporary = Mutex<OpenedFolder?>(nil)
 
     init(root: OpenedFolder) {
@@ -72,6 +72,7 @@ final class FolderState: Sendable {
         guard let all = try existingFolder(Self.temporaryName) else { return }
         for name in try all.names(atMost: .max).names {
             guard let folder = try? all.folder(name), folder.lock() else { continue }
+            finishLeaving(in: folder)
             try FolderTree.remove(name, in: all)
         }
     }

@@ -31,10 +31,10 @@ extension FolderStore {
         let target = try place(of: path)
         return try Self.attempt(path) { () throws(SocketError) in
             do throws(SocketError) {
-                return try put(source.place, at: target, path, clash)
+                return try put(source.place, at: target, path, clash, from: from)
             } catch  where error.code == .otherFileSystem {
-                let change = try stage(source.place, for: target, path, clash)
-                try FolderTree.remove(source.place.name, in: source.place.folder)
+                let change = try stage(source.place, for: target, path, clash, isMove: true)
+                try delete(source.place)
                 return change
             }
         }
@@ -52,10 +52,11 @@ extension FolderStore {
         let target = try place(of: path)
         if source.status.kind == .link {
             let file = try open(from)
+            if file.kind != .file { throw FolderError(.notPermitted, "“\(from)” leads to a folder: it isn't copied.") }
             return try Self.attempt(path) { () throws(SocketError) in
-                let staging = try stagingPlace(for: target)
-                try FolderTree.copyFile(file, to: staging.folder, as: staging.name, [Self.properties])
-                return try put(staging, at: target, path, clash)
+                try stage(for: target, path, clash) { staging throws(SocketError) in
+                    try FolderTree.copyFile(file, to: staging.folder, as: staging.name, [Self.properties])
+                }
             }
         }
         return try Self.attempt(path) { () throws(SocketError) in
@@ -76,18 +77,32 @@ extension FolderStore {
         for target: Place,
         _ path: FolderPath,
         _ clash: NameClash,
-        onlyItself: Bool = false
+        onlyItself: Bool = false,
+        isMove: Bool = false
     ) throws(SocketError) -> FolderChange {
-        let staging = try stagingPlace(for: target)
-        do throws(SocketError) {
+        try stage(for: target, path, clash) { staging throws(SocketError) in
             try FolderTree.copy(
                 source.name,
                 in: source.folder,
                 to: staging.folder,
                 as: staging.name,
                 onlyItself: onlyItself,
+                isWhole: isMove,
                 attributes: [Self.properties]
             )
+        }
+    }
+
+    /// Has something made beside its place, and puts it there; of what fails nothing stays.
+    private func stage(
+        for target: Place,
+        _ path: FolderPath,
+        _ clash: NameClash,
+        _ make: (Place) throws(SocketError) -> Void
+    ) throws(SocketError) -> FolderChange {
+        let staging = try stagingPlace(for: target)
+        do throws(SocketError) {
+            try make(staging)
             return try put(staging, at: target, path, clash)
         } catch {
             try? FolderTree.remove(staging.name, in: staging.folder)
@@ -107,19 +122,33 @@ extension FolderStore {
         do throws(SocketError) {
             try place.folder.rename(place.name, to: temporary, as: name, .refuse)
         } catch  where error.code == .otherFileSystem {
-            return try FolderTree.remove(place.name, in: place.folder)
+            let name = FolderState.prefixBeside + name
+            try place.folder.rename(place.name, to: place.folder, as: name, .refuse)
+            try? FolderTree.remove(name, in: place.folder)
+            return
         }
-        try FolderTree.remove(name, in: temporary)
+        // It has gone for everybody; what can't be taken from the disk now is tried again when the folder is opened.
+        try? FolderTree.remove(name, in: temporary)
     }
 
     // MARK: Names
 
     /// Gives something its place, at once and as a whole; what was there is gone then, or has stayed.
+    ///
+    /// - Parameters:
+    ///   - source: what gets the place.
+    ///   - target: the place.
+    ///   - path: the place, too.
+    ///   - clash: what becomes of what is there.
+    ///   - from: where the source is, if clients see it there.
+    /// - Returns: where it is.
+    /// - Throws: `SocketError`, and everything is as it was.
     func put(
         _ source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameClash
+        _ clash: NameClash,
+        from: FolderPath? = nil
     ) throws(SocketError) -> FolderChange {
         switch clash {
         case .refuse:
@@ -129,7 +158,7 @@ extension FolderStore {
             let name = try number(source, at: target)
             return FolderChange(path: path.named(name), replaced: false)
         case .replace:
-            return FolderChange(path: path, replaced: try replace(source, at: target))
+            return FolderChange(path: path, replaced: try replace(source, at: target, from: from))
         }
     }
 
@@ -157,7 +186,7 @@ extension FolderStore {
     }
 
     /// Returns whether something was there.
-    private func replace(_ source: Place, at target: Place) throws(SocketError) -> Bool {
+    private func replace(_ source: Place, at target: Place, from: FolderPath?) throws(SocketError) -> Bool {
         for _ in 0..<Self.attempts {
             let status = try source.folder.status(of: source.name)
             guard let there = try target.folder.status(of: target.name) else {
@@ -170,11 +199,22 @@ extension FolderStore {
                 try source.folder.rename(source.name, to: target.folder, as: target.name, .replace)
                 return true
             }
+            // Two names of one folder, which differ where the file system sees no difference: it is all there is.
+            if let status, status.isSame(as: there) {
+                try source.folder.rename(source.name, to: target.folder, as: target.name, .replace)
+                return true
+            }
             // What was there takes the other place, so that at no time there is nothing, and goes from there.
+            var note: String?
+            if let from { note = try state.note(there, leaves: from) }
+            defer { note.map(state.forget) }
             do throws(SocketError) {
                 try source.folder.rename(source.name, to: target.folder, as: target.name, .exchange)
             } catch  where error.errno == ENOENT { continue }
-            try delete(source)
+            do throws(SocketError) { try delete(source) } catch {
+                try? source.folder.rename(source.name, to: target.folder, as: target.name, .exchange)
+                throw error
+            }
             return true
         }
         throw SocketError(.system, message: "“\(target.name)” is changed all the time.", errno: EAGAIN)

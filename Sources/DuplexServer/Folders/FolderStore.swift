@@ -31,7 +31,8 @@ final class FolderStore: Sendable {
         }
         self.root = root
         state = FolderState(root: root)
-        try state.sweep()
+        // What can't be cleared up, as on a disk that is only read, is no reason not to share.
+        try? state.sweep()
     }
 
     /// Does something at a path, and says what the system said in words of paths.
@@ -68,10 +69,13 @@ final class FolderStore: Sendable {
     }
 
     /// What is in a folder, in no order: files and folders, and links to such that are below.
+    ///
+    /// Who goes through a whole tree doesn't follow links to folders: they may lead back to where they are.
     func entries(
         of path: FolderPath,
         atMost limit: Int,
-        showsHidden: Bool
+        showsHidden: Bool,
+        followsFolders: Bool = true
     ) throws(FolderError) -> (entries: [FolderEntry], isCut: Bool) {
         guard let folder = OpenedFolder(try open(path)) else {
             throw FolderError(.isFile, "“\(path)” is a file.")
@@ -83,8 +87,10 @@ final class FolderStore: Sendable {
         var entries: [FolderEntry] = []
         for name in names where showsHidden || name.utf8.first != UInt8(ascii: ".") {
             guard let path = path.appending(name) else { continue }
-            let status = try Self.attempt(path) { () throws(SocketError) in
-                try look(at: Place(folder: folder, name: name), path)
+            let status = try Self.attempt(path) { () throws(SocketError) -> FileStatus? in
+                guard let status = try folder.status(of: name), status.kind == .link else { return status }
+                let found = try look(at: Place(folder: folder, name: name), path)
+                return found?.kind == .folder && !followsFolders ? nil : found
             }
             if let entry = status.flatMap({ FolderEntry(name, $0) }) { entries.append(entry) }
         }
@@ -122,6 +128,7 @@ final class FolderStore: Sendable {
         let temporary = try state.temporaryFolder()
         let name = FolderState.randomName()
         if temporary.status.device == target.folder.status.device { return Place(folder: temporary, name: name) }
-        return Place(folder: target.folder, name: "\(FolderPath.ownName)-\(name)")
+        state.sweep(beside: target.folder, now: .now)
+        return Place(folder: target.folder, name: FolderState.prefixBeside + name)
     }
 }

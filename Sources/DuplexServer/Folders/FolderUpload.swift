@@ -25,7 +25,6 @@ package final class FolderUpload: Sendable {
     private let operation: FolderOperation
     private let clash: NameClash
     private let staging: FolderStore.Place
-    private let target: FolderStore.Place
     private let file: WritableFile
     private let state = Mutex(State())
 
@@ -36,14 +35,12 @@ package final class FolderUpload: Sendable {
         _ folder: SharedFolder,
         _ operation: FolderOperation,
         _ clash: NameClash,
-        staging: FolderStore.Place,
-        target: FolderStore.Place
+        staging: FolderStore.Place
     ) throws(SocketError) {
         self.folder = folder
         self.operation = operation
         self.clash = clash
         self.staging = staging
-        self.target = target
         file = try staging.folder.makeFile(staging.name)
     }
 
@@ -87,7 +84,14 @@ package final class FolderUpload: Sendable {
         let change = try await SharedFolder.run { [self] () throws(FolderError) in
             try FolderStore.attempt(operation.path) { () throws(SocketError) in
                 if folder.options.syncs { try file.sync() }
-                let change = try folder.store.put(file: staging, at: target, operation.path, clash)
+            }
+            // Where the path leads now: the folder may have gone, or have another name.
+            let target = try folder.store.place(of: operation.path)
+            return try FolderStore.attempt(operation.path) { () throws(SocketError) in
+                // Properties that are changed meanwhile would be lost.
+                let change = try folder.changing.withLock { (_) throws(SocketError) in
+                    try folder.store.put(file: staging, at: target, operation.path, clash)
+                }
                 if folder.options.syncs { try target.folder.sync() }
                 return change
             }
@@ -148,7 +152,7 @@ extension SharedFolder {
                     if clash == .refuse { throw OpenedFolder.exists(target.name) }
                 }
                 let staging = try store.stagingPlace(for: target)
-                return try FolderUpload(self, operation, clash, staging: staging, target: target)
+                return try FolderUpload(self, operation, clash, staging: staging)
             }
         }
     }

@@ -74,6 +74,12 @@ extension SharedFolder {
 
     // MARK: Files of the server's own
 
+    /// Whether a file or folder is at a path, as far as that can be told; blocks for as long as the disk takes.
+    package func has(_ path: FolderPath) -> Bool {
+        let status = try? store.status(of: path)
+        return (status ?? nil).flatMap { FolderEntry(path.name, $0) } != nil
+    }
+
     /// What was written last under that name; `nil` where nothing was.
     ///
     /// Blocks for as long as the disk takes.

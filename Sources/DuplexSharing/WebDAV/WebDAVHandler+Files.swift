@@ -41,6 +41,9 @@ extension WebDAVHandler {
         if request.fields.contains(.contentRange) {
             throw Problem(.badRequest, "A part of a file can't be put here.")
         }
+        if request.fields.contains(.contentEncoding) {
+            throw Problem(.unsupportedMediaType, "A file is put as it is, without a content coding.")
+        }
         if request.endsWithSlash { throw Problem(.methodNotAllowed, "A folder isn't written by PUT.") }
         try await checkWriting(request)
         let expected = try Self.expectedSize(request)
@@ -59,12 +62,14 @@ extension WebDAVHandler {
         if let expected, size != expected {
             throw Problem(.badRequest, "The body hasn't the length that was said.")
         }
-        // Others may have written or locked it meanwhile.
-        try await checkWriting(request)
-        let change = try await upload.finish()
-        var response = Response(status: change.replaced ? .noContent : .created)
-        if let tag = try await folder.entry(at: request.path)?.tag { response.fields[.eTag] = tag.description }
-        return response
+        return try await changing(request) {
+            // Others may have written or locked it meanwhile.
+            try await checkWriting(request)
+            let change = try await upload.finish()
+            var response = Response(status: change.replaced ? .noContent : .created)
+            if let tag = try await folder.entry(at: request.path)?.tag { response.fields[.eTag] = tag.description }
+            return response
+        }
     }
 
     private func checkWriting(_ request: WebDAVRequest) async throws {
@@ -95,27 +100,32 @@ extension WebDAVHandler {
         if try await request.hasBody() {
             throw Problem(.unsupportedMediaType, "What a folder is made of isn't said by a body here.")
         }
-        let entry = try await folder.entry(at: request.path)
-        try checkPreconditions(request, entry)
-        if entry != nil { throw Problem(.methodNotAllowed, "There is something at this path.") }
-        try checkMaking(request, request.path, isThere: false)
-        try await folder.createFolder(request.path, by: request.visitor)
-        return Response(status: .created)
+        return try await changing(request) {
+            let entry = try await folder.entry(at: request.path)
+            try checkPreconditions(request, entry)
+            if entry != nil { throw Problem(.methodNotAllowed, "There is something at this path.") }
+            try checkMaking(request, request.path, isThere: false)
+            try await folder.createFolder(request.path, by: request.visitor)
+            return Response(status: .created)
+        }
     }
 
     // MARK: Deleting
 
     /// All of it goes, or nothing: 207 says what is locked below.
     func delete(_ request: WebDAVRequest) async throws -> Response {
-        guard let entry = try await folder.entry(at: request.path) else { throw unseen(false) }
-        if entry.kind == .folder, try WebDAVDepth(request.fields, absent: .infinity) != .infinity {
-            throw Problem(.badRequest, "A folder goes with all that is in it: Depth is infinity.")
+        let depth = try WebDAVDepth(request.fields, absent: .infinity)
+        return try await changing(request) {
+            guard let entry = try await folder.entry(at: request.path) else { throw unseen(false) }
+            if entry.kind == .folder && depth != .infinity {
+                throw Problem(.badRequest, "A folder goes with all that is in it: Depth is infinity.")
+            }
+            if entry.kind == .file && request.endsWithSlash { throw unseen(false) }
+            try checkPreconditions(request, entry)
+            try checkLocks(request, Change(path: request.path, isDeep: true), Change(path: request.path.parent))
+            try await folder.delete(request.path, by: request.visitor)
+            await locks.removeAll(from: request.path)
+            return Response(status: .noContent)
         }
-        if entry.kind == .file && request.endsWithSlash { throw unseen(false) }
-        try checkPreconditions(request, entry)
-        try checkLocks(request, Change(path: request.path, isDeep: true), Change(path: request.path.parent))
-        try await folder.delete(request.path, by: request.visitor)
-        try await locks.removeAll(from: request.path)
-        return Response(status: .noContent)
     }
 }

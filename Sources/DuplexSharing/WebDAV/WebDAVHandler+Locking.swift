@@ -23,25 +23,32 @@ extension WebDAVHandler {
         if let owner = wish.owner, Self.size(of: owner) > Self.ownerBound {
             throw Problem(.badRequest, "The owner has more than \(Self.ownerBound) bytes.")
         }
+        return try await changing(request) { try await grant(request, wish, isDeep: depth == .infinity) }
+    }
+
+    private func grant(_ request: WebDAVRequest, _ wish: LockRequest, isDeep: Bool) async throws -> Response {
         let entry = try await folder.entry(at: request.path)
         try checkPreconditions(request, entry)
+        if entry == nil && request.endsWithSlash {
+            throw Problem(.methodNotAllowed, "A folder isn't made by LOCK.")
+        }
         if entry == nil { try checkLocks(request, Change(path: request.path.parent)) }
         let lock = WebDAVLock(
             token: LockToken.make(of: Self.randomBytes()),
             root: ResourcePath(request.path.text),
-            isDeep: depth == .infinity,
+            isDeep: isDeep,
             scope: wish.scope,
             owner: wish.owner,
             user: request.visitor.user,
             expiry: expiry(request)
         )
-        try await add(lock, request)
-        if entry == nil {
-            do { try await makeFile(request) } catch {
-                // Without a file there is nothing to lock.
-                _ = try? await locks.change { table, now in table.remove(lock.token, on: lock.root, now: now) }
-                throw error
-            }
+        do {
+            try await add(lock, request)
+            if entry == nil { try await makeFile(request) }
+        } catch {
+            // Nobody is told of a lock that isn't kept, or has no file.
+            await locks.drop(lock)
+            throw error
         }
         var response = discovery(request)
         response.status = entry == nil ? .created : .ok

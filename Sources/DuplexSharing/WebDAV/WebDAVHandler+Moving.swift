@@ -17,11 +17,23 @@ extension WebDAVHandler {
         }
         let overwrites = try WebDAVDestination.overwrites(request.fields)
         let target = try destination(of: request)
-        guard let source = try await folder.entry(at: request.path) else { throw unseen(false) }
-        try checkPreconditions(request, source)
         if target.isWithin(request.path) || request.path.isWithin(target) {
             throw Problem(.forbidden, "Nothing goes into itself, nor into its own place.")
         }
+        return try await changing(request, target) {
+            try await transfer(request, to: target, isMove: isMove, onlyItself: depth == .zero, overwrites)
+        }
+    }
+
+    private func transfer(
+        _ request: WebDAVRequest,
+        to target: FolderPath,
+        isMove: Bool,
+        onlyItself: Bool,
+        _ overwrites: Bool
+    ) async throws -> Response {
+        guard let source = try await folder.entry(at: request.path) else { throw unseen(false) }
+        try checkPreconditions(request, source)
         let there = try await folder.entry(at: target)
         if there != nil && !overwrites { throw Self.exists }
         if isMove {
@@ -37,13 +49,13 @@ extension WebDAVHandler {
                     request.path,
                     to: target,
                     clash: clash,
-                    onlyItself: depth == .zero,
+                    onlyItself: onlyItself,
                     by: request.visitor
                 )
         }
         // Locks don't go along (RFC 4918 section 7.5); one on the destination holds for what is there now.
-        if isMove { try await locks.removeAll(from: request.path) }
-        if change.replaced { try await locks.removeAll(from: target, exceptItsOwn: true) }
+        if isMove { await locks.removeAll(from: request.path) }
+        if change.replaced { await locks.removeAll(from: target, exceptItsOwn: true) }
         if change.replaced { return Response(status: .noContent) }
         return Response(status: .created, fields: [.location: request.href(target, isFolder: source.kind == .folder)])
     }

@@ -18,8 +18,12 @@ extension WebDAVHandler {
     /// How many files and folders are looked at for one piece of an answer.
     private static let batch = 64
 
+    /// PROPFIND: of something, and of what is in a folder.
+    ///
+    /// Without the field Depth it is one of depth 1: clients that leave it out mean no more, and everything below is more than
+    /// anybody is told at once.
     func findProperties(_ request: WebDAVRequest) async throws -> Response {
-        let depth = try WebDAVDepth(request.fields, absent: .infinity)
+        let depth = try WebDAVDepth(request.fields, absent: .one)
         if depth == .infinity { throw WebDAVRefusal.condition(.forbidden, .dav("propfind-finite-depth")) }
         let query = try PropertyQuery(try await request.document())
         guard let entry = try await folder.entry(at: request.path) else { throw unseen(false) }
@@ -89,6 +93,10 @@ extension WebDAVHandler {
     func changeProperties(_ request: WebDAVRequest) async throws -> Response {
         guard let root = try await request.document() else { throw WebDAVFault("The body says what is to be done.") }
         let update = try PropertyUpdate(root)
+        return try await changing(request) { try await change(request, update) }
+    }
+
+    private func change(_ request: WebDAVRequest, _ update: PropertyUpdate) async throws -> Response {
         guard let entry = try await folder.entry(at: request.path) else { throw unseen(false) }
         try checkPreconditions(request, entry)
         try checkLocks(request, Change(path: request.path))

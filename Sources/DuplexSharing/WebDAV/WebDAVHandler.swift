@@ -16,6 +16,7 @@ final class WebDAVHandler: Sendable {
     let folder: SharedFolder
     let options: WebDAVOptions
     let locks: WebDAVLocks
+    let claims = PathClaims()
     let now: @Sendable () -> UnixTime
 
     init(_ folder: SharedFolder, _ options: WebDAVOptions, now: @escaping @Sendable () -> UnixTime = { .now }) {
@@ -66,6 +67,18 @@ final class WebDAVHandler: Sendable {
         case .lock: try await lock(request)
         case .unlock: try await unlock(request)
         default: try await get(request)
+        }
+    }
+
+    /// Runs a change that nobody else interferes with, if the field `If` holds then.
+    func changing(
+        _ request: WebDAVRequest,
+        _ others: FolderPath...,
+        body: () async throws -> Response
+    ) async throws -> Response {
+        try await claims.hold([request.path] + others) {
+            try await checkCondition(request)
+            return try await body()
         }
     }
 

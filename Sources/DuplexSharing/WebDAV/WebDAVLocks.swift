@@ -21,7 +21,11 @@ final class WebDAVLocks: Sendable {
     init(_ folder: SharedFolder, bound: Int, now: @escaping @Sendable () -> UnixTime) {
         var table = LockTable(bound: bound)
         let bytes = try? folder.ownBytes(of: Self.name, in: Self.group, atMost: LockDocument.bound)
-        for lock in LockDocument.locks(in: (bytes ?? nil) ?? []) { try? table.add(lock, now: now()) }
+        for lock in LockDocument.locks(in: (bytes ?? nil) ?? []) {
+            // What was locked may have gone while the process was ended.
+            guard let path = FolderPath(lock.root.text), folder.has(path) else { continue }
+            try? table.add(lock, now: now())
+        }
         self.folder = folder
         self.table = Mutex(table)
         self.now = now
@@ -44,8 +48,7 @@ final class WebDAVLocks: Sendable {
     /// - Parameters:
     ///   - path: what has gone, with all below it.
     ///   - isKept: whether a lock on the path itself stays: something else is there now.
-    /// - Throws: `FolderError` where the change can't be written.
-    func removeAll(from path: FolderPath, exceptItsOwn isKept: Bool = false) async throws {
+    func removeAll(from path: FolderPath, exceptItsOwn isKept: Bool = false) async {
         let root = ResourcePath(path.text)
         let hasChanged = table.withLock { table in
             let own = isKept ? table.all(now: now()).filter { $0.root == root } : []
@@ -53,7 +56,13 @@ final class WebDAVLocks: Sendable {
             for lock in own { try? table.add(lock, now: now()) }
             return true
         }
-        if hasChanged { try await save() }
+        // What is done is done: a lock on nothing isn't read again.
+        if hasChanged { try? await save() }
+    }
+
+    /// Takes a lock away that nobody was told of.
+    func drop(_ lock: WebDAVLock) async {
+        if table.withLock({ $0.remove(lock.token, on: lock.root, now: now()) }) != nil { try? await save() }
     }
 
     private func save() async throws {

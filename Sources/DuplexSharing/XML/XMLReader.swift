@@ -14,6 +14,8 @@ final class XMLReader {
     private var elementCount = 0
     /// The elements that are open, the outermost first.
     private var open: [XMLElement] = []
+    /// The text behind the last tag, which expat gives in pieces.
+    private var pending = ""
     private var root: XMLElement?
     private var failure: (code: XMLError.Code, message: String)?
 
@@ -63,6 +65,7 @@ final class XMLReader {
     // MARK: What expat calls
 
     func start(_ name: ExpatParser.Name, _ attributes: [(name: ExpatParser.Name, value: String)]) {
+        endText()
         elementCount += 1
         if open.count >= limits.depth { return fail(.tooLarge, "Elements lie more than \(limits.depth) deep.") }
         if elementCount > limits.elements { return fail(.tooLarge, "There are more than \(limits.elements) elements.") }
@@ -78,20 +81,20 @@ final class XMLReader {
     }
 
     func end() {
+        endText()
         guard let element = open.popLast() else { return }
         if open.isEmpty { root = element } else { open[open.count - 1].children.append(.element(element)) }
     }
 
-    /// A piece of a text, which expat cuts where it likes.
+    /// A piece of a text, which expat cuts where it likes: at each line, too.
     func text(_ piece: String) {
-        guard let last = open.indices.last else { return }
-        if case .text(let before) = open[last].children.last {
-            // Taken out first: a string that two hold is copied when it grows.
-            open[last].children.removeLast()
-            open[last].children.append(.text(before + piece))
-        } else {
-            open[last].children.append(.text(piece))
-        }
+        if !open.isEmpty { pending += piece }
+    }
+
+    private func endText() {
+        guard !pending.isEmpty, let last = open.indices.last else { return }
+        open[last].children.append(.text(pending))
+        pending = ""
     }
 
     func documentType() {

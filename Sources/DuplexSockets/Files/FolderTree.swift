@@ -29,6 +29,7 @@ package enum FolderTree {
         let inner = try descend(into: name, of: folder, depth)
         // Read whole each time: names may come while others go.
         while true {
+            try inner.nameUnreadable()
             let (names, isCut) = try inner.names(atMost: 10_000)
             for name in names { try remove(name, in: inner, depth: depth + 1) }
             if !isCut { break }
@@ -44,6 +45,7 @@ package enum FolderTree {
     ///   - target: where the copy goes.
     ///   - newName: its name.
     ///   - onlyItself: whether what is in a folder is left out.
+    ///   - isWhole: whether nothing else may be left out: what is copied goes away then.
     ///   - attributes: those extended attributes that are copied, too.
     ///   - depth: how deep it is below the tree's top.
     /// - Throws: ``SocketError``; what was copied until then stays.
@@ -53,6 +55,7 @@ package enum FolderTree {
         to target: OpenedFolder,
         as newName: String,
         onlyItself: Bool = false,
+        isWhole: Bool = false,
         attributes: [String],
         depth: Int = 0
     ) throws(SocketError) {
@@ -65,10 +68,19 @@ package enum FolderTree {
             let copy = try target.folder(newName)
             try copyAttributes(attributes, from: try folder.file(name), to: try target.file(newName))
             if onlyItself { return }
+            if isWhole, try inner.hasUnreadable() { throw OpenedFolder.stays(name) }
             for name in try inner.names(atMost: .max).names {
-                try self.copy(name, in: inner, to: copy, as: name, attributes: attributes, depth: depth + 1)
+                try self.copy(
+                    name,
+                    in: inner,
+                    to: copy,
+                    as: name,
+                    isWhole: isWhole,
+                    attributes: attributes,
+                    depth: depth + 1
+                )
             }
-        case .link, .other: return
+        case .link, .other: if isWhole { throw OpenedFolder.stays(name) }
         }
     }
 

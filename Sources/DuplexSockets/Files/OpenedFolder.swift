@@ -54,6 +54,9 @@ package final class OpenedFolder: Sendable {
     /// What has that name is a folder, and a file is needed.
     package static func isFolder(_ name: String) -> SocketError { fault(name, "is a folder", EISDIR) }
 
+    /// What has that name can't be had on another file system.
+    package static func stays(_ name: String) -> SocketError { fault(name, "can't be copied", EXDEV) }
+
     // MARK: Looking
 
     /// What has that name, or nil; of a link itself, not of what it leads to.
@@ -173,33 +176,5 @@ package final class OpenedFolder: Sendable {
         }
         if result != 0 { throw Self.fault("the file system", "can't be looked at", errno) }
         return (total, free)
-    }
-
-    /// The names in a folder, in no order, without `.` and `..`; blocks for as long as the disk takes.
-    ///
-    /// - Parameter limit: how many are read at most.
-    /// - Returns: the names that are UTF-8, and whether there are more than the limit.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
-    package func names(atMost limit: Int) throws(SocketError) -> (names: [String], isCut: Bool) {
-        // A descriptor of its own: closing the folder closes it, and its place in the folder is its own.
-        let own = SystemCall.openFile.make(on: descriptor) {
-            unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        }
-        guard own >= 0, let folder = unsafe fdopendir(own) else {
-            if own >= 0 { SystemCalls.close(own) }
-            throw SocketError(.unreadableFile, message: "The folder can't be read.", errno: errno)
-        }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            // The name ends with a zero within the entry.
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
-            }
-            guard let name, name != ".", name != ".." else { continue }
-            if names.count == limit { return (names, true) }
-            names.append(name)
-        }
-        return (names, false)
     }
 }

@@ -20,7 +20,8 @@ package struct WebDAVCondition: Sendable, Hashable {
 
     private enum Test: Sendable, Hashable {
         case token(String)
-        case tag(EntityTag)
+        /// Nil for one that nothing here has: with blanks, as in the RFC's own examples (section 10.4.6).
+        case tag(EntityTag?)
     }
 
     private struct Check: Sendable, Hashable {
@@ -81,7 +82,7 @@ package struct WebDAVCondition: Sendable, Hashable {
         switch test {
         case .token(let token): state.tokens.contains(token)
         // Which comparison it is to be is open (RFC 4918 section 10.4.4); a client that has just written has a weak tag.
-        case .tag(let tag): state.tag.map(tag.weaklyMatches) ?? false
+        case .tag(let tag): tag.flatMap { tag in state.tag.map(tag.weaklyMatches) } ?? false
         }
     }
 
@@ -134,9 +135,18 @@ package struct WebDAVCondition: Sendable, Hashable {
         if scanner.isAt("<") { return codedURL(&scanner).map(Test.token) }
         guard scanner.skip("[") else { return nil }
         scanner.skipBlanks()
-        guard let tag = EntityTag.tag(&scanner) else { return nil }
+        guard let tag = tag(&scanner) else { return nil }
         scanner.skipBlanks()
-        return scanner.skip("]") ? .tag(tag) : nil
+        return scanner.skip("]") ? tag : nil
+    }
+
+    private static func tag(_ scanner: inout FieldScanner) -> Test? {
+        let begin = scanner.position
+        if let tag = EntityTag.tag(&scanner) { return .tag(tag) }
+        scanner.position = begin
+        guard !scanner.skip("W") || scanner.skip("/"), scanner.skip("\"") else { return nil }
+        while !scanner.isAtEnd, !scanner.isAt("\"") { scanner.position += 1 }
+        return scanner.skip("\"") ? .tag(nil) : nil
     }
 
     /// What stands between `<` and `>`, without blanks in it (RFC 4918 section 10.1: Coded-URL).

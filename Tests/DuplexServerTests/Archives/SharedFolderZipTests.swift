@@ -19,7 +19,10 @@ struct SharedFolderZipTests {
         saysLength: Bool = false,
         method: ZipMethod = .stored
     ) async throws -> String {
-        try await withTestFolder(Self.files, links: ["a/out": "/etc/passwd"]) { root in
+        try await withTestFolder(
+            Self.files,
+            links: ["a/out": "/etc/passwd", "a/loop": ".", "a/x/up": "..", "b/file": "../c.txt"]
+        ) { root in
             let folder = try SharedFolder(root)
             let paths = paths.compactMap { FolderPath($0) }
             var server = WebServer(port: 0)
@@ -45,7 +48,7 @@ struct SharedFolderZipTests {
         for saysLength in [false, true] {
             #expect(try await listing(of: ["a"], saysLength: saysLength) == "a/ a/x/ a/x/1.txt=one a/x/2.txt=two\n")
         }
-        let all = "a/ a/x/ a/x/1.txt=one a/x/2.txt=two b/ b/x=a_file c.txt=see empty/\n"
+        let all = "a/ a/x/ a/x/1.txt=one a/x/2.txt=two b/ b/file=see b/x=a_file c.txt=see empty/\n"
         #expect(try await listing(of: [""], method: .deflated()) == all)
     }
 

@@ -35,10 +35,30 @@ import Testing
         #expect(FolderPath(text) == nil)
     }
 
+    @Test("Names that differ in bytes are two, though they look the same")
+    func twins() throws {
+        let (composed, decomposed) = (try #require(FolderPath("a/\u{E9}")), try #require(FolderPath("a/e\u{301}")))
+        #expect(composed != decomposed && !composed.isWithin(decomposed) && !decomposed.isWithin(composed))
+        #expect(Set([composed, decomposed, composed]).count == 2)
+    }
+
+    @Test(
+        "What a file system may take for the folder of the server's own is no name",
+        arguments: [
+            ".du\u{AD}plex", "\u{200D}.duplex", ".duplex\u{200D}", ".duplex\u{301}", ".DUPLEX\u{200B}/trash",
+            "DUPLEX~1",
+            "duplex~2/trash",
+        ]
+    )
+    func own(text: String) {
+        #expect(FolderPath(text) == nil)
+    }
+
     @Test(
         "Names that are odd, and lead nowhere else, are names",
         arguments: [
             "...", "..a", "a\\..\\b", "C:", "%2e%2e", "a b", "ａ", "日本語", "👩‍👩‍👧", "-rf", "~", "a:b", "con", "nul.txt",
+            "duplex", "duplex~", "duplex~a", "a.duplex", ".dup", "d",
             String(repeating: "n", count: 255), "<img src=x onerror=alert(1)>", "a\"b'c",
         ]
     )

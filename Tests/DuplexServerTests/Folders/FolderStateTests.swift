@@ -48,4 +48,32 @@ import Testing
             #expect(text == "out")
         }
     }
+
+    @Test("A folder that was replaced leaves the place that it had for a moment, where the process was ended meanwhile")
+    func leaving() async throws {
+        try await withTestFolder(["a/old": "x", "b/new": "x", "c/x": "x"]) { root in
+            do {
+                let store = try FolderStore(path: root)
+                let (a, c) = (
+                    try #require(try store.root.status(of: "a")), try #require(try store.root.status(of: "c"))
+                )
+                _ = try store.state.note(a, leaves: try #require(FolderPath("a")))
+                // One that never came there, one that has gone, and one that was told to be forgotten.
+                _ = try store.state.note(a, leaves: try #require(FolderPath("b")))
+                _ = try store.state.note(a, leaves: try #require(FolderPath("none/a")))
+                store.state.forget(try store.state.note(c, leaves: try #require(FolderPath("c"))))
+                // Not while the process is there.
+                _ = try FolderStore(path: root)
+                #expect(FileManager.default.fileExists(atPath: root + "a/old"))
+                withExtendedLifetime(store) {}
+            }
+            _ = try FolderStore(path: root)
+            #expect(!FileManager.default.fileExists(atPath: root + "a"))
+            #expect(
+                FileManager.default.fileExists(atPath: root + "b/new")
+                    && FileManager.default.fileExists(atPath: root + "c/x")
+            )
+            #expect(try FileManager.default.contentsOfDirectory(atPath: root + ".duplex/temporary") == [])
+        }
+    }
 }

@@ -117,14 +117,9 @@ import Testing
         }
     }
 
-    @Test("Between file systems a move is a copy, and then there is one")
+    @Test("Between file systems a move is a copy, and then there is one", .enabled(if: TestMount.isPossible))
     func otherFileSystem() async throws {
-        // Where there is no second file system to be had, a link leads nowhere else, and there is nothing to show.
-        guard FileManager.default.fileExists(atPath: "/dev/shm"), getuid() == 0 else { return }
-        try await withTestFolder(["mount/": "", "a/b": "b"]) { root in
-            guard PeerMount.mount(at: root + "mount") else { return }
-            defer { PeerMount.unmount(root + "mount") }
-            let folder = try SharedFolder(root)
+        try await Self.withMount(["a/b": "b"]) { root, folder in
             try await folder.move(Self.path("a"), to: Self.path("mount/a"))
             #expect(Self.text(root + "mount/a/b") == "b" && Self.text(root + "a/b") == nil)
             try await folder.copy(Self.path("mount/a/b"), to: Self.path("b"))
@@ -132,6 +127,103 @@ import Testing
             #expect(Self.text(root + "mount/a") == "b")
             try await folder.delete(Self.path("mount/a"))
             #expect(try FileManager.default.contentsOfDirectory(atPath: root + "mount") == [])
+            #expect(await Self.code { try await folder.delete(Self.path("mount")) } == .notPermitted)
+        }
+    }
+
+    @Test("What can't be had on another file system isn't lost by a move there", .enabled(if: TestMount.isPossible))
+    func nothingLost() async throws {
+        try await Self.withMount(["a/b": "b", "c/d": "d", "e": "e"]) { root, folder in
+            try FileManager.default.createSymbolicLink(atPath: root + "a/link", withDestinationPath: "b")
+            try Self.makeUnreadable(in: root + "c/")
+            for name in ["a", "c"] {
+                let code = await Self.code { try await folder.move(Self.path(name), to: Self.path("mount/x")) }
+                #expect(code == .notPermitted)
+            }
+            #expect(Self.text(root + "a/link") == "b" && Self.text(root + "c/d") == "d")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: root + "mount") == [])
+            // A copy may leave out what can't be shared.
+            try await folder.copy(Self.path("a"), to: Self.path("mount/x"))
+            #expect(try FileManager.default.contentsOfDirectory(atPath: root + "mount/x") == ["b"])
+        }
+    }
+
+    @Test("What a process that was ended has left on another file system goes a day later")
+    func beside() async throws {
+        try await withTestFolder([".duplex-1/a": "x", ".duplex-2": "x", "a": "x"]) { root in
+            let store = try FolderStore(path: root)
+            store.state.sweep(beside: store.root, now: .now)
+            #expect(Self.text(root + ".duplex-1/a") == "x" && Self.text(root + ".duplex-2") == "x")
+            let later = UnixTime(seconds: UnixTime.now.seconds + FolderState.ageBeside + 1)
+            store.state.sweep(beside: store.root, now: later)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: root) == ["a"])
+        }
+    }
+
+    @Test("A folder that can't be cleared up is shared all the same")
+    func unswept() async throws {
+        try await withTestFolder([".duplex/temporary": "a file", "a": "x"]) { root in
+            let folder = try SharedFolder(root)
+            #expect(try await folder.entries(of: .root).entries.map(\.name) == ["a"])
+        }
+    }
+
+    @Test("What is deleted has gone, also where not all of it can be taken from the disk")
+    func deep() async throws {
+        // Deeper than anybody opens folders in one another.
+        let tree = String(repeating: "d/", count: 205)
+        try await withTestFolder([tree: "", "a/b": "x", "c": "x"]) { root in
+            let folder = try SharedFolder(root)
+            try Self.makeUnreadable(in: root + "a/")
+            try await folder.delete(Self.path("d"))
+            try await folder.delete(Self.path("a"))
+            try await folder.move(Self.path("c"), to: Self.path("a"), clash: .replace)
+            #expect(try await folder.entries(of: .root).entries.map(\.name) == ["a"])
+            // What is left of the one is the tree that is too deep; of the other there is nothing.
+            let temporary = try FileManager.default.contentsOfDirectory(atPath: root + ".duplex/temporary")
+            let left = try FileManager.default.contentsOfDirectory(
+                atPath: root + ".duplex/temporary/" + (try #require(temporary.first))
+            )
+            #expect(temporary.count == 1 && left.count == 1)
+        }
+    }
+
+    @Test("Where two names are one folder to the file system, replacing it by itself leaves it")
+    func sameFolder() async throws {
+        try await withTestFolder(["a/b": "x"]) { root in
+            let store = try FolderStore(path: root)
+            let place = try store.place(of: Self.path("a"))
+            #expect(try store.put(place, at: place, Self.path("a"), .replace).replaced)
+            #expect(Self.text(root + "a/b") == "x")
+        }
+    }
+
+    @Test("A link to a folder isn't copied, and nothing is left of trying")
+    func linkToFolder() async throws {
+        try await withTestFolder(["a/b": "x"], links: ["link": "a", "file": "a/b"]) { root in
+            let folder = try SharedFolder(root)
+            #expect(await Self.code { try await folder.copy(Self.path("link"), to: Self.path("c")) } == .notPermitted)
+            try await folder.copy(Self.path("file"), to: Self.path("c"))
+            #expect(Self.text(root + "c") == "x")
+            #expect(try FileManager.default.subpathsOfDirectory(atPath: root + ".duplex/temporary").count == 1)
+        }
+    }
+
+    /// Makes a file whose name is no text.
+    private static func makeUnreadable(in folder: String) throws {
+        let path = folder.utf8.map { CChar(bitPattern: $0) } + [CChar(bitPattern: 0xFF), 0]
+        let opened = unsafe creat(path, 0o600)
+        try #require(opened >= 0)
+        close(opened)
+    }
+
+    /// Runs the body with a shared folder that has another file system in it, at `mount`.
+    private static func withMount(
+        _ files: [String: String],
+        _ body: (String, SharedFolder) async throws -> Void
+    ) async throws {
+        try await withTestFolder(files.merging(["mount/": ""]) { first, _ in first }) { root in
+            try await TestMount.with(root + "mount") { try await body(root, SharedFolder(root)) }
         }
     }
 
@@ -159,19 +251,5 @@ import Testing
             #expect(done > 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: root + "out") == [])
         }
-    }
-}
-
-/// A file system in memory, for those who may mount one.
-private enum PeerMount {
-    static func mount(at path: String) -> Bool {
-        let program = URL(fileURLWithPath: "/bin/mount")
-        guard let process = try? Process.run(program, arguments: ["-t", "tmpfs", "none", path]) else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
-
-    static func unmount(_ path: String) {
-        _ = try? Process.run(URL(fileURLWithPath: "/bin/umount"), arguments: ["-l", path])
     }
 }

@@ -48,6 +48,23 @@ import Testing
         }
     }
 
+    @Test("It goes where its path leads when it is whole, and not after a folder that has another name by then")
+    func movedFolder() async throws {
+        try await withTestFolder(["f/": "", "g/": ""]) { root in
+            let folder = try SharedFolder(root)
+            let (path, other) = (try #require(FolderPath("f/a")), try #require(FolderPath("h")))
+            let upload = try await folder.upload(to: path, clash: .replace, size: nil, by: .app)
+            let second = try await folder.upload(to: path, clash: .replace, size: nil, by: .app)
+            try await upload.write([1])
+            try await folder.move(path.parent, to: other)
+            #expect(await Self.code { _ = try await upload.finish() } == .noParent)
+            try await folder.createFolder(path.parent)
+            _ = try await second.finish()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: root + "h") == [])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: root + "f") == ["a"])
+        }
+    }
+
     @Test("One that is given up leaves nothing")
     func givenUp() async throws {
         try await withTestFolder { root in

@@ -96,6 +96,28 @@ struct WebDAVHandlerTests {
         }
     }
 
+    @Test("A file is put as it is: what is coded for the way isn't taken")
+    func coded() async throws {
+        try await WebDAVFixture.run { dav async throws in
+            #expect(try await dav.code(.put, "a.gz", [.contentEncoding: "gzip"], "x") == 415)
+            #expect(dav.text("a.gz") == nil)
+        }
+    }
+
+    @Test("A long file in chunks of no length that is known is written whole")
+    func long() async throws {
+        try await WebDAVFixture.run { dav async throws in
+            let connection = await dav.client.connect()
+            try await connection.begin(.put, "/dav/a")
+            let piece = [UInt8](repeating: 7, count: 1 << 20)
+            for _ in 0..<64 { try await connection.write(piece) }
+            try await connection.finish()
+            #expect(try await connection.response().status == .created)
+            await connection.close()
+            #expect(try await dav.request(.head, "a").fields[.contentLength] == "67108864")
+        }
+    }
+
     @Test("MKCOL makes one folder, without a body")
     func makesFolders() async throws {
         try await WebDAVFixture.run(["a": "x"]) { dav async throws in

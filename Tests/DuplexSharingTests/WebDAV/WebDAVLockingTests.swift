@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexTestProcesses
 import DuplexTesting
 import DuplexWire
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -101,6 +102,58 @@ struct WebDAVLockingTests {
             #expect(try await dav.code(.mkcol, "none") == 201)
             #expect(try await dav.code(.put, "none/a", [:], "x") == 201)
             #expect(try await dav.code(.put, "a", [:], "x") == 423)
+        }
+    }
+
+    @Test("A lock that can't be kept isn't granted, and stands in nobody's way")
+    func unkept() async throws {
+        // Where the folder of the locks should be there is a file.
+        try await WebDAVFixture.run(["a": "x", ".duplex/webdav": "x"]) { dav async throws in
+            #expect(try await dav.code(.lock, "a", [:], WebDAVFixture.lockInfo()) >= 400)
+            #expect(try await dav.code(.lock, "b", [:], WebDAVFixture.lockInfo()) >= 400)
+            #expect(dav.text("b") == nil)
+            #expect(try await dav.code(.put, "a", [:], "y") == 204)
+        }
+    }
+
+    @Test("A folder isn't made by LOCK")
+    func noFolders() async throws {
+        try await WebDAVFixture.run { dav async throws in
+            #expect(try await dav.code(.lock, "f/", [:], WebDAVFixture.lockInfo()) == 405)
+            #expect(dav.text("f") == nil)
+        }
+    }
+
+    @Test("What has gone while nobody served it has no lock any more")
+    func goneMeanwhile() async throws {
+        try await withTestFolder(["a": "x"]) { root in
+            let calendar = ManualCalendar()
+            try await WebDAVFixture.serve(root, calendar) { client async throws in
+                _ = try await WebDAVFixture(client: client, root: root, calendar: calendar).lock("a")
+            }
+            try FileManager.default.removeItem(atPath: root + "a")
+            try await WebDAVFixture.serve(root, calendar) { client async throws in
+                let dav = WebDAVFixture(client: client, root: root, calendar: calendar)
+                #expect(try await dav.code(.put, "a", [:], "y") == 201)
+            }
+        }
+    }
+
+    @Test("A token that was submitted has to hold when the file is written, not only when it began to come")
+    func expiresMeanwhile() async throws {
+        try await WebDAVFixture.run(["a": "x"]) { dav async throws in
+            let token = try await dav.lock("a", [.timeout: "Second-10"])
+            let connection = await dav.client.connect()
+            try await connection.begin(.put, "/dav/a", fields: Self.condition(token))
+            try await connection.write(Array("new".utf8))
+            while try FileManager.default.subpathsOfDirectory(atPath: dav.root + ".duplex/temporary").count < 2 {
+                await Task.yield()
+            }
+            dav.calendar.advance(by: 10)
+            try await connection.finish()
+            #expect(try await connection.response().status == .preconditionFailed)
+            #expect(dav.text("a") == "x")
+            await connection.close()
         }
     }
 

@@ -2,8 +2,10 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestProcesses
 import DuplexTesting
 import DuplexWire
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -49,6 +51,25 @@ struct WebDAVMovingTests {
             #expect(dav.isFolder("z") && dav.text("z/c") == nil)
             #expect(try await dav.code(.copy, "f", [.destination: "/dav/y", .depth: "1"]) == 400)
             #expect(try await dav.code(.move, "f", [.destination: "/dav/y", .depth: "0"]) == 400)
+        }
+    }
+
+    @Test("Over file systems, too: what can't go there whole stays", .enabled(if: TestMount.isPossible))
+    func overDevices() async throws {
+        try await WebDAVFixture.run(Self.files.merging(["mount/": ""]) { first, _ in first }) { dav async throws in
+            try await TestMount.with(dav.root + "mount") {
+                #expect(try await dav.code(.put, "mount/p", [:], "P") == 201)
+                #expect(try await dav.code(.copy, "f", [.destination: "/dav/mount/f"]) == 201)
+                #expect(try await dav.code(.move, "f", [.destination: "/dav/mount/f", .overwrite: "F"]) == 412)
+                #expect(try await dav.code(.move, "f", [.destination: "/dav/mount/f"]) == 204)
+                #expect(dav.text("mount/f/g/d") == "D" && dav.text("f/c") == nil)
+                try FileManager.default.createSymbolicLink(atPath: dav.root + "mount/f/l", withDestinationPath: "c")
+                #expect(try await dav.code(.move, "mount/f", [.destination: "/dav/b"]) == 403)
+                #expect(dav.text("mount/f/g/d") == "D" && dav.text("b") == "B")
+                #expect(try await dav.code(.delete, "mount") == 403)
+                #expect(try await dav.code(.delete, "mount/f") == 204)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: dav.root + "mount") == ["p"])
+            }
         }
     }
 

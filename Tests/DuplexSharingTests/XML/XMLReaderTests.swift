@@ -125,6 +125,13 @@ struct XMLReaderTests {
         #expect(throws: XMLError.self) { try reader.finish() }
     }
 
+    @Test("A text of many lines, each of which expat gives by itself, isn't copied for each", .timeLimit(.minutes(1)))
+    func manyLines() throws {
+        // Copying what came before for each of a million lines would take minutes.
+        let text = String(repeating: "\n", count: 1_000_000)
+        #expect(try Self.run([Array("<a>\(text)</a>".utf8)], XMLLimits()).text.utf8.count == 1_000_000)
+    }
+
     @Test("A long text in many pieces is whole")
     func longText() throws {
         let text = String(repeating: "x&lt;\n", count: 20_000)

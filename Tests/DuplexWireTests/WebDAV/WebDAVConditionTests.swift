@@ -34,6 +34,17 @@ struct WebDAVConditionTests {
         #expect(try Self.condition(value).holds(for: Self.state, [:]) == holds)
     }
 
+    @Test(
+        "Tags with blanks are read, and are nobody's: the RFC's own examples (sections 10.4.6, 10.4.8) have them",
+        arguments: [
+            (#"(<urn:uuid:1> ["I am an ETag"]) (["I am another ETag"])"#, false),
+            (#"(<urn:uuid:1> Not [W/"A weak ETag"])"#, true), (#"(["I am an ETag"]) (<urn:uuid:1>)"#, true),
+        ]
+    )
+    func blanks(value: String, holds: Bool) throws {
+        #expect(try Self.condition(value).holds(for: Self.state, [:]) == holds)
+    }
+
     @Test("Lists of a resource are about that resource (RFC 4918 section 10.4.9)")
     func tagged() throws {
         let condition = try Self.condition(

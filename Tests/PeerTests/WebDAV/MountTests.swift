@@ -17,6 +17,7 @@ import Testing
             try share.makeTree("tree", files: 100)
             let script = """
                 mkdir mounted cache
+                chmod 777 cache
                 printf 'ask_auth 0\nuse_locks 1\ncache_dir %s\ndelay_upload 0\n' \"$PWD/cache\" > conf
                 mount.davfs -o conf=\"$PWD/conf\" \(share.url) mounted
                 trap 'umount mounted' EXIT
