@@ -70,6 +70,14 @@ WEB_TITLES = {
     "gzip-64k": "text of 64 KiB, in gzip",
     "events": "event to 10,000 clients",
 }
+# Files: each cell by its name in the results, its title, and the least ratio of nginx's time to ours.
+FILE_TARGETS = {
+    "1k": ("file of 1 KiB", 0.90),
+    "100k": ("file of 100 KiB", 1.0),
+    "1m": ("file of 1 MiB", 1.0),
+    "1g": ("file of 1 GiB", 1.0),
+    "put-1m": ("PUT of 1 MiB to the disk, beside nginx's DAV module", 0.90),
+}
 # Whose time is compared with whose: the limit first. "Watched" is with an access log, metrics and limits.
 WEB_PAIRS = (
     ("c", "duplex", "C / **Duplex**"),
@@ -128,7 +136,7 @@ class Results:
             elif kind == "stream":
                 name, number, who, *words = rest.split()
                 self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
-            elif kind in ("deflate", "secured", "broadcast", "request", "web", "zip"):
+            elif kind in ("deflate", "secured", "broadcast", "request", "web", "zip", "file"):
                 name, number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
@@ -254,6 +262,22 @@ def web_table(results):
     """The time of nginx, and of the loop in C where there is one, over that of each server."""
     header = ("CPU of", *(title for _, _, title in WEB_PAIRS), "<sub>µs: Duplex</sub>")
     return table(header, [web_row(name, rounds) for name, rounds in results.rounds["web"].items()])
+
+
+def file_row(name, rounds):
+    title, target = FILE_TARGETS[name]
+    found = ratios(rounds, "duplex", "nginx", cost)
+    if not found:
+        return (title, "–", "", "")
+    reached = verdict(round(statistics.median(found), 2) >= target)
+    own = statistics.median(cost(round_["duplex"]) for round_ in rounds.values() if "duplex" in round_)
+    return (title, ratio_text(found), f"{target:.2f} {reached}", f"<sub>{own:.2f}</sub>")
+
+
+def file_table(results):
+    """The time of nginx for a file that it reads or writes over that of Duplex."""
+    rows = [file_row(name, rounds) for name, rounds in results.rounds["file"].items()]
+    return table(("CPU of files", "nginx / **Duplex**", "to reach", "<sub>µs: Duplex</sub>"), rows)
 
 
 def zip_table(results):
@@ -426,6 +450,11 @@ def report(results):
     web = (*web_table(results), "") if "web" in results.rounds else ()
     if "zip" in results.rounds:
         web = (*web, "", *zip_table(results), "")
+    if "file" in results.rounds:
+        web = (*web, "", *file_table(results), "")
+    if not results.echoes and "web" not in results.rounds:
+        count = max(len(rounds) for rounds in results.rounds["file"].values())
+        return "\n".join((f"{place} Medians of {count} rounds.", "", *web))
     if not results.echoes:
         count = max(len(rounds) for rounds in results.rounds["web"].values())
         return "\n".join((f"{place} Medians of {count} rounds.", "", *web))

@@ -11,6 +11,7 @@
 //     -s BYTES  instead: bodies of that size, all the same; the first, asked for alone, is what the others are compared with
 //     -z BYTES  as -s, in gzip: what the first inflates to has that size
 //     -u BYTES  POST with a body of that size instead of GET
+//     -R        PUT it instead, over what is there: each response is 204, without a body
 //     -T SEC    measured time (3)                 -w SEC warm-up before it (0.5)
 //     -P PID    sample this server process: CPU over the measured time, peak RSS (VmHWM) at its end
 //     -j        one line of key=value output
@@ -39,7 +40,7 @@
 
 #include "load.h"
 
-static int o_conns = 50, o_depth = 1, o_line, o_pid, o_port;
+static int o_conns = 50, o_depth = 1, o_line, o_pid, o_port, o_put;
 static double o_time = 3, o_warm = 0.5;
 static size_t o_size, o_plain, o_upload;
 static const char *o_host = "127.0.0.1", *o_path = "/hello", *o_body = "Hello, World!";
@@ -100,7 +101,8 @@ static int check_head(struct conn *c, const char *p, size_t n) {
     if (n == c->hl && !memcmp(p, c->head, n)) return 0;
     if (n >= HEAD) { fail(c, "a head of %zu bytes", n); return -1; }
     memcpy(c->head, p, n); c->head[n - 2] = 0; c->hl = 0;
-    if (strncmp(c->head, "HTTP/1.1 200 ", 13)) { fail(c, "not a 200: %.40s", c->head); return -1; }
+    const char *status = o_put ? "HTTP/1.1 204 " : "HTTP/1.1 200 ";
+    if (strncmp(c->head, status, 13)) { fail(c, "not %s: %.40s", status, c->head); return -1; }
     int lengths = 0, chunks = 0, coded = 0;
     for (const char *l = strstr(c->head, "\r\n"); l && l[2]; l = strstr(l + 2, "\r\n")) {
         if (!strncasecmp(l + 2, "Connection: close", 17)) { fail(c, "the server wants to close"); return -1; }
@@ -111,7 +113,7 @@ static int check_head(struct conn *c, const char *p, size_t n) {
         if (strncmp(end, "\r\n", 2)) { fail(c, "a Content-Length that isn't a number"); return -1; }
         if (!learning && c->length != body_size) { fail(c, "Content-Length: %zu, want %zu", c->length, body_size); return -1; }
     }
-    if (lengths + chunks != 1) { fail(c, "%d Content-Length fields, %d times chunked", lengths, chunks); return -1; }
+    if (lengths + chunks != !o_put) { fail(c, "%d Content-Length fields, %d times chunked", lengths, chunks); return -1; }
     if (coded != (o_plain > 0)) { fail(c, coded ? "in gzip, unasked" : "not in gzip"); return -1; }
     c->is_chunked = chunks;
     memcpy(c->head, p, n); c->hl = n;
@@ -214,11 +216,12 @@ static int drained(void) { for (int i = 0; i < o_conns; i++) if (cs[i].fd >= 0 &
 static void usage(void) { fprintf(stderr, "usage: http_load [options] PORT (see the head of http_load.c)\n"); exit(2); }
 static void options(int argc, char **argv) {
     int o;
-    while ((o = getopt(argc, argv, "H:c:p:d:B:s:z:u:T:w:P:j")) != -1) switch (o) {
+    while ((o = getopt(argc, argv, "H:c:p:d:B:s:z:u:RT:w:P:j")) != -1) switch (o) {
         case 'H': o_host = optarg; break; case 'c': o_conns = atoi(optarg); break; case 'p': o_path = optarg; break;
         case 'd': o_depth = atoi(optarg); break; case 'B': o_body = optarg; break; case 'T': o_time = atof(optarg); break;
         case 's': o_size = strtoul(optarg, NULL, 10); break; case 'z': o_plain = strtoul(optarg, NULL, 10); break;
         case 'u': o_upload = strtoul(optarg, NULL, 10); break;
+        case 'R': o_put = 1; o_body = ""; break;
         case 'w': o_warm = atof(optarg); break; case 'P': o_pid = atoi(optarg); break; case 'j': o_line = 1; break;
         default: usage();
     }
@@ -230,7 +233,7 @@ static void make_requests(void) {
     char one[HEAD], length[128] = "";
     if (o_upload) snprintf(length, sizeof length, "Content-Type: application/octet-stream\r\nContent-Length: %zu\r\n", o_upload);
     size_t head = (size_t)snprintf(one, sizeof one, "%s %s HTTP/1.1\r\nHost: %s:%d\r\nUser-Agent: http_load\r\nAccept: */*\r\n%s%s\r\n",
-        o_upload ? "POST" : "GET", o_path, o_host, o_port, o_plain ? "Accept-Encoding: gzip\r\n" : "", length);
+        o_put ? "PUT" : o_upload ? "POST" : "GET", o_path, o_host, o_port, o_plain ? "Accept-Encoding: gzip\r\n" : "", length);
     request_size = head + o_upload;
     requests = calloc((size_t)o_depth, request_size);
     if (!requests) abort();

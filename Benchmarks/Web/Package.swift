@@ -18,6 +18,7 @@ let package = Package(
             dependencies: [
                 .product(name: "DuplexServer", package: "duplex"),
                 .product(name: "DuplexJSON", package: "duplex"),
+                .product(name: "DuplexSharing", package: "duplex"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ]
         )

@@ -9,6 +9,7 @@
 
 import DuplexJSON
 import DuplexServer
+import DuplexSharing
 import DuplexSockets
 import DuplexWire
 import Foundation
@@ -67,6 +68,9 @@ server.get("/zip") { [shared] request in
     return Response(type: "application/zip", body: try await shared.zip(of: paths, method: method))
 }
 server.files("/files", from: folder)
+// What is put: beside what nginx puts.
+let put = "\(folder)/put/duplex"
+if FileManager.default.fileExists(atPath: put) { server.webDAV("/dav", root: try SharedFolder(put)) }
 server.events("/feed", of: feed, heartbeat: nil)
 server.post("/publish/:id") { [feed, data] request in
     try feed.publish(data, id: request.parameters["id"])
