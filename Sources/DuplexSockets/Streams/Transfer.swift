@@ -53,9 +53,6 @@ package final class Transfer {
     /// How many bytes of a file may be moved without looking whether they are in the system's cache, and until when.
     private var cached = (end: UInt64(0), until: Instant(nanoseconds: 0))
 
-    /// For how long a part that was in the cache is taken to be there still.
-    private static let cachedTime = Duration.seconds(1)
-
     package init(
         _ content: Content,
         id: UInt64,
@@ -122,13 +119,13 @@ package final class Transfer {
     package func isNextCached(now: Instant) -> Bool {
         guard case .file(let file) = content, taken >= cached.end || now >= cached.until else { return true }
         let part = file.part.prefix(UInt64(Self.directSize))
-        guard part.isCached else { return false }
+        guard part.isCached(now: now) else { return false }
         noteCached(part.count, now)
         return true
     }
 
     private func noteCached(_ count: UInt64, _ now: Instant) {
-        cached = (taken + count, now.advanced(by: Self.cachedTime))
+        cached = (taken + count, now.advanced(by: FilePart.cachedTime))
     }
 
     /// Has a thread read what is to be moved next, so that it is in the system's cache.

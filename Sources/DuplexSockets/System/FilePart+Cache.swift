@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Synchronization
+
 #if canImport(Glibc)
 import CDuplexSystem
 import Glibc
@@ -33,6 +35,32 @@ extension FilePart {
             }
             return probe(end - 1) == .cached
         }
+    }
+
+    // MARK: What was seen
+
+    /// For how long a part that was in the cache is taken to be there still.
+    package static let cachedTime = Duration.seconds(1)
+    /// How many bytes at the beginning of a file are remembered, less one.
+    private static let beginning: UInt64 = (1 << 21) - 1
+
+    /// Whether it was in the cache within the last second: what many ask for isn't looked for each time.
+    ///
+    /// Only of the first 2 MiB of an open file is anything remembered.
+    ///
+    /// - Parameter now: the time.
+    /// - Returns: whether it was, as far as is known; ``isCached`` otherwise.
+    package func isCached(now: Instant) -> Bool {
+        let seen = file.cachedBeginning.load(ordering: .relaxed)
+        let milliseconds = UInt64(clamping: now.nanoseconds / 1_000_000)
+        if offset + count <= seen & Self.beginning && milliseconds < seen >> 21 { return true }
+        guard isCached else { return false }
+        if offset == 0 && count <= Self.beginning {
+            let until = milliseconds + UInt64(Self.cachedTime.wholeNanoseconds / 1_000_000)
+            // One value, so that nobody on another loop takes the length of one look for that of another.
+            file.cachedBeginning.store(until << 21 | count, ordering: .relaxed)
+        }
+        return true
     }
 
     /// Reads it, so that it is in the system's cache; blocks for as long as the disk takes.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Synchronization
+
 #if canImport(Glibc)
 import CDuplexSystem
 import Glibc
@@ -16,6 +18,8 @@ package final class FileRange {
     /// An open file that ranges share: none of them moves the place that the system keeps for the descriptor.
     final class OpenFile: Sendable {
         let descriptor: Int32
+        /// How much of its beginning was in the system's cache, and until when that counts: see `FilePart+Cache.swift`.
+        let cachedBeginning = Atomic<UInt64>(0)
 
         init(owning descriptor: Int32) {
             self.descriptor = descriptor

@@ -83,6 +83,27 @@ import Testing
         }
     }
 
+    @Test("The beginning of a file that was in the cache is taken to be there for a second, and then looked for again")
+    func remembered() async throws {
+        try await TestFile.with(Self.content) { file in
+            let part = try FileRange(path: file.path, offset: 0, count: nil).part
+            let plan = FaultPlan()
+            func looks(at part: FilePart, _ milliseconds: Int64) -> Bool {
+                plan.arm([FaultPlan.Rule(.readCached, .fails(EAGAIN), count: .max)])
+                let now = Instant(nanoseconds: 5_000_000_000 + milliseconds * 1_000_000)
+                return plan.run { !part.isCached(now: now) }
+            }
+            #expect(looks(at: part, 0), "Nothing was seen yet.")
+            guard part.isCached(now: Instant(nanoseconds: 5_000_000_000)) else { return }
+            #expect(!looks(at: part, 0) && !looks(at: part, 999) && !looks(at: part.prefix(10), 999))
+            #expect(looks(at: part, 1_000) && looks(at: part.prefix(10), 1_000))
+            // Of what is behind the part nothing was said.
+            let short = try FileRange(path: file.path, offset: 0, count: 10).part
+            #expect(short.isCached(now: Instant(nanoseconds: 5_000_000_000)) && !looks(at: short, 999))
+            #expect(looks(at: FilePart(file: short.file, offset: 5, count: 6), 0))
+        }
+    }
+
     @Test("Nothing is appended where the disk would be waited for, nor where the file system can't tell")
     func notCached() async throws {
         try await TestFile.with(Self.content) { file in
