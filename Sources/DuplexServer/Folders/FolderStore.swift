@@ -88,7 +88,8 @@ final class FolderStore: Sendable {
         for name in names where showsHidden || name.utf8.first != UInt8(ascii: ".") {
             guard let path = path.appending(name) else { continue }
             let status = try Self.attempt(path) { () throws(SocketError) -> FileStatus? in
-                guard let status = try folder.status(of: name), status.kind == .link else { return status }
+                guard let own = try folder.status(of: name) else { return nil }
+                if own.kind != .link { return own }
                 let found = try look(at: Place(folder: folder, name: name), path)
                 return found?.kind == .folder && !followsFolders ? nil : found
             }

@@ -97,7 +97,11 @@ package final class FolderUpload: Sendable {
             }
         }
         state.withLock { $0.isDone = true }
-        if change.replaced { folder.usage.forget() }
+        if change.replaced {
+            folder.usage.forget()
+        } else {
+            await folder.forgetProperties(of: change.path)
+        }
         await folder.tell(FolderOperation(.write, change.path, size: size, by: operation.visitor))
         return change
     }

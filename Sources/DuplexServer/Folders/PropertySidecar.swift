@@ -35,6 +35,11 @@ final class PropertySidecar: Sendable {
         try table.withLock { (table) throws(SocketError) in try load(&table)[path] }
     }
 
+    /// Whether there may be some, as far as that is known without asking the disk.
+    func mayHave(_ path: FolderPath) -> Bool {
+        table.withLock { table in table.map { $0[path] != nil } ?? true }
+    }
+
     /// Sets them; nil takes them away.
     func set(_ value: [UInt8]?, of path: FolderPath) throws(SocketError) {
         try change { all in all[path] = value }

@@ -46,6 +46,14 @@ extension SharedFolder {
         }
     }
 
+    /// What is new has none: those may be left that lay beside something that went as the process was ended.
+    func forgetProperties(of path: FolderPath) async {
+        guard sidecar.mayHave(path) else { return }
+        try? await Self.run { [sidecar] () throws(FolderError) in
+            sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
+        }
+    }
+
     private func noted(of path: FolderPath) throws(FolderError) -> [UInt8]? {
         try FolderStore.attempt(path) { () throws(SocketError) in
             if let value = try sidecar.value(of: path) { return value }

@@ -81,4 +81,17 @@ struct PropertySidecarTests {
             #expect(try await folder.properties(of: [new]) == [nil])
         }
     }
+
+    @Test("What is made anew has none of what was there before, however that went")
+    func anew() async throws {
+        try await withTestFolder(["a": "x"]) { root in
+            let (folder, path) = (try SharedFolder(root), try Self.path("a"))
+            let value = [UInt8](repeating: 7, count: 100_000)
+            try await folder.changeProperties(of: path, by: .app) { _ throws(FolderError) in value }
+            try FileManager.default.removeItem(atPath: root + "a")
+            let upload = try await folder.upload(to: path, clash: .replace, size: nil, by: .app)
+            _ = try await upload.finish()
+            #expect(try await folder.properties(of: [path]) == [nil])
+        }
+    }
 }

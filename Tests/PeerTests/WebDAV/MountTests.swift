@@ -11,7 +11,7 @@ import Testing
     /// FUSE, and the right to mount: containers often have neither.
     private static let canMount = geteuid() == 0 && FileManager.default.isWritableFile(atPath: "/dev/fuse")
 
-    @Test("A tree that is copied to a mounted folder is in the shared one", .enabled(if: canMount))
+    @Test("A tree that is copied to a mounted folder is in the shared one", .enabled(if: canMount, "It takes FUSE, and root."))
     func mounts() async throws {
         try await DAVShare.run { share async throws in
             try share.makeTree("tree", files: 100)
