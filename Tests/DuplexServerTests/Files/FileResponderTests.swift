@@ -85,13 +85,14 @@ struct FileResponderTests {
     @Test("A client that has the file gets 304; the tag is strong once the file has been left alone")
     func conditions() async throws {
         try await withFiles { client, root async throws in
+            let tag = try await client.freshTag("/", of: root + "public/index.html")
             let first = try await client.get("/")
-            let tag = try #require(first.fields[.eTag])
-            #expect(tag.hasPrefix("W/"))
             let modified = try #require(first.fields[.lastModified])
             for fields: HTTPFields in [[.ifNoneMatch: tag], [.ifModifiedSince: modified]] {
                 let second = try await client.get("/", fields: fields)
-                #expect(second.status == .notModified && second.body.isEmpty && second.fields[.eTag] == tag)
+                #expect(second.status == .notModified && second.body.isEmpty)
+                // It may have become a strong one.
+                #expect(second.fields[.eTag].map { tag.hasSuffix($0) } == true)
                 #expect(second.fields[.cacheControl] == "no-cache")
             }
             #expect(try await client.get("/", fields: [.ifNoneMatch: "\"x\""]).status == .ok)

@@ -50,6 +50,7 @@ struct WebDAVFixture {
         _ calendar: ManualCalendar,
         _ sharing: WebDAVOptions = WebDAVOptions(),
         _ folder: FolderOptions = FolderOptions(),
+        within limit: Duration = .seconds(60),
         _ body: (TestClient) async throws -> Void
     ) async throws {
         var server = WebServer(port: 0)
@@ -60,7 +61,7 @@ struct WebDAVFixture {
             return nil
         }
         server.mount(handler, at: "/dav", [loggingIn])
-        try await WebServer.testing(server, body)
+        try await WebServer.testing(server, within: limit, body)
     }
 
     func with(_ user: String) -> WebDAVFixture {
