@@ -34,7 +34,7 @@ final class ServerProcess: Sendable {
     init(sharing folder: String) async throws {
         process = SpawnedProcess()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--testing-library", "swift-testing", "--filter", "ServerProcessTests"]
+        process.arguments = ["--testing-library", "swift-testing", "--filter", "ServerProcessTests/serves"]
         process.environment = ProcessInfo.processInfo.environment.merging([Self.variable: folder]) { _, new in new }
         input = Pipe()
         let output = Pipe()

@@ -78,6 +78,19 @@ struct WebDAVHandlerTests {
         }
     }
 
+    @Test("Who has just made a file can write it on condition that nobody else has")
+    func freshTags() async throws {
+        try await WebDAVFixture.run { dav async throws in
+            let first = try #require(try await dav.request(.put, "a", [:], "x").fields[.eTag])
+            #expect(first.hasPrefix("W/"))
+            let second = try #require(try await dav.request(.put, "a", [.ifMatch: first], "y").fields[.eTag])
+            #expect(try await dav.code(.put, "a", [.ifMatch: first], "z") == 412)
+            #expect(try await dav.code(.put, "a", [.ifMatch: "\"1\", \(second)"], "z") == 204)
+            #expect(try await dav.code(.delete, "a", [.ifMatch: second]) == 412)
+            #expect(dav.text("a") == "z")
+        }
+    }
+
     @Test("The Finder's length beside a body in chunks is held to")
     func expectedLength() async throws {
         try await WebDAVFixture.run { dav async throws in

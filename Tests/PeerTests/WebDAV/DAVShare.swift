@@ -38,12 +38,14 @@ struct DAVShare {
     }
 
     /// Makes a tree of that many files in the client's folder: names of several scripts, contents of several lengths.
-    func makeTree(_ name: String, files: Int) throws {
+    ///
+    /// With characters in the names that mean something in a URL, unless the client can't write those.
+    func makeTree(_ name: String, files: Int, marks: String = "#%") throws {
         for number in 0..<files {
             let folder = "\(local)\(name)/\(number % 7)/ä \(number % 3)"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let bytes = (0..<(number * 37 % 5_000)).map { UInt8(truncatingIfNeeded: $0 &* number) }
-            try Data(bytes).write(to: URL(fileURLWithPath: "\(folder)/文件 \(number) & co#%.bin"))
+            try Data(bytes).write(to: URL(fileURLWithPath: "\(folder)/文件 \(number) & co\(marks).bin"))
         }
     }
 

@@ -11,7 +11,10 @@ import Testing
     /// FUSE, and the right to mount: containers often have neither.
     private static let canMount = geteuid() == 0 && FileManager.default.isWritableFile(atPath: "/dev/fuse")
 
-    @Test("A tree that is copied to a mounted folder is in the shared one", .enabled(if: canMount, "It takes FUSE, and root."))
+    @Test(
+        "A tree that is copied to a mounted folder is in the shared one",
+        .enabled(if: canMount, "It takes FUSE, and root.")
+    )
     func mounts() async throws {
         try await DAVShare.run { share async throws in
             try share.makeTree("tree", files: 100)
@@ -23,7 +26,11 @@ import Testing
                 trap 'umount mounted' EXIT
                 cp -r tree mounted/tree
                 mv mounted/tree mounted/moved
-                diff -r tree mounted/moved
+                # By their names: davfs2 can't list folders with the kernels of late (EINVAL of readdir).
+                cd tree
+                find . -type f > ../names
+                while read -r name; do cmp "$name" "../mounted/moved/$name"; done < ../names
+                cd ..
                 """
             try await share.shell(script)
             #expect(try await share.difference("tree", share.root + "moved") == "")
