@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Foundation
+
 /// Names and paths by which a client may try to leave a folder, to reach what isn't for it, or to upset who reads them.
 ///
 /// What they name is in a ``HostileFolder``. Those that would write outside call it `duplex-escape`.
@@ -9,6 +11,14 @@ package enum HostileNames {
     ///
     /// Some of them are harmless names that are odd.
     package static let texts: [String] = parents + links + reserved + odd + characters + long
+
+    /// Whether everything is to be tried: `DUPLEX_HOSTILE` is set. In the suite a share of it is.
+    package static let triesAll = ProcessInfo.processInfo.environment["DUPLEX_HOSTILE"] != nil
+
+    /// Those of the cases that one of so many has to try.
+    package static func share<Case>(_ number: Int, of parts: Int, _ cases: [Case]) -> [Case] {
+        triesAll ? cases : cases.enumerated().filter { $0.offset % parts == number % parts }.map(\.element)
+    }
 
     /// As they stand in a URL behind the folder's: texts in several encodings, and what is no text at all.
     package static let targets: [String] =

@@ -29,7 +29,10 @@ struct KilledServerTests {
             ]
             for worker in workers { try await worker.prepare() }
             var server = try await ServerProcess(sharing: root)
-            for round in 0..<count {
+            // A busy machine may need more of them until everybody has been answered once.
+            var round = 0
+            while round < count || workers.contains(where: { $0.done == 0 }) && round < 10 * count {
+                defer { round += 1 }
                 let seeds = workers.map { _ in generator.next() }
                 // Long enough for some dozens of requests, and for none.
                 let time = Duration.microseconds(Int64.random(in: 0...150_000, using: &generator))
@@ -52,8 +55,8 @@ struct KilledServerTests {
             }
             await server.kill()
             let done = workers.map { "\($0.name) \($0.done)" }.joined(separator: ", ")
-            print("\(count) kills survived; answered: \(done)")
-            #expect(workers.allSatisfy { $0.done > 0 } || count < 10)
+            print("\(round) kills survived; answered: \(done)")
+            #expect(workers.allSatisfy { $0.done > 0 })
         }
     }
 

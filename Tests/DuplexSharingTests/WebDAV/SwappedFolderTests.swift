@@ -58,7 +58,7 @@ struct SwappedFolderTests {
 
     @Test("Nothing outside is read, written or named")
     func swaps() async throws {
-        let count = ProcessInfo.processInfo.environment["DUPLEX_RACES"].flatMap { Int($0) } ?? 2_000
+        let count = ProcessInfo.processInfo.environment["DUPLEX_RACES"].flatMap { Int($0) } ?? 640
         try await withTestFolder(Self.files, links: ["in/b": "../out"]) { root in
             let before = try Self.outside(root)
             let swapper = try Swapper(root)
