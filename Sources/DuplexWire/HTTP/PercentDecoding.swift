@@ -26,22 +26,42 @@ public enum PercentDecoding {
     /// - Returns: The segments behind the first slash, one of them empty for `/`; nil if the path doesn't begin with a
     ///   slash or a segment can't be decoded.
     public static func segments(ofPath path: some StringProtocol) -> [String]? {
+        segments(of: Substring(path))
+    }
+
+    private static func segments(of path: Substring) -> [String]? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         var segments: [String] = []
-        for part in rawSegments(ofPath: path) {
-            guard let segment = decode(bytes: part.utf8, plusIsSpace: false) else { return nil }
+        for part in rawSegments(of: path) {
+            guard let segment = segment(part) else { return nil }
             segments.append(segment)
         }
         return segments
+    }
+
+    private static func segment(_ part: Substring) -> String? {
+        // Most hold nothing that is encoded.
+        if !part.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == 0 }) { return String(part) }
+        return decode(bytes: part.utf8, plusIsSpace: false)
     }
 
     /// The segments of an absolute path as they stand there; one of them empty for `/`.
     ///
     /// Cut at bytes: a slash with a combining character behind it is a slash all the same.
     package static func rawSegments(ofPath path: some StringProtocol) -> [Substring] {
-        let separator = UInt8(ascii: "/")
-        return Substring(path).utf8.dropFirst().split(separator: separator, omittingEmptySubsequences: false)
-            .map { Substring($0) }
+        rawSegments(of: Substring(path))
+    }
+
+    private static func rawSegments(of path: Substring) -> [Substring] {
+        let bytes = path.utf8.dropFirst()
+        var segments: [Substring] = []
+        var start = bytes.startIndex
+        while let slash = bytes[start...].firstIndex(of: UInt8(ascii: "/")) {
+            segments.append(Substring(bytes[start..<slash]))
+            start = bytes.index(after: slash)
+        }
+        segments.append(Substring(bytes[start...]))
+        return segments
     }
 
     /// The same for text that is at hand in bytes.
