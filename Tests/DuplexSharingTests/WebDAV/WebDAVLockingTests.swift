@@ -200,6 +200,10 @@ struct WebDAVLockingTests {
             #expect(try await dav.code(.put, "a", [.davIf: "(<DAV:no-lock>)"], "y") == 412)
             #expect(try await dav.code(.put, "a", [.davIf: "(Not <DAV:no-lock>)"], "y") == 204)
             #expect(try await dav.code(.put, "a", [.davIf: "("], "z") == 400)
+            // Tags as the RFC's own examples have them.
+            #expect(try await dav.code(.put, "a", [.davIf: #"(["I am an ETag"])"#], "z") == 412)
+            #expect(try await dav.code(.put, "a", [.davIf: #"(Not [W/"A weak ETag"])"#], "y") == 204)
+            #expect(try await dav.code(.put, "a", [.davIf: #"(["I am an ETag)"#], "z") == 400)
             let token = try await dav.lock("a")
             #expect(try await dav.code(.put, "a", [.davIf: "(<\(token)> [\"other\"])"], "z") == 412)
             #expect(try await dav.code(.put, "a", [.davIf: "(<\(token)>x) (Not <DAV:no-lock>)"], "z") == 400)
