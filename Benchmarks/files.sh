@@ -50,14 +50,7 @@ http {
     }
 }
 END
-    taskset -c "$server_core" nginx -c "$PWD/$work/nginx-files.conf" -e "$PWD/$work/nginx-files.err" >/dev/null 2>&1 &
-    pid=$!
-    children+=("$pid")
-    local deadline=$((SECONDS + 5))
-    until (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
-        kill -0 "$pid" 2>/dev/null && [ "$SECONDS" -lt "$deadline" ] || return 1
-        sleep 0.05
-    done
+    run_nginx nginx-files
 }
 
 # The cells: a name, and what the load does.

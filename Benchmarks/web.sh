@@ -126,7 +126,12 @@ http {
     }
 }
 END
-    taskset -c "$server_core" nginx -c "$PWD/$work/$name.conf" -e "$PWD/$work/$name.err" >/dev/null 2>&1 &
+    run_nginx "$name"
+}
+
+# run_nginx NAME: runs nginx with $work/NAME.conf on the server's core, and waits until it listens on $port.
+run_nginx() {
+    taskset -c "$server_core" nginx -c "$PWD/$work/$1.conf" -e "$PWD/$work/$1.err" >/dev/null 2>&1 &
     pid=$!
     children+=("$pid")
     local deadline=$((SECONDS + 5))

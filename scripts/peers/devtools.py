@@ -177,12 +177,21 @@ class Page:
         except TimeoutError:
             raise CheckFailed(f"{self.name}: {what} did not happen in {self.tools.deadline} s") from None
 
+    @staticmethod
+    def expression(element):
+        """An element that is given by its id or as an expression, as an expression."""
+        return f"document.getElementById({json.dumps(element)})" if element.replace("-", "").isalnum() else element
+
+    async def is_at(self, place, element):
+        """Whether what is painted there is the element, or in it."""
+        at = f"document.elementFromPoint({place['x']}, {place['y']})"
+        return await self.evaluate(f"({self.expression(element)}).contains({at})")
+
     async def place(self, element):
         """The middle of an element, given by its id or as an expression, once it is in sight and painted."""
-        expression = f"document.getElementById({json.dumps(element)})" if element.replace("-", "").isalnum() else element
         return await self.evaluate(
             f"""(async () => {{
-                const element = {expression};
+                const element = {self.expression(element)};
                 element.scrollIntoView({{ block: "center", behavior: "instant" }});
                 for (const frame of [1, 2]) await new Promise(requestAnimationFrame);
                 const {{ x, y, width, height }} = element.getBoundingClientRect();

@@ -18,7 +18,8 @@ extension RouteBuilder {
     /// Files are written whole or not at all, copied and moved as a whole, and never destroyed by what fails. Properties that
     /// clients give are kept with the files, as extended attributes where the file system has them, and go where those go. Locks
     /// hold against every change by WebDAV, and over a restart. Quotas are told (RFC 4331). A PROPFIND of all below a folder is
-    /// refused with `propfind-finite-depth`; one without the field Depth is one of depth 1, as clients mean it.
+    /// refused with `propfind-finite-depth`; one without the field Depth is one of depth 1, as clients mean it. A folder with more
+    /// entries than `FolderOptions.listingLimit` isn't told of by halves: that is 507.
     ///
     /// Bodies of PUT have no limit here but those of the folder; the other limits of the route hold. Reads the locks that are
     /// kept, and blocks for as long as the disk takes.

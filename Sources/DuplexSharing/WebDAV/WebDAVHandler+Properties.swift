@@ -31,16 +31,17 @@ extension WebDAVHandler {
         let answer = PropertyAnswer(query)
         let space = answer.needsSpace ? try await folder.room() : nil
         var resources = [Resource(path: request.path, entry: entry)]
-        var isCut = false
         if depth == .one && entry.kind == .folder {
-            let (entries, isMore) = try await seenEntries(of: request.path)
-            isCut = isMore
+            let (entries, isCut) = try await seenEntries(of: request.path)
+            // Whoever takes a part for the whole may take the rest for deleted (RFC 5323 section 5.17 has the word for it).
+            if isCut {
+                throw WebDAVRefusal.condition(.insufficientStorage, .dav("number-of-matches-within-limits"))
+            }
             resources += entries.compactMap { entry in
                 request.path.appending(entry.name).map { Resource(path: $0, entry: entry) }
             }
         }
         let all = resources
-        let end = isCut ? Self.cut(request) + MultiStatus.end : MultiStatus.end
         return Response(status: .multi, type: WebDAVRefusal.type) { [self] writer in
             var text = MultiStatus.start
             for start in stride(from: 0, to: all.count, by: Self.batch) {
@@ -55,17 +56,8 @@ extension WebDAVHandler {
                 try await writer.write(text)
                 text = ""
             }
-            try await writer.write(end)
+            try await writer.write(MultiStatus.end)
         }
-    }
-
-    /// There is more in the folder than is told of (RFC 5323 section 5.17 has the word for it).
-    private static func cut(_ request: WebDAVRequest) -> String {
-        MultiStatus.response(
-            request.href(request.path, isFolder: true),
-            .insufficientStorage,
-            error: .dav("number-of-matches-within-limits")
-        )
     }
 
     private func facts(

@@ -60,13 +60,8 @@ struct UploaderFixture {
         try await withTestFolder(files, links: links) { root in
             let folder = try SharedFolder(root, options)
             var server = WebServer(port: 0)
-            // Who is what a field says, here.
-            let loggingIn = RouteOption.before { request in
-                request[AuthenticatedUser.self] = HTTPField.Name("X-User").flatMap { request.fields[$0] }
-                return nil
-            }
-            server.uploader("/files", loggingIn, root: folder, showing: showing)
-            server.webDAV("/dav", loggingIn, root: folder)
+            server.uploader("/files", .userField, root: folder, showing: showing)
+            server.webDAV("/dav", .userField, root: folder)
             try await WebServer.testing(server) { client async throws in
                 try await body(UploaderFixture(client: client, folder: folder, root: root))
             }

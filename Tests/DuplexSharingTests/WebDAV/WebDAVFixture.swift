@@ -55,12 +55,7 @@ struct WebDAVFixture {
     ) async throws {
         var server = WebServer(port: 0)
         let handler = WebDAVHandler(try SharedFolder(root, folder), sharing) { calendar.now }
-        // Who is what a field says, here.
-        let loggingIn = RouteOption.before { request in
-            request[AuthenticatedUser.self] = HTTPField.Name("X-User").flatMap { request.fields[$0] }
-            return nil
-        }
-        server.mount(handler, at: "/dav", [loggingIn])
+        server.mount(handler, at: "/dav", [.userField])
         try await WebServer.testing(server, within: limit, body)
     }
 

@@ -167,4 +167,19 @@ struct WebDAVPropertiesTests {
             #expect(try await dav.properties("f", depth: "1").count == 301)
         }
     }
+
+    @Test("One with more than are listed isn't told of by halves")
+    func tooMany() async throws {
+        var options = FolderOptions()
+        options.listingLimit = 3
+        let files = Dictionary(uniqueKeysWithValues: (0..<4).map { ("f/\($0)", "x") })
+        try await WebDAVFixture.run(files, folder: options) { dav async throws in
+            let response = try await dav.request(.propfind, "f", [.depth: "1"])
+            #expect(response.status == .insufficientStorage)
+            #expect(response.text.contains("number-of-matches-within-limits"))
+            #expect(try await dav.request(.propfind, "f", [.depth: "0"]).status.code == 207)
+            try await dav.request(.delete, "f/0")
+            #expect(try await dav.properties("f", depth: "1").count == 4)
+        }
+    }
 }

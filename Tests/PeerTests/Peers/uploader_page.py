@@ -103,10 +103,15 @@ class UploaderPage(Page):
 
     async def drop(self, element, paths):
         """Drops files and folders of the disk, as the desktop does."""
-        place = await self.place(element)
         data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-        for kind in ("dragEnter", "dragOver", "drop"):
-            await self.call("Input.dispatchDragEvent", type=kind, data=data, **place)
+        while True:
+            place = await self.place(element)
+            for kind in ("dragEnter", "dragOver"):
+                await self.call("Input.dispatchDragEvent", type=kind, data=data, **place)
+            # A row that comes meanwhile moves others.
+            if await self.is_at(place, element):
+                break
+        await self.call("Input.dispatchDragEvent", type="drop", data=data, **place)
 
     async def drag(self, element, target, *modifiers):
         """Drags an element onto another one with the mouse."""

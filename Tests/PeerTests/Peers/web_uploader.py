@@ -376,7 +376,7 @@ async def check(url, root, reader):
     shots = os.environ.get("SCREENSHOTS")
     work = pathlib.Path(tempfile.mkdtemp(prefix="duplex-uploader-"))
     try:
-        async with browser(20, "--lang=en-US") as tools:
+        async with browser(60, "--lang=en-US") as tools:
             whole = Check(url, root, reader, shots, work, tools)
             try:
                 await whole.all()

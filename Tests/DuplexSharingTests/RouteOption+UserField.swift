@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import HTTPTypes
+
+extension RouteOption {
+    /// Who makes a request is what its field `X-User` says.
+    static let userField = RouteOption.before { request in
+        request[AuthenticatedUser.self] = HTTPField.Name("X-User").flatMap { request.fields[$0] }
+        return nil
+    }
+}
