@@ -12,7 +12,9 @@ package enum HostileNames {
     /// Some of them are harmless names that are odd.
     package static let texts: [String] = parents + links + reserved + odd + characters + long
 
-    /// Whether everything is to be tried: `DUPLEX_HOSTILE` is set. In the suite a share of it is.
+    /// Whether everything is to be tried, as `DUPLEX_HOSTILE` asks for.
+    ///
+    /// In the suite a share of it is.
     package static let triesAll = ProcessInfo.processInfo.environment["DUPLEX_HOSTILE"] != nil
 
     /// Those of the cases that one of so many has to try.
