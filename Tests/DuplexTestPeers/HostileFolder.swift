@@ -111,7 +111,7 @@ package struct HostileFolder: Sendable {
     package func outside() throws -> [String: String] {
         var found: [String: String] = [:]
         let paths = try FileManager.default.subpathsOfDirectory(atPath: base).filter { path in
-            path != "a/b/shared" && !path.hasPrefix("a/b/shared/")
+            path != "a/b/shared" && !path.utf8.starts(with: "a/b/shared/".utf8)
         }
         for path in paths + Self.escapes.map({ "!" + $0 }) {
             let place = path.hasPrefix("!") ? String(path.dropFirst()) : base + path

@@ -21,10 +21,10 @@ extension UploaderPage {
             constructor(hears) {
                 this.#hears = hears;
                 // A page that nobody sees keeps no connection: browsers allow six to a server, over all its tabs.
-                document.addEventListener("visibilitychange", () => document.hidden ? this.#close() : this.#open(true));
+                document.addEventListener("visibilitychange", () => document.hidden ? this.#close() : this.#open());
                 addEventListener("offline", () => this.#hears.lost());
-                addEventListener("online", () => this.#open(true));
-                this.#open(false);
+                addEventListener("online", () => this.#open());
+                this.#open();
             }
 
             #close() {
@@ -33,9 +33,10 @@ extension UploaderPage {
                 this.#source = null;
             }
 
-            #open(isAgain) {
+            /** What has changed until the stream is open nobody tells, the first time either. */
+            #open() {
                 this.#close();
-                if (isAgain) this.#wasLost = true;
+                this.#wasLost = true;
                 this.#source = new EventSource(address("changes"));
                 this.#source.addEventListener("open", () => this.#opened());
                 this.#source.addEventListener("error", () => this.#failed());
@@ -58,7 +59,7 @@ extension UploaderPage {
                 clearTimeout(this.#timer);
                 this.#timer = setTimeout(() => {
                     this.#hears.lost();
-                    if (isShut) this.#timer = setTimeout(() => this.#open(true), longestPause);
+                    if (isShut) this.#timer = setTimeout(() => this.#open(), longestPause);
                 }, patience);
             }
         }
