@@ -68,7 +68,7 @@ final class CompressedFiles: Sendable {
     ///
     /// - Returns: the file; `nil` where it can't be read, was changed, or there is no memory.
     func compress(_ form: ServedFile.Form) async -> [UInt8]? {
-        await withCheckedContinuation { continuation in
+        let bytes = await withCheckedContinuation { continuation in
             let key = Key(form)
             let (bytes, isFirst) = state.withLock { state -> ([UInt8]?, Bool) in
                 if let bytes = state.shelf.bytes(of: key) { return (bytes, false) }
@@ -80,6 +80,8 @@ final class CompressedFiles: Sendable {
             let (file, level) = (form.file, level)
             Self.threads.run(unawaited: { self.finish(key, Self.content(of: file, level)) })
         }
+        // Behind the lock under which they were given, so that sanitizers see the order, too.
+        return state.withLock { _ in bytes }
     }
 
     private func finish(_ key: Key, _ bytes: [UInt8]?) {

@@ -17,13 +17,13 @@ extension BlockingThreads {
     package func runToEnd<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SocketError) -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            _ = submit {
-                continuation.resume(with: Result { () throws(SocketError) in try body() }.mapError { $0 as any Error })
-            } onFailure: { error in
-                continuation.resume(throwing: error)
-            }
+        let pending = PendingResult<Value>()
+        _ = submit {
+            pending.finish(Result { () throws(SocketError) in try body() })
+        } onFailure: { error in
+            pending.finish(Result<Value, SocketError>.failure(error))
         }
+        return try await pending.value {}
     }
 
     /// Has a call run for which nobody waits; where there is no thread to give it is run here: late is better than never.
