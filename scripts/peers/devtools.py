@@ -257,6 +257,12 @@ async def discard(stream):
         pass
 
 
+def environment():
+    """Ours, with what keeps changes of the network from the browser, where scripts/setup has built that."""
+    calm = pathlib.Path(__file__).parent.parent.parent / ".build-peers" / "no_netlink.so"
+    return os.environ | ({"LD_PRELOAD": str(calm)} if calm.exists() else {})
+
+
 @contextlib.asynccontextmanager
 async def browser(deadline, *options):
     """A browser with a profile of its own, with these options beside ours, and no process of it left behind."""
@@ -267,7 +273,7 @@ async def browser(deadline, *options):
         process = await asyncio.create_subprocess_exec(
             find_browser(), *OPTIONS, *options, f"--user-data-dir={profile}", "about:blank",
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
+            start_new_session=True, env=environment(),
         )
         try:
             address = await asyncio.wait_for(find_address(process), 3 * deadline)

@@ -26,7 +26,8 @@ struct LongFileTests {
             let run = try await ProgramRun("/bin/sh", "-c", script, "sh", root + "local", url)
             #expect(run.status == 0, "\(run.text)")
             let growth = try server.peakMemory() - before
-            #expect(growth < 32 << 20, "\(growth >> 20) MiB")
+            // Instrumented memory is given back late.
+            #expect(growth < 32 << 20 || Sanitizer.isPresent, "\(growth >> 20) MiB")
             await server.kill()
         }
     }
