@@ -64,7 +64,8 @@ final class ExchangeRecord {
             requestLength: request.body.length,
             sentBytes: sentBytes + Int(clamping: fileBytes),
             responseLength: responseLength,
-            duration: began.duration(to: now)
+            // The loop's time is that of its turn, in which the request may have come.
+            duration: max(.zero, began.duration(to: now))
         )
     }
 

@@ -38,7 +38,7 @@ import Testing
         try await peer.send(
             "PUT /up HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic YW5uOnNlY3JldA==\r\nContent-Length: 10\r\n\r\n1234"
         )
-        let request = try await Self.progress(of: running) { $0.receivedBytes == 4 }
+        let request = try await Self.progress(of: running) { $0.receivedBytes == 4 && $0.user != nil }
         #expect(request.method == .put && request.path == "/up" && request.user == "ann")
         #expect(request.requestLength == 10 && request.sentBytes == 0 && request.responseLength == nil)
         #expect(request.duration >= .zero)
