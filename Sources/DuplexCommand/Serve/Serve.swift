@@ -181,13 +181,13 @@ struct Serve: AsyncParsableCommand {
         let console = Console.shared
         let authority = authority(address)
         let (page, socket) = options.tls.certificate == nil ? ("http", "ws") : ("https", "wss")
-        if !options.quiet || options.listeningPort == 0 { console.print("Listening on \(page)://\(authority)") }
+        let here = "\(page)://\(authority)"
+        if !options.quiet || options.listeningPort == 0 { console.print("Listening on \(here)") }
         if options.quiet { return }
         let far = farAddress(address).map { "\(page)://\($0)" }
-        if let far, far != "\(page)://\(authority)" { console.print("  On the network: \(far)") }
-        if options.webdav {
-            console.print("  As a disk (WebDAV): \(far ?? "\(page)://\(authority)")\(SharedContent.webDAVPath)/")
-        }
+        let widest = far ?? here
+        if widest != here { console.print("  On the network: \(widest)") }
+        if options.webdav { console.print("  As a disk (WebDAV): \(widest)\(SharedContent.webDAVPath)/") }
         if options.sharesFolder {
             console.print("  Ctrl-C ends.")
         } else {
@@ -198,7 +198,7 @@ struct Serve: AsyncParsableCommand {
             )
         }
         let isWanted = options.qr ?? (options.sharesFolder && far != nil && console.isOutputTerminal)
-        if isWanted { (QRCode(far ?? "\(page)://\(authority)")?.lines ?? []).forEach(console.print) }
+        if isWanted { (QRCode(widest)?.lines ?? []).forEach(console.print) }
     }
 
     /// The host and port for a URL: the name that was asked for where that is one.
