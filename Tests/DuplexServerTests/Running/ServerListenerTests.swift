@@ -27,13 +27,16 @@ import Darwin
         return server
     }
 
-    /// Shuts down what listens there, by a descriptor that the server knows nothing of.
+    /// Shuts down what listens there, by descriptors that the server knows nothing of.
+    ///
+    /// All are had before the first is shut down: the server is back at once, with the same numbers.
     private func takeAway(_ address: SocketAddress) -> Int {
-        ThreadCensus.entries(of: "/proc/self/fd").compactMap { Int32($0) }.filter { descriptor in
-            guard (try? AdoptedDescriptor.listening(descriptor)) == address else { return false }
-            let other = dup(descriptor)
-            defer { Glibc.close(other) }
-            return shutdown(other, Int32(SHUT_RDWR)) == 0
+        let listening = ThreadCensus.entries(of: "/proc/self/fd").compactMap { Int32($0) }
+            .filter { (try? AdoptedDescriptor.listening($0)) == address }
+            .map { dup($0) }
+        return listening.filter { descriptor in
+            defer { Glibc.close(descriptor) }
+            return shutdown(descriptor, Int32(SHUT_RDWR)) == 0
         }.count
     }
 
