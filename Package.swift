@@ -28,6 +28,7 @@ let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distrib
 let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 let package = Package(
@@ -42,6 +43,7 @@ let package = Package(
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
         .library(name: "DuplexMustache", targets: ["DuplexMustache"]),
         .library(name: "DuplexSharing", targets: ["DuplexSharing"]),
+        .library(name: "DuplexInspector", targets: ["DuplexInspector"]),
         .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
         .executable(name: "duplex", targets: ["DuplexCommand"]),
     ],
@@ -56,6 +58,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // What bytes and rules both stand on.
@@ -130,6 +133,14 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "DuplexInspector",
+            dependencies: [
+                "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",
+                "DuplexServer", "DuplexSharing", httpTypes, logging, deque, database, histogram,
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "DuplexTesting",
             dependencies: [
                 "DuplexBase", "DuplexWire", "DuplexSockets", "DuplexWebSockets", "DuplexServer", httpTypes,
@@ -146,7 +157,7 @@ let package = Package(
             name: "DuplexCommand",
             dependencies: [
                 "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
-                httpTypes, logging, arguments, histogram, configuration,
+                "DuplexInspector", httpTypes, logging, arguments, histogram, configuration,
             ],
             swiftSettings: strict
         ),
@@ -216,6 +227,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "DuplexInspectorTests",
+            dependencies: [
+                "DuplexInspector", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets",
+                "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer", "DuplexSharing", httpTypes, logging,
+                database,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "ConformanceTests",
             dependencies: [
                 "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate", "DuplexSockets",
@@ -266,8 +286,9 @@ let package = Package(
                 "DuplexTesting",
                 "DuplexTestPeers",
                 "DuplexCommand",
+                "DuplexInspector",
                 "DuplexSharing",
-                httpTypes, logging,
+                httpTypes, logging, database,
             ],
             exclude: ["Peers"],
             swiftSettings: strict

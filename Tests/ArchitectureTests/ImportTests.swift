@@ -39,15 +39,19 @@ struct ImportTests {
             "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON", "DuplexServer", "Glibc",
             "Darwin", "Synchronization", "HTTPTypes", "Logging",
         ],
+        "DuplexInspector": [
+            "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",
+            "DuplexServer", "DuplexSharing", "Glibc", "Darwin", "Foundation", "Synchronization", "HTTPTypes", "Logging",
+            "DequeModule", "GRDB", "Histogram",
+        ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",
             "HTTPTypes",
         ],
         "DuplexCommand": [
             "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
-            "Glibc",
-            "Darwin", "Dispatch", "Foundation", "Synchronization", "HTTPTypes", "Logging", "ArgumentParser",
-            "Configuration", "Histogram",
+            "DuplexInspector", "Glibc", "Darwin", "Dispatch", "Foundation", "Synchronization", "HTTPTypes", "Logging",
+            "ArgumentParser", "Configuration", "Histogram",
         ],
     ]
 

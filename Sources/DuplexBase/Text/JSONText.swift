@@ -6,6 +6,8 @@ package indirect enum JSONText: Equatable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// A finite number; what isn't one is null.
+    case number(Double)
     case string(String)
     case array([JSONText])
     /// In that order.
@@ -41,6 +43,10 @@ package indirect enum JSONText: Equatable, Sendable {
             add(name, number.map { JSONText.integer(Int64($0)) })
         }
 
+        package mutating func add(_ name: String, _ number: Double?) {
+            add(name, number.map { JSONText.number($0) })
+        }
+
         package mutating func add(_ name: String, _ value: Bool?) {
             add(name, value.map { JSONText.bool($0) })
         }
@@ -58,6 +64,7 @@ package indirect enum JSONText: Equatable, Sendable {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"
         case .integer(let value): text += String(value)
+        case .number(let value): text += value.isFinite ? "\(value)" : "null"
         case .string(let value): Self.write(value, to: &text)
         case .array(let values):
             text += "["

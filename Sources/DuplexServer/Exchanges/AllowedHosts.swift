@@ -8,7 +8,7 @@ import DuplexSockets
 /// A page of anybody's can have its name lead to 127.0.0.1 (DNS rebinding), and would then be of the same origin as a server
 /// that is meant for this machine. So a server that only this machine reaches answers for this machine's names, and for
 /// others when it is told to (RFC 9110 section 7.4, 421).
-struct AllowedHosts: Sendable {
+package struct AllowedHosts: Sendable {
     private let patterns: [HostPattern]
     let isRestricted: Bool
 
@@ -17,7 +17,7 @@ struct AllowedHosts: Sendable {
     /// - Parameters:
     ///   - names: the hosts that the app names, without ports; `nil` for the default.
     ///   - isLocal: whether the server can only be reached from this machine, by TCP.
-    init(_ names: [String]?, isLocal: Bool) {
+    package init(_ names: [String]?, isLocal: Bool) {
         patterns = (names ?? []).compactMap { HostPattern($0) }
         isRestricted = names.map { !$0.contains("*") } ?? isLocal
     }
@@ -27,7 +27,7 @@ struct AllowedHosts: Sendable {
     /// - Parameter host: as of `RequestHead.host`, in lower case, perhaps with a port; empty where an HTTP/1.0 client
     ///   names none, as no browser does.
     /// - Returns: whether it is.
-    func contain(_ host: String) -> Bool {
+    package func contain(_ host: String) -> Bool {
         guard isRestricted, !host.isEmpty else { return true }
         let name = Self.name(of: host)
         return Self.isLocal(name) || patterns.contains { $0.matches(name) }

@@ -2,9 +2,9 @@
 // Copyright (c) the Duplex authors
 
 /// Texts that nobody can guess.
-enum RandomText {
+package enum RandomText {
     /// 128 bits of the system's randomness in 32 digits of base16.
-    static func hexadecimal() -> String {
+    package static func hexadecimal() -> String {
         var generator = SystemRandomNumberGenerator()
         return Base16.encode((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     }

@@ -41,7 +41,7 @@ extension RouteBuilder {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
         let all = RouteOption.all([.sameSite(), UploaderAnswer.problems] + options)
         let uploader = UploaderHandler(folder, showing)
-        addPage(UploaderSite(showing), path, base, all)
+        UploaderPage.site(showing).add(at: path, to: &self, all)
         addReading(uploader, base, all)
         addChanging(uploader, base, all)
         // A new upload is below the path that it was made at, whatever a proxy calls that.
@@ -50,14 +50,6 @@ extension RouteBuilder {
             response.fields[.location] = request.path.hasSuffix("/") ? String(name) : "uploads/\(name)"
         }
         resumableUploads("\(base)/uploads", shortening, all, to: folder, taking: showing.uploads)
-    }
-
-    private mutating func addPage(_ site: UploaderSite, _ path: String, _ base: String, _ options: RouteOption) {
-        mount([.get], at: path, [options]) { request, depth in try site.page(for: request, depth: depth) }
-        // They hold no secret that their lengths could tell of.
-        get("\(base)/assets/:name", .compressResponses(), options) { request throws in
-            try site.asset(request.parameters["name"] ?? "")
-        }
     }
 
     private mutating func addReading(_ uploader: UploaderHandler, _ base: String, _ options: RouteOption) {

@@ -8,60 +8,42 @@ import DuplexWire
 /// Nothing in it is inline and no name ever becomes markup, so that it runs under a policy that allows this origin's
 /// files only. Its addresses are relative: it works wherever it is mounted, under a path that ends in a slash.
 enum UploaderPage {
-    /// One file of the page, as it goes out.
-    struct Asset: Sendable, Equatable {
-        /// Its name below `assets/`.
-        let name: String
-
-        /// The value of its `Content-Type` field.
-        let contentType: MediaType
-
-        /// All of its text, to be sent as UTF-8.
-        let body: String
-
-        init(_ name: String, _ contentType: MediaType, _ body: String) {
-            self.name = name
-            self.contentType = contentType
-            self.body = body
-        }
-    }
-
     /// The files that the page asks for.
-    static let assets = [
-        Asset("theme.css", .css, themeStyle),
-        Asset("list.css", .css, listStyle),
-        Asset("panels.css", .css, panelStyle),
-        Asset("icon.svg", .svg, icon),
-        Asset("app.js", .javaScript, appScript),
-        Asset("actions.js", .javaScript, actionsScript),
-        Asset("api.js", .javaScript, apiScript),
-        Asset("changes.js", .javaScript, changesScript),
-        Asset("crumbs.js", .javaScript, crumbsScript),
-        Asset("dialogs.js", .javaScript, dialogsScript),
-        Asset("dom.js", .javaScript, domScript),
-        Asset("drag.js", .javaScript, dragScript),
-        Asset("drops.js", .javaScript, dropsScript),
-        Asset("format.js", .javaScript, formatScript),
-        Asset("icons.js", .javaScript, iconsScript),
-        Asset("intake.js", .javaScript, intakeScript),
-        Asset("keys.js", .javaScript, keysScript),
-        Asset("list.js", .javaScript, listScript),
-        Asset("notices.js", .javaScript, noticesScript),
-        Asset("order.js", .javaScript, orderScript),
-        Asset("paths.js", .javaScript, pathsScript),
-        Asset("picker.js", .javaScript, pickerScript),
-        Asset("preview.js", .javaScript, previewScript),
-        Asset("rate.js", .javaScript, rateScript),
-        Asset("rename.js", .javaScript, renameScript),
-        Asset("resumes.js", .javaScript, resumesScript),
-        Asset("selection.js", .javaScript, selectionScript),
-        Asset("texts-en.js", .javaScript, englishTexts),
-        Asset("texts-zh.js", .javaScript, chineseTexts),
-        Asset("texts.js", .javaScript, textsScript),
-        Asset("tus.js", .javaScript, tusScript),
-        Asset("uploads-panel.js", .javaScript, uploadsPanelScript),
-        Asset("upload-row.js", .javaScript, uploadRowScript),
-        Asset("uploads.js", .javaScript, uploadsScript),
+    static let assets: [PageAsset] = [
+        PageAsset("theme.css", .css, PageParts.themeStyle),
+        PageAsset("list.css", .css, listStyle),
+        PageAsset("panels.css", .css, panelStyle),
+        PageAsset("icon.svg", .svg, icon),
+        PageAsset("app.js", .javaScript, appScript),
+        PageAsset("actions.js", .javaScript, actionsScript),
+        PageAsset("api.js", .javaScript, apiScript),
+        PageAsset("changes.js", .javaScript, changesScript),
+        PageAsset("crumbs.js", .javaScript, crumbsScript),
+        PageAsset("dialogs.js", .javaScript, dialogsScript),
+        PageAsset("dom.js", .javaScript, PageParts.domScript),
+        PageAsset("drag.js", .javaScript, dragScript),
+        PageAsset("drops.js", .javaScript, dropsScript),
+        PageAsset("format.js", .javaScript, formatScript),
+        PageAsset("icons.js", .javaScript, iconsScript),
+        PageAsset("intake.js", .javaScript, intakeScript),
+        PageAsset("keys.js", .javaScript, keysScript),
+        PageAsset("list.js", .javaScript, listScript),
+        PageAsset("notices.js", .javaScript, noticesScript),
+        PageAsset("order.js", .javaScript, orderScript),
+        PageAsset("paths.js", .javaScript, pathsScript),
+        PageAsset("picker.js", .javaScript, pickerScript),
+        PageAsset("preview.js", .javaScript, previewScript),
+        PageAsset("rate.js", .javaScript, rateScript),
+        PageAsset("rename.js", .javaScript, renameScript),
+        PageAsset("resumes.js", .javaScript, resumesScript),
+        PageAsset("selection.js", .javaScript, selectionScript),
+        PageAsset("texts-en.js", .javaScript, englishTexts),
+        PageAsset("texts-zh.js", .javaScript, chineseTexts),
+        PageAsset("texts.js", .javaScript, textsScript),
+        PageAsset("tus.js", .javaScript, tusScript),
+        PageAsset("uploads-panel.js", .javaScript, uploadsPanelScript),
+        PageAsset("upload-row.js", .javaScript, uploadRowScript),
+        PageAsset("uploads.js", .javaScript, uploadsScript),
     ]
 
     /// The value of `Content-Security-Policy`: this origin's files, no inline code, and no text that becomes code.
@@ -82,6 +64,16 @@ enum UploaderPage {
         return isPDF
             ? "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'; frame-ancestors 'self'"
             : "default-src 'none'; frame-ancestors 'self'; sandbox"
+    }
+
+    /// The page as the app wants it shown.
+    static func site(_ options: UploaderOptions) -> PageSite {
+        let texts = [
+            "title": options.title, "header": options.header, "prologue": options.prologue,
+            "epilogue": options.epilogue, "footer": options.footer, "logo": options.logo,
+            "piece": "\(max(1, options.pieceSize.bytes))", "parallel": "\(max(1, options.parallelUploads))",
+        ]
+        return PageSite(html: html(texts), policy: contentSecurityPolicy, assets: assets)
     }
 
     /// The markup with texts in the places of their names.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-extension UploaderPage {
+extension PageParts {
     /// The style of colours, controls and frame: light and dark by the viewer's wish.
-    static let themeStyle = #"""
+    package static let themeStyle = #"""
         :root {
             color-scheme: light dark;
             --page: #f5f7f6;

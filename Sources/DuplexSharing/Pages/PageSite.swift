@@ -2,28 +2,42 @@
 // Copyright (c) the Duplex authors
 
 import DuplexDeflate
-import DuplexServer
+package import DuplexServer
 import DuplexWire
 import HTTPTypes
 
-/// The page and its files as they are sent, which is always the same.
-struct UploaderSite: Sendable {
+/// A page and its files as they are sent, which is always the same.
+package struct PageSite: Sendable {
     private let page: Response
     private let assets: [String: Response]
 
-    init(_ options: UploaderOptions) {
-        let texts = [
-            "title": options.title, "header": options.header, "prologue": options.prologue,
-            "epilogue": options.epilogue, "footer": options.footer, "logo": options.logo,
-            "piece": "\(max(1, options.pieceSize.bytes))", "parallel": "\(max(1, options.parallelUploads))",
-        ]
-        var page = Self.response(.html, UploaderPage.html(texts))
-        page.fields[.contentSecurityPolicy] = UploaderPage.contentSecurityPolicy
+    /// - Parameters:
+    ///   - html: the page; it refers to its files relatively, below `assets/`.
+    ///   - policy: its `Content-Security-Policy`.
+    ///   - assets: its files.
+    package init(html: String, policy: String, assets: [PageAsset]) {
+        var page = Self.response(.html, html)
+        page.fields[.contentSecurityPolicy] = policy
         page.fields[.referrerPolicy] = "no-referrer"
         page.fields[.xFrameOptions] = "DENY"
         self.page = page
-        let assets = UploaderPage.assets.map { ($0.name, Self.response($0.contentType, $0.body)) }
-        self.assets = Dictionary(assets) { first, _ in first }
+        let all = assets.map { ($0.name, Self.response($0.contentType, $0.body)) }
+        self.assets = Dictionary(all) { first, _ in first }
+    }
+
+    /// Answers the page at a path, and its files below it.
+    ///
+    /// - Parameters:
+    ///   - path: where the page is.
+    ///   - routes: what it is added to.
+    ///   - options: what these routes have otherwise than the server.
+    package func add(at path: String, to routes: inout some RouteBuilder, _ options: RouteOption...) {
+        let base = path.hasSuffix("/") ? String(path.dropLast()) : path
+        routes.mount([.get], at: path, options) { request, depth in try page(for: request, depth: depth) }
+        // They hold no secret that their lengths could tell of.
+        routes.get("\(base)/assets/:name", .compressResponses(), .all(options)) { request throws in
+            try asset(request.parameters["name"] ?? "")
+        }
     }
 
     /// Kept by browsers, and asked about each time: another version is another text.
@@ -43,7 +57,7 @@ struct UploaderSite: Sendable {
     ///   - depth: how many segments of its path lead to the page.
     /// - Returns: the response.
     /// - Throws: `Problem` with 404 for other paths.
-    func page(for request: Request, depth: Int) throws -> Response {
+    private func page(for request: Request, depth: Int) throws -> Response {
         let rest = PercentDecoding.rawSegments(ofPath: request.path).dropFirst(depth)
         if rest.isEmpty {
             let name = PercentDecoding.rawSegments(ofPath: request.path).last ?? ""
@@ -59,7 +73,7 @@ struct UploaderSite: Sendable {
     /// - Parameter name: its name.
     /// - Returns: the response.
     /// - Throws: `Problem` with 404 where there is none.
-    func asset(_ name: String) throws -> Response {
+    private func asset(_ name: String) throws -> Response {
         guard let asset = assets[name] else { throw Problem(.notFound, "The page has no such file.") }
         return asset
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-extension UploaderPage {
+extension PageParts {
     /// Elements out of text, never out of markup.
-    static let domScript = #"""
+    package static let domScript = #"""
         // Elements. Names and other foreign text become text nodes and attribute values, never markup.
 
         import { drawings } from "./icons.js";

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Who may look at an inspector's page.
+public enum InspectorAccess: Sendable, Hashable {
+    /// Whoever has the token: 128 random bits in the address that is told at the start, for which a browser gets a cookie at
+    /// its first visit. Programs send it as `Authorization: Bearer …`.
+    case token
+    /// Whoever has a token of the app's own, as ``token``.
+    ///
+    /// Hazard: it is as good as its randomness.
+    case ownToken(String)
+    /// Whoever the app's own authentication has let through, such as `basicAuth` in front of the inspector's routes; a request
+    /// without a user is answered with 401.
+    case users
+}

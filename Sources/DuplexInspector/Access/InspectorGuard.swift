@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWire
+import HTTPTypes
+
+/// Stands in front of all that the inspector answers.
+struct InspectorGuard: Sendable {
+    let access: InspectorAccess
+    let token: String
+    /// What a browser has in the token's place.
+    private let session = RandomText.hexadecimal()
+    /// Of this inspector alone: servers on other ports of a host get each other's cookies.
+    private let cookieName = "duplex-inspector-\(RandomText.hexadecimal().prefix(8))"
+    private let hosts: AllowedHosts
+    private let isLocal: Bool
+
+    init(_ access: InspectorAccess, hosts names: [String], answersOtherMachines: Bool) {
+        self.access = access
+        if case .ownToken(let token) = access { self.token = token } else { token = RandomText.hexadecimal() }
+        hosts = AllowedHosts(answersOtherMachines && names.isEmpty ? nil : names, isLocal: !answersOtherMachines)
+        isLocal = !answersOtherMachines
+    }
+
+    /// What all routes of the inspector go through.
+    var option: RouteOption {
+        .all(.sameSite(), .before { request in try check(request) }, .after { _, response in Self.harden(&response) })
+    }
+
+    /// Lets a request through (`nil`), or answers it.
+    func check(_ request: Request) throws -> Response? {
+        if isLocal, let address = request.remoteAddress, !address.isLoopback, address.path == nil {
+            throw Problem(.forbidden, "The inspector answers this machine only.")
+        }
+        guard hosts.contain(request.head.host) else {
+            throw Problem(.misdirectedRequest, "The inspector doesn't answer for this host.")
+        }
+        if access == .users {
+            if request[AuthenticatedUser.self] != nil { return nil }
+        } else {
+            if isAdmitted(request) { return nil }
+            if let response = exchange(request) { return response }
+        }
+        throw Problem(
+            .unauthorized,
+            "The inspector needs the token: open the address that the app has told.",
+            fields: [.wwwAuthenticate: #"Bearer realm="inspector""#]
+        )
+    }
+
+    private func isAdmitted(_ request: Request) -> Bool {
+        if let value = request.cookies[cookieName], Self.isSame(value, session) { return true }
+        guard let value = request.fields[.authorization], value.lowercased().hasPrefix("bearer ") else { return false }
+        return Self.isSame(String(value.dropFirst(7)), token)
+    }
+
+    /// Gives a browser the cookie for the token, and has it go on to the page without it.
+    ///
+    /// The page itself is asked for by a page of this site then: a cookie that is `SameSite=Strict` isn't sent where a link in
+    /// a mail leads. It takes this page's place in the history.
+    private func exchange(_ request: Request) -> Response? {
+        guard request.method == .get, let items = try? request.queryItems, let value = items["token"],
+            Self.isSame(value, token)
+        else { return nil }
+        var response: Response
+        let name = PercentDecoding.rawSegments(ofPath: request.path).last ?? ""
+        if name.isEmpty {
+            let page = #"<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=./">"#
+            response = .html(page + #"<title>Inspector</title><a href="./">Go on</a>"#)
+        } else {
+            // Cookies without a path are for the folder that they come from, as the browser sees it.
+            response = .redirect(to: "./\(name)/?token=\(token)")
+        }
+        // No path: a proxy may show the page under another one.
+        let secure = request.tls == nil ? "" : "; Secure"
+        response.fields[.setCookie] = "\(cookieName)=\(session); HttpOnly; SameSite=Strict\(secure)"
+        return response
+    }
+
+    /// Nothing is kept, framed, sniffed or told to whom a link leads.
+    private static func harden(_ response: inout Response) {
+        func add(_ name: HTTPField.Name, _ value: String) {
+            if response.fields[name] == nil { response.fields[name] = value }
+        }
+        add(.cacheControl, "no-store")
+        add(.contentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'")
+        add(.xFrameOptions, "DENY")
+        add(.xContentTypeOptions, "nosniff")
+        add(.referrerPolicy, "no-referrer")
+        add(.crossOriginResourcePolicy, "same-origin")
+    }
+
+    /// Takes the same time wherever they differ.
+    static func isSame(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        guard one.count == other.count else { return false }
+        return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}

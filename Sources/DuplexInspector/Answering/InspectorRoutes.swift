@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWire
+import HTTPTypes
+import Logging
+
+/// A part of the inspector: what it answers, and what of it is watched.
+protocol InspectorRoom: Sendable {
+    /// The page that shows it: its module is `NAME.js`.
+    var page: String { get }
+
+    /// Adds what it answers.
+    func add(to routes: inout InspectorRoutes)
+}
+
+/// Adds what rooms answer below the inspector's path: all behind its guard, and changes only where the app allows them.
+struct InspectorRoutes {
+    /// What may be changed.
+    let allowed: Set<InspectorChange>
+    /// Gets a line for each change.
+    let logger: Logger
+    private(set) var topics = LiveTopics()
+    private(set) var group: RouteGroup
+
+    init(_ group: RouteGroup, allowed: Set<InspectorChange>, logger: Logger) {
+        self.group = group
+        self.allowed = allowed
+        self.logger = logger
+    }
+
+    /// Answers a question, which changes nothing.
+    ///
+    /// - Parameters:
+    ///   - path: below the inspector's, such as `/console/history`.
+    ///   - handler: answers; what it throws is told as the problem that it is.
+    mutating func get(_ path: String, _ handler: @escaping @Sendable (Request) async throws -> Response) {
+        group.get(path) { request async throws in try await handler(request) }
+    }
+
+    /// Changes something by a POST: 403 where the app doesn't allow that kind, and a line in the log where it does.
+    ///
+    /// - Parameters:
+    ///   - kind: what kind of change it is.
+    ///   - path: below the inspector's.
+    ///   - size: how long a body may be. Default: 1 MiB.
+    ///   - handler: does it, and says what it has done.
+    mutating func change(
+        _ kind: InspectorChange,
+        _ path: String,
+        upTo size: ByteCount = .mebibytes(1),
+        _ handler: @escaping @Sendable (Request, ChangeNote) async throws -> Response
+    ) {
+        let (allowed, logger) = (allowed, logger)
+        group.post(path, .bodySize(size)) { request in
+            try Self.check(kind, allowed)
+            let note = ChangeNote(kind, by: request)
+            do {
+                let response = try await handler(request, note)
+                note.tell(logger, outcome: "\(response.status.code)")
+                return response
+            } catch {
+                note.tell(logger, outcome: "\((error as? Problem)?.detail ?? String(describing: error))")
+                throw error
+            }
+        }
+    }
+
+    /// Adds what others answer, such as a folder's page; what of it changes something is their own to guard by ``check(_:_:)``.
+    mutating func mount(_ build: (inout RouteGroup) -> Void) { build(&group) }
+
+    /// Lets viewers watch something.
+    ///
+    /// - Parameters:
+    ///   - name: what viewers call it.
+    ///   - make: makes it out of a viewer's parameters; throws `LiveRefusal` for what can't be watched.
+    mutating func watch(_ name: String, _ make: @escaping LiveTopics.Making) { topics.add(name, make) }
+
+    /// Throws where the app doesn't allow a kind of change.
+    static func check(_ kind: InspectorChange, _ allowed: Set<InspectorChange>) throws(Problem) {
+        if allowed.contains(kind) { return }
+        throw Problem(.forbidden, "The app doesn't allow this: it would be “\(kind.rawValue)” of the inspector's options.")
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWire
+import HTTPTypes
+import Logging
+
+/// The inspector of a server: its parts, and who may look at them.
+public final class Inspector: Sendable {
+    /// Where it is below the server, with a slash at its end.
+    public let path: String
+    /// What the address has to name; see ``InspectorAccess/token``.
+    public var token: String { entrance.token }
+    private let entrance: InspectorGuard
+    private let options: InspectorOptions
+    private let rooms: [any InspectorRoom]
+    private let logger: Logger
+
+    init(at path: String, _ options: InspectorOptions, rooms: [any InspectorRoom], logger: Logger) {
+        self.path = path.hasSuffix("/") ? path : path + "/"
+        self.options = options
+        self.rooms = rooms
+        self.logger = logger
+        entrance = InspectorGuard(
+            options.access,
+            hosts: options.hosts,
+            answersOtherMachines: options.answersOtherMachines
+        )
+    }
+
+    /// Adds everything below the path, behind the guard.
+    func add(to group: inout RouteGroup) {
+        group.use(entrance.option)
+        var routes = InspectorRoutes(group, allowed: options.allows, logger: logger)
+        for room in rooms { room.add(to: &routes) }
+        let state = state
+        routes.get("/state") { _ in InspectorAnswer.json(state) }
+        let viewer = LiveViewer(topics: routes.topics)
+        group = routes.group
+        group.webSocket("/live") { socket in try await viewer.serve(socket) }
+        InspectorSite.add(to: &group)
+    }
+
+    /// What the page is to show.
+    private var state: JSONText {
+        var members = JSONText.Members()
+        members.add("pages", .array(rooms.map { .string($0.page) }))
+        members.add("allows", .array(options.allows.map(\.rawValue).sorted().map { .string($0) }))
+        return .object(members.all)
+    }
+}
+
+extension WebServer {
+    /// Shows the app's insides in the browser, to whoever has the token.
+    ///
+    /// - Parameters:
+    ///   - path: where the page is, such as `/_inspect`.
+    ///   - options: what is shown, to whom, and what may be changed. Default: as in ``InspectorOptions``.
+    ///   - settings: what these routes have otherwise than the server, such as the app's own authentication.
+    /// - Returns: the inspector, which knows its token.
+    @discardableResult
+    public mutating func inspector(
+        _ path: String,
+        _ options: InspectorOptions = InspectorOptions(),
+        _ settings: RouteOption...
+    ) -> Inspector {
+        let base = path.hasSuffix("/") ? String(path.dropLast()) : path
+        let inspector = Inspector(at: path, options, rooms: InspectorRooms.all(options), logger: logger)
+        group(base, .all(settings)) { group in inspector.add(to: &group) }
+        return inspector
+    }
+}
+
+/// The parts that an inspector has by its options.
+enum InspectorRooms {
+    static func all(_ options: InspectorOptions) -> [any InspectorRoom] {
+        []
+    }
+}

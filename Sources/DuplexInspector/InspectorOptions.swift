@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// What an inspector shows, to whom, and what may be changed by it; see `inspector` of `WebServer`.
+public struct InspectorOptions: Sendable {
+    /// Who may look.
+    ///
+    /// Default: whoever has the token.
+    public var access = InspectorAccess.token
+    /// Whether other machines than this one are answered.
+    ///
+    /// Default: they aren't.
+    public var answersOtherMachines = false
+    /// The hosts that requests may be for, beside this machine's names; `*.example.com` allows all that ends so.
+    ///
+    /// A page of anybody's could otherwise reach the inspector by a name of its own that leads here (DNS rebinding). Behind a
+    /// proxy that passes the host on it is that host. Default: none; with ``answersOtherMachines`` and none named, all.
+    public var hosts: [String] = []
+    /// What may be changed by the page.
+    ///
+    /// Default: nothing.
+    public var allows: Set<InspectorChange> = []
+
+    /// Makes options that show what needs no naming, to whoever has the token, and change nothing.
+    public init() {}
+}

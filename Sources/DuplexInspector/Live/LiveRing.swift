@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+import DuplexWire
+import Synchronization
+
+/// The last of many items, numbered from 1 on: bounded in number and in bytes, for any number of viewers.
+///
+/// From any thread; adding takes a lock for a few instructions.
+final class LiveRing<Item: Sendable>: Sendable {
+    private let count: Int
+    private let bytes: Int
+    private let state = Mutex(State())
+
+    /// Some items in their order.
+    struct Part {
+        var items: [Item]
+        /// The number of the last of them.
+        var position: UInt64
+        /// How many were gone.
+        var lost: UInt64
+        var hasMore: Bool
+    }
+
+    private struct State {
+        var items: Deque<(item: Item, size: Int)> = []
+        /// The bytes of these.
+        var size = 0
+        /// The number of the last one.
+        var last: UInt64 = 0
+    }
+
+    /// - Parameters:
+    ///   - count: how many are kept at most.
+    ///   - bytes: how many bytes they have at most; the last one is kept, whatever it has.
+    init(keeping count: Int, _ bytes: ByteCount) {
+        self.count = max(1, count)
+        self.bytes = bytes.bytes
+    }
+
+    /// The number of the last item; 0 before the first.
+    var last: UInt64 { state.withLock { $0.last } }
+
+    /// Adds an item, for which the first ones may have to go.
+    ///
+    /// - Parameters:
+    ///   - size: about how many bytes it holds.
+    ///   - make: makes it out of its number.
+    func append(size: Int, _ make: (UInt64) -> Item) {
+        state.withLock { state in
+            state.last += 1
+            state.items.append((make(state.last), size))
+            state.size += size
+            while state.items.count > count || (state.size > bytes && state.items.count > 1) {
+                if let first = state.items.popFirst() { state.size -= first.size }
+            }
+        }
+    }
+
+    /// Forgets all items; the numbers go on.
+    func removeAll() {
+        state.withLock { state in
+            state.items = []
+            state.size = 0
+        }
+    }
+
+    /// The items behind a number.
+    ///
+    /// - Parameters:
+    ///   - position: the number; 0 for all.
+    ///   - limit: how many bytes they have at most; one always goes.
+    /// - Returns: the items.
+    func items(since position: UInt64, upTo limit: Int) -> Part {
+        state.withLock { state in
+            let first = state.last - UInt64(state.items.count) + 1
+            // A viewer that has had more than there ever was is one of an earlier process.
+            let wanted = position > state.last ? 1 : position + 1
+            let begin = max(first, wanted)
+            var (items, size): ([Item], Int) = ([], 0)
+            for index in Int(begin - first)..<max(Int(begin - first), state.items.count) {
+                let item = state.items[index]
+                if size + item.size > limit, !items.isEmpty { break }
+                items.append(item.item)
+                size += item.size
+            }
+            let position = begin + UInt64(items.count) - 1
+            return Part(items: items, position: position, lost: begin - wanted, hasMore: position < state.last)
+        }
+    }
+
+    /// All items, the oldest first.
+    var all: [Item] { state.withLock { $0.items.map(\.item) } }
+}
+
+/// A ring as viewers watch it, each item as JSON.
+struct LiveRingTopic<Item: Sendable>: LiveTopic {
+    let ring: LiveRing<Item>
+    let json: @Sendable (Item) -> JSONText?
+
+    /// - Parameters:
+    ///   - ring: what is watched.
+    ///   - json: an item as a viewer gets it; `nil` for one that this viewer doesn't want.
+    init(_ ring: LiveRing<Item>, _ json: @escaping @Sendable (Item) -> JSONText?) {
+        self.ring = ring
+        self.json = json
+    }
+
+    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
+        let part = ring.items(since: position, upTo: limit)
+        guard part.position != position || part.lost > 0 else { return nil }
+        return LiveNews(
+            items: part.items.compactMap(json),
+            position: part.position,
+            lost: part.lost,
+            hasMore: part.hasMore
+        )
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import Foundation
+
+/// The topics that viewers may watch, by name.
+struct LiveTopics: Sendable {
+    /// Makes the topic that a viewer wants out of what it says.
+    typealias Making = @Sendable (_ parameters: [String: String]) throws -> any LiveTopic
+
+    private(set) var all: [String: Making] = [:]
+
+    /// - Parameters:
+    ///   - name: what viewers call it.
+    ///   - make: makes it out of a viewer's parameters; throws `LiveRefusal` for what can't be watched.
+    mutating func add(_ name: String, _ make: @escaping Making) {
+        precondition(all[name] == nil, "There are two topics of the name \(name).")
+        all[name] = make
+    }
+}
+
+/// Why a topic can't be watched.
+struct LiveRefusal: Error {
+    let detail: String
+
+    init(_ detail: String) {
+        self.detail = detail
+    }
+}
+
+/// One viewer's connection: what it watches, each by a task of its own.
+///
+/// The page says `{"watch": 3, "topic": "console", "since": 17, "parameters": {…}}` and `{"unwatch": 3}`, and is sent
+/// `{"watch": 3, "items": […], "position": 20, "lost": 0}`, or `{"watch": 3, "error": "…"}` once nothing more comes. The
+/// number is the page's own. A viewer that takes nothing is waited for, by nobody but its own tasks.
+struct LiveViewer {
+    /// How many topics a viewer may watch at a time.
+    static let topicLimit = 32
+    /// About how many bytes go in one message.
+    static let batchSize = 256 * 1_024
+
+    private struct Wish: Decodable {
+        var watch: Int?
+        var topic: String?
+        var since: UInt64?
+        var parameters: [String: String]?
+        var unwatch: Int?
+    }
+
+    let topics: LiveTopics
+
+    /// Serves a viewer until its connection ends.
+    func serve(_ socket: isolated WebSocket) async throws {
+        var tasks: [Int: Task<Void, Never>] = [:]
+        defer { for task in tasks.values { task.cancel() } }
+        for try await message in socket.messages {
+            guard case .text(let text) = message,
+                let wish = try? JSONDecoder().decode(Wish.self, from: Data(text.utf8))
+            else {
+                await socket.close(code: .unsupportedData, reason: "That is no wish to watch anything.")
+                return
+            }
+            if let number = wish.unwatch { tasks.removeValue(forKey: number)?.cancel() }
+            guard let number = wish.watch else { continue }
+            tasks.removeValue(forKey: number)?.cancel()
+            do {
+                if tasks.count >= Self.topicLimit { throw LiveRefusal("Too much is watched at a time.") }
+                guard let make = topics.all[wish.topic ?? ""] else { throw LiveRefusal("There is no such topic.") }
+                let topic = try make(wish.parameters ?? [:])
+                tasks[number] = Task { await Self.show(topic, number, since: wish.since ?? 0, to: socket) }
+            } catch {
+                try await Self.send(error, number, to: socket)
+            }
+        }
+    }
+
+    /// Sends what is new of a topic, time and again, until the viewer no longer wants it.
+    private static func show(_ topic: any LiveTopic, _ number: Int, since: UInt64, to socket: isolated WebSocket) async {
+        var position = since
+        do {
+            while !Task.isCancelled {
+                if let news = try await topic.news(since: position, upTo: batchSize) {
+                    position = news.position
+                    try await send(news, number, to: socket)
+                    if news.hasMore { continue }
+                }
+                try await socket.loop.sleep(until: socket.loop.clock.now().advanced(by: topic.interval))
+            }
+        } catch {
+            if !Task.isCancelled { try? await send(error, number, to: socket) }
+        }
+    }
+
+    private static func send(_ news: LiveNews, _ number: Int, to socket: isolated WebSocket) async throws {
+        var members = JSONText.Members()
+        members.add("watch", number)
+        members.add("items", .array(news.items))
+        members.add("position", .integer(Int64(clamping: news.position)))
+        members.add("lost", .integer(Int64(clamping: news.lost)))
+        try await socket.send(JSONText.object(members.all).text)
+    }
+
+    private static func send(_ error: any Error, _ number: Int, to socket: isolated WebSocket) async throws {
+        var members = JSONText.Members()
+        members.add("watch", number)
+        members.add("error", (error as? LiveRefusal)?.detail ?? "\(error)")
+        try await socket.send(JSONText.object(members.all).text)
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+extension InspectorSite {
+    /// The frame's own module: which part is shown, by the fragment of the address.
+    static let appScript = #"""
+        // The frame: a list of parts, one of which is shown. `#console?level=error` names it, and what of it.
+
+        import { get } from "./api.js";
+        import { byId, icon, make } from "./dom.js";
+        import { onLink } from "./live.js";
+        import { say } from "./notices.js";
+
+        const parts = {
+            connections: { title: "Connections", icon: "connections" },
+            requests: { title: "Requests", icon: "requests" },
+            console: { title: "Console", icon: "console" },
+            files: { title: "Files", icon: "folder" },
+            databases: { title: "Databases", icon: "database" },
+            values: { title: "Values", icon: "values" },
+            commands: { title: "Commands", icon: "commands" },
+            views: { title: "Views", icon: "views" },
+            machine: { title: "Machine", icon: "machine" },
+            recordings: { title: "Recordings", icon: "record" },
+        };
+
+        let shown = null;
+        let turn = 0;
+
+        /** What the address asks for: a part and what of it. */
+        function wanted(state) {
+            const [name, query = ""] = location.hash.slice(1).split("?", 2);
+            const part = state.pages.includes(name) ? name : state.pages[0];
+            return { part, parameters: new URLSearchParams(query) };
+        }
+
+        /** Closes the part that is shown, and opens the one that the address asks for. */
+        async function show(state) {
+            const mine = ++turn;
+            const { part, parameters } = wanted(state);
+            if (part === undefined) return;
+            if (shown?.part === part && shown.view?.change) return shown.view.change(parameters);
+            shown?.view?.close?.();
+            shown = null;
+            for (const link of byId("parts").children) {
+                if (link.dataset.part === part) link.setAttribute("aria-current", "page");
+                else link.removeAttribute("aria-current");
+            }
+            const main = byId("main");
+            const title = parts[part]?.title ?? part;
+            document.title = `${title} · Inspector`;
+            main.className = `part-${part}`;
+            main.replaceChildren(make("h2", { id: "part-title", class: "spoken", text: title }));
+            try {
+                const module = await import(`./${part}.js`);
+                if (mine !== turn) return;
+                shown = { part, view: await module.open(main, { state, parameters, allows: new Set(state.allows) }) };
+                if (mine !== turn) shown.view?.close?.();
+            } catch (error) {
+                main.append(make("p", { class: "notice", text: `This part can't be shown: ${error.message}` }));
+            }
+        }
+
+        async function start() {
+            onLink((isThere) => {
+                const link = byId("link");
+                link.textContent = isThere ? "live" : "not connected";
+                link.classList.toggle("lost", !isThere);
+            });
+            const state = await get("state");
+            if (state.title) byId("title").textContent = state.title;
+            byId("parts").replaceChildren(...state.pages.map((name) => make("a", {
+                href: `#${name}`, "data-part": name,
+            }, icon(parts[name]?.icon ?? "file"), make("span", { text: parts[name]?.title ?? name }))));
+            addEventListener("hashchange", () => show(state));
+            await show(state);
+        }
+
+        start().catch((error) => say(error.message, "danger"));
+
+        """#
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSharing
+import DuplexWire
+
+/// The inspector's page: markup, styles, and a module for each of its parts, each a text of its own.
+enum InspectorSite {
+    /// What the page asks for.
+    static let assets = [
+        PageAsset("theme.css", .css, PageParts.themeStyle),
+        PageAsset("inspector.css", .css, style),
+        PageAsset("dom.js", .javaScript, PageParts.domScript),
+        PageAsset("app.js", .javaScript, appScript),
+        PageAsset("api.js", .javaScript, apiScript),
+        PageAsset("live.js", .javaScript, liveScript),
+        PageAsset("foreign.js", .javaScript, foreignScript),
+        PageAsset("format.js", .javaScript, formatScript),
+        PageAsset("icons.js", .javaScript, iconsScript),
+        PageAsset("notices.js", .javaScript, noticesScript),
+        PageAsset("icon.svg", .svg, icon),
+    ]
+
+    /// This origin's files, no inline code, and no text that becomes code.
+    static let contentSecurityPolicy = [
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob: data:", "media-src 'self'",
+        "connect-src 'self'", "frame-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'", "trusted-types 'none'",
+    ].joined(separator: "; ")
+
+    static func add(to routes: inout RouteGroup) {
+        PageSite(html: html, policy: contentSecurityPolicy, assets: assets).add(at: "/", to: &routes)
+    }
+}
