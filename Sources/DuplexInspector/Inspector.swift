@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexServer
+public import DuplexServer
 import DuplexWire
-import HTTPTypes
 import Logging
 
 /// The inspector of a server: its parts, and who may look at them.

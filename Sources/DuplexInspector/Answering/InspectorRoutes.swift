@@ -3,7 +3,6 @@
 
 import DuplexServer
 import DuplexWire
-import HTTPTypes
 import Logging
 
 /// A part of the inspector: what it answers, and what of it is watched.
@@ -80,6 +79,6 @@ struct InspectorRoutes {
     /// Throws where the app doesn't allow a kind of change.
     static func check(_ kind: InspectorChange, _ allowed: Set<InspectorChange>) throws(Problem) {
         if allowed.contains(kind) { return }
-        throw Problem(.forbidden, "The app doesn't allow this: it would be “\(kind.rawValue)” of the inspector's options.")
+        throw Problem(.forbidden, "The app doesn't allow that: its options would name “\(kind.rawValue)”.")
     }
 }

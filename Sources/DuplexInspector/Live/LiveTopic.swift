@@ -17,6 +17,7 @@ protocol LiveTopic: Sendable {
     ///   - position: up to where it has had everything; 0 for a new viewer.
     ///   - limit: how many bytes of JSON it should be at most, about; one item always goes.
     /// - Returns: what is new; `nil` where nothing is.
+    /// - Throws: `LiveRefusal` where nothing more comes.
     func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews?
 }
 

@@ -78,7 +78,8 @@ struct LiveViewer {
     }
 
     /// Sends what is new of a topic, time and again, until the viewer no longer wants it.
-    private static func show(_ topic: any LiveTopic, _ number: Int, since: UInt64, to socket: isolated WebSocket) async {
+    private static func show(_ topic: any LiveTopic, _ number: Int, since: UInt64, to socket: isolated WebSocket) async
+    {
         var position = since
         do {
             while !Task.isCancelled {
