@@ -12,6 +12,7 @@ final class ExchangeRecord {
     let request: Request
     private let route: String?
     private let observers: [any RequestObserver]
+    private let watchers: [any ExchangeWatcher]
     private let began: Instant
     private var status: HTTPResponse.Status?
     private var receivedBytes = 0
@@ -26,6 +27,7 @@ final class ExchangeRecord {
         self.request = request
         self.route = route
         self.observers = observers
+        watchers = observers.compactMap { $0.watcher(of: request, route: route) }
         began = now
         for observer in observers { observer.began(request, route: route) }
     }
@@ -35,8 +37,18 @@ final class ExchangeRecord {
         limit = TimeLimit(time, on: connection)
     }
 
-    func received(_ count: Int) { receivedBytes += count }
+    func received(_ bytes: RawSpan) {
+        receivedBytes += bytes.byteCount
+        for watcher in watchers { watcher.received(bytes) }
+    }
 
+    /// Some of a body has gone that wasn't at hand.
+    func sent(_ piece: RawSpan) {
+        sentBytes += piece.byteCount
+        for watcher in watchers { watcher.sent(piece) }
+    }
+
+    /// The same of a file, or of a body that was coded behind what ``answered(_:)`` has seen of it.
     func sent(_ count: Int) { sentBytes += count }
 
     /// This is about to be sent; what of its body isn't at hand is counted as it goes.
@@ -46,6 +58,7 @@ final class ExchangeRecord {
         let hasBody = request.method != .head && status != .noContent && status != .notModified
         sentBytes = hasBody && response.body.isAtHand ? response.body.count ?? 0 : 0
         responseLength = hasBody ? response.body.count : 0
+        for watcher in watchers { watcher.answered(response) }
     }
 
     /// That can't be sent.
@@ -88,6 +101,7 @@ final class ExchangeRecord {
             isCut: isCut,
             error: error
         )
+        for watcher in watchers { watcher.ended(outcome) }
         for observer in observers { observer.ended(request, outcome) }
     }
 }

@@ -13,8 +13,9 @@ extension HTTPConnection {
     @inline(never)
     func follow(_ request: Request, at endpoint: Endpoint) {
         let route = endpoint.pattern ?? OwnAnswer.pattern(of: request)
-        let record = makeRecord(request, at: route, endpoint.observers)
-        if endpoint.handler.mayWait, let limit = endpoint.settings.timeLimit { record.limit(to: limit, self) }
+        let limit = endpoint.handler.mayWait ? endpoint.settings.timeLimit : nil
+        let record = makeRecord(request, at: route, endpoint.observers, isTimed: limit != nil)
+        if let limit { record?.limit(to: limit, self) }
         present = Present(endpoint: endpoint, record: record)
     }
 
@@ -22,17 +23,23 @@ extension HTTPConnection {
     func record(of request: Request, at endpoint: WebSocketEndpoint) -> ExchangeRecord? {
         let settings = endpoint.settings
         guard settings.followsRequests else { return nil }
-        let record = makeRecord(request, at: endpoint.pattern, settings.observers)
-        if let limit = settings.timeLimit { record.limit(to: limit, self) }
+        let limit = settings.timeLimit
+        let record = makeRecord(request, at: endpoint.pattern, settings.observers, isTimed: limit != nil)
+        if let limit { record?.limit(to: limit, self) }
         return record
     }
 
+    /// A record where somebody looks now, or the time is watched.
     private func makeRecord(
         _ request: Request,
         at route: String?,
-        _ observers: [any RequestObserver]
-    ) -> ExchangeRecord {
-        ExchangeRecord(request, at: route, observers, now: services.core.readClock())
+        _ observers: [any RequestObserver],
+        isTimed: Bool
+    ) -> ExchangeRecord? {
+        var observers = observers
+        if observers.contains(where: { !$0.isLooking }) { observers.removeAll { !$0.isLooking } }
+        if observers.isEmpty && !isTimed { return nil }
+        return ExchangeRecord(request, at: route, observers, now: services.core.readClock())
     }
 
     /// What a response goes through before it is sent.
@@ -81,8 +88,8 @@ extension HTTPConnection {
         let request = Request(head: .unread, client: client)
         let response = settings.finalResponse(of: Problem(error.status, error.message), request)
         if present == nil && !settings.observers.isEmpty {
-            let record = makeRecord(request, at: nil, settings.observers)
-            record.answered(response)
+            let record = makeRecord(request, at: nil, settings.observers, isTimed: false)
+            record?.answered(response)
             present = Present(record: record)
         }
         respond(response, to: request)

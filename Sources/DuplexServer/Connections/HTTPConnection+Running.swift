@@ -171,7 +171,7 @@ extension HTTPConnection {
         }
         session.endPiece(into: &bytes)
         write(&bytes)
-        present?.record?.sent(piece.count)
+        present?.record?.sent(piece.span.raw)
         return true
     }
 }

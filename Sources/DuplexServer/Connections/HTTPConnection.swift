@@ -144,7 +144,7 @@ final class HTTPConnection {
 
     private func appendToBody(_ bytes: Span<UInt8>) {
         guard let exchange else { return }
-        present?.record?.received(bytes.count)
+        present?.record?.received(bytes.raw)
         exchange.onLoop(services.loop, [UInt8](copying: bytes.raw)) { $0.append($1) }
     }
 

@@ -29,7 +29,10 @@ extension ServerLoop {
             remoteAddress: connection.client.remoteAddress,
             route: route(of: connection),
             age: connection.accepted.duration(to: now),
-            request: connection.progress(now: now)
+            request: connection.progress(now: now),
+            identity: ObjectIdentifier(connection),
+            client: connection.client,
+            queuedBytes: connection.channel.queuedBytes
         ) { [loop] isInOrder in
             loop.execute { _ in
                 guard isInOrder else { return bound.value.abort() }
@@ -52,7 +55,10 @@ extension ServerLoop {
             remoteAddress: socket.remoteAddress,
             route: served.endpoint.name,
             age: served.accepted.duration(to: now),
-            request: nil
+            request: nil,
+            identity: ObjectIdentifier(socket),
+            client: nil,
+            queuedBytes: 0
         ) { [loop] isInOrder in
             loop.execute { _ in
                 socket.assumeIsolated { socket in

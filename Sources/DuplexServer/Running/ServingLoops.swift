@@ -24,7 +24,12 @@ package final class ServingLoops: Sendable {
         byLoop = Dictionary(uniqueKeysWithValues: loops.map { (ObjectIdentifier($0.loop), $0) })
         // Not children, which would be cancelled with the caller: handlers go on until it is their connection's turn to end.
         tasks = loops.map { loop in Task(executorPreference: loop.loop) { await loop.run() } }
+        Self.living.add(self)
     }
+
+    /// The servers of the process.
+    package static var all: [ServingLoops] { living.all }
+    private static let living = LivingObjects<ServingLoops>()
 
     /// Starts a server that listens nowhere.
     ///
@@ -67,7 +72,7 @@ package final class ServingLoops: Sendable {
         }
     }
 
-    var connections: [ServerConnection] {
+    package var connections: [ServerConnection] {
         get async {
             var connections: [ServerConnection] = []
             for loop in loops { connections += await loop.loop.make { _ in loop.currentConnections } }

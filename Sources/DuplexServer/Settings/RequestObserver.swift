@@ -1,8 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
+
+/// Looks on while one request is answered; on its loop.
+package protocol ExchangeWatcher: AnyObject {
+    /// A piece of the request's body has come.
+    func received(_ bytes: RawSpan)
+    /// This is about to be sent; a body that is at hand goes with it.
+    func answered(_ response: Response)
+    /// A piece of a body that wasn't at hand goes out; of a file nothing is told.
+    func sent(_ piece: RawSpan)
+    /// It is over.
+    func ended(_ outcome: RequestOutcome)
+}
+
 /// Looks on while the requests of a route are answered, whoever answers them.
-protocol RequestObserver: Sendable {
+package protocol RequestObserver: Sendable {
+    /// Whether it wants to be told of the requests that come now.
+    var isLooking: Bool { get }
+    /// Who looks on at all of one request.
+    ///
+    /// - Parameters:
+    ///   - request: the request; one that couldn't be read is a GET of nothing, without fields.
+    ///   - route: as of ``RequestOutcome/route``.
+    /// - Returns: the one; nil where it is enough to be told of the end.
+    func watcher(of request: Request, route: String?) -> (any ExchangeWatcher)?
     /// Who looks on at one route, with what can be found out before a request comes.
     ///
     /// - Parameter route: as of ``RequestOutcome/route``.
@@ -21,9 +44,11 @@ protocol RequestObserver: Sendable {
 }
 
 extension RequestObserver {
-    func following(_ route: String?) -> any RequestObserver { self }
-    func began(_ request: Request, route: String?) {}
-    func finish() async {}
+    package var isLooking: Bool { true }
+    package func watcher(of request: Request, route: String?) -> (any ExchangeWatcher)? { nil }
+    package func following(_ route: String?) -> any RequestObserver { self }
+    package func began(_ request: Request, route: String?) {}
+    package func finish() async {}
 }
 
 /// Calls a closure at the end of each exchange.

@@ -82,7 +82,7 @@ extension RouteOption {
         .observed(by: CompletionObserver(body: body))
     }
 
-    static func observed(by observer: any RequestObserver) -> RouteOption {
+    package static func observed(by observer: any RequestObserver) -> RouteOption {
         RouteOption { $0.observers.append(observer) }
     }
 

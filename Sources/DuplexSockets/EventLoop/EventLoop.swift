@@ -74,7 +74,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             poller.close()
             throw error
         }
+        Self.living.add(self)
     }
+
+    /// The loops of the process.
+    package static var all: [EventLoop] { living.all }
+    private static let living = LivingObjects<EventLoop>()
 
     /// Whether the caller runs on this loop's thread.
     public var isCurrent: Bool {

@@ -76,6 +76,9 @@ package final class LoopCore {
     private var memoryReturn = Int64.max
     private var stopObservers: [ObjectIdentifier: any StopObserver] = [:]
 
+    /// Whose descriptors are watched.
+    var handlers: [any DescriptorHandler] { watched.compactMap(\.handler) }
+
     /// The token of the descriptor by which other threads wake the loop.
     package static let wakeupToken = UInt64.max
     private static let roundsPerTurn = 8

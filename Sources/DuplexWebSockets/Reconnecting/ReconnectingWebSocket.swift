@@ -92,7 +92,12 @@ public actor ReconnectingWebSocket {
             messageLimit: options.outboxMessages,
             byteLimit: options.outboxBytes
         )
+        Self.living.add(self)
     }
+
+    /// The clients of the process that connect again.
+    package static var all: [ReconnectingWebSocket] { living.all }
+    private static let living = LivingObjects<ReconnectingWebSocket>()
 
     deinit {
         attempt?.task.cancel()

@@ -56,6 +56,7 @@ extension Session {
     ///   was no memory, or a close frame was sent.
     public func compress(_ payload: RawSpan, _ choice: Bool? = nil, _ body: (RawSpan) -> Void) -> Bool {
         guard canSend, let compression, compression.compresses(payload.byteCount, choice) else { return false }
+        if let tap { tap.inflated(.outgoing, payload) }
         var count = 0
         let isDone = compression.deflater?.deflate(payload) { deflated in
             count = deflated.byteCount

@@ -244,6 +244,7 @@ extension Session {
             isMidMessage = false
             let buffer = try message.finish()
             countArrived(buffer.count, now)
+            if let tap, compression?.isInflating == true { tap.inflated(.incoming, buffer.span.raw) }
             return .message(message.kind, .assembled(buffer))
         }
     }

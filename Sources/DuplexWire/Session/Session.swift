@@ -119,7 +119,7 @@ public final class Session {
     var controlFramesIn: UInt32 = 0
     var controlFramesOut: UInt32 = 0
     /// Sees the frames, where somebody looks on.
-    let tap: SessionTap?
+    var tap: SessionTap?
     /// When the session was made.
     public let began: Instant
     /// Means something once a message has arrived.

@@ -45,6 +45,9 @@ public struct TappedFrame: Sendable, Hashable {
 public final class SessionTap {
     private let payloadLimit: Int
     private let body: (TappedFrame, RawSpan) -> Void
+    private let inflated: ((TappedFrame.Direction, RawSpan) -> Void)?
+    /// Who looks on as well.
+    var next: SessionTap?
     /// The frame that is arriving, and the beginning of its payload.
     private var frame: TappedFrame?
     private var payload: [UInt8] = []
@@ -53,24 +56,35 @@ public final class SessionTap {
     ///
     /// - Parameters:
     ///   - payloadLimit: how many bytes of a payload are handed over at most.
+    ///   - inflated: called for each compressed message with its plain bytes: in front of its frame where it is sent, behind its
+    ///     last frame where it has arrived whole. Default: nobody is told.
     ///   - body: called for each frame; the bytes are valid during the call only.
-    public init(payloadLimit: Int, _ body: @escaping (TappedFrame, RawSpan) -> Void) {
+    public init(
+        payloadLimit: Int,
+        inflated: ((TappedFrame.Direction, RawSpan) -> Void)? = nil,
+        _ body: @escaping (TappedFrame, RawSpan) -> Void
+    ) {
         self.payloadLimit = max(0, payloadLimit)
+        self.inflated = inflated
         self.body = body
     }
 
     func began(_ header: FrameHeader) {
+        next?.began(header)
         frame = TappedFrame(.incoming, header)
         payload = []
     }
 
     func arrived(_ bytes: RawSpan) {
+        next?.arrived(bytes)
+        guard frame != nil else { return }
         let room = payloadLimit - payload.count
         if room > 0 { payload.append(bytes.extracting(first: min(room, bytes.byteCount))) }
     }
 
     /// Shows the frame that has arrived, whole or as far as it was taken.
     func ended() {
+        next?.ended()
         guard let frame else { return }
         self.frame = nil
         body(frame, payload.span.raw)
@@ -78,11 +92,38 @@ public final class SessionTap {
     }
 
     func sent(_ header: FrameHeader, _ payload: RawSpan) {
+        next?.sent(header, payload)
         body(TappedFrame(.outgoing, header), payload.extracting(first: min(payloadLimit, payload.byteCount)))
+    }
+
+    /// A compressed message is known as what it says.
+    func inflated(_ direction: TappedFrame.Direction, _ plain: RawSpan) {
+        next?.inflated(direction, plain)
+        inflated?(direction, plain.extracting(first: min(payloadLimit, plain.byteCount)))
     }
 }
 
 extension Session {
     /// Whether somebody sees the frames.
     public var isTapped: Bool { tap != nil }
+
+    /// Has one more look on from the next frame on.
+    package func add(_ tap: SessionTap) {
+        tap.next = self.tap
+        self.tap = tap
+        isMidHeader = true
+    }
+
+    /// Has one look on no more; of a frame that is arriving it isn't told.
+    package func remove(_ tap: SessionTap) {
+        if self.tap === tap {
+            self.tap = tap.next
+        } else {
+            var other = self.tap
+            while let present = other, present.next !== tap { other = present.next }
+            other?.next = tap.next
+        }
+        tap.next = nil
+        isMidHeader = headers.isMidHeader || self.tap != nil
+    }
 }
