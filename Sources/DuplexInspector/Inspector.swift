@@ -74,6 +74,6 @@ extension WebServer {
 /// The parts that an inspector has by its options.
 enum InspectorRooms {
     static func all(_ options: InspectorOptions) -> [any InspectorRoom] {
-        []
+        [ConnectionsRoom(recorder: FrameRecorder())]
     }
 }

@@ -71,13 +71,14 @@ final class LiveRing<Item: Sendable>: Sendable {
     /// - Parameters:
     ///   - position: the number; 0 for all.
     ///   - limit: how many bytes they have at most; one always goes.
+    ///   - newest: of how many the newest are enough; the others count as gone. Default: all.
     /// - Returns: the items.
-    func items(since position: UInt64, upTo limit: Int) -> Part {
+    func items(since position: UInt64, upTo limit: Int, newest: Int = .max) -> Part {
         state.withLock { state in
             let first = state.last - UInt64(state.items.count) + 1
             // A viewer that has had more than there ever was is one of an earlier process.
             let wanted = position > state.last ? 1 : position + 1
-            let begin = max(first, wanted)
+            let begin = max(first, wanted, state.last - UInt64(min(newest, state.items.count)) + 1)
             var (items, size): ([Item], Int) = ([], 0)
             for index in Int(begin - first)..<max(Int(begin - first), state.items.count) {
                 let item = state.items[index]

@@ -9,7 +9,7 @@ import Foundation
 /// The topics that viewers may watch, by name.
 struct LiveTopics: Sendable {
     /// Makes the topic that a viewer wants out of what it says.
-    typealias Making = @Sendable (_ parameters: [String: String]) throws -> any LiveTopic
+    typealias Making = @Sendable (_ parameters: [String: String]) async throws -> any LiveTopic
 
     private(set) var all: [String: Making] = [:]
 
@@ -69,7 +69,7 @@ struct LiveViewer {
             do {
                 if tasks.count >= Self.topicLimit { throw LiveRefusal("Too much is watched at a time.") }
                 guard let make = topics.all[wish.topic ?? ""] else { throw LiveRefusal("There is no such topic.") }
-                let topic = try make(wish.parameters ?? [:])
+                let topic = try await make(wish.parameters ?? [:])
                 tasks[number] = Task { await Self.show(topic, number, since: wish.since ?? 0, to: socket) }
             } catch {
                 try await Self.send(error, number, to: socket)

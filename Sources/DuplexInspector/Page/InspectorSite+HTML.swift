@@ -15,6 +15,7 @@ extension InspectorSite {
             <link rel="icon" href="assets/icon.svg">
             <link rel="stylesheet" href="assets/theme.css">
             <link rel="stylesheet" href="assets/inspector.css">
+            <link rel="stylesheet" href="assets/connections.css">
             <script type="module" src="assets/app.js"></script>
         </head>
         <body class="inspector">

@@ -19,6 +19,12 @@ enum InspectorSite {
         PageAsset("format.js", .javaScript, formatScript),
         PageAsset("icons.js", .javaScript, iconsScript),
         PageAsset("notices.js", .javaScript, noticesScript),
+        PageAsset("connections.css", .css, connectionsStyle),
+        PageAsset("connections.js", .javaScript, connectionsScript),
+        PageAsset("connection.js", .javaScript, connectionScript),
+        PageAsset("frames.js", .javaScript, framesScript),
+        PageAsset("payload.js", .javaScript, payloadScript),
+        PageAsset("waterfall.js", .javaScript, waterfallScript),
         PageAsset("icon.svg", .svg, icon),
     ]
 

@@ -35,6 +35,9 @@ public struct ServerConnection: Sendable {
     /// The bytes that are written and not sent yet; of HTTP.
     package let queuedBytes: Int
 
+    /// Whether its response goes on until somebody ends it, as one of events does.
+    package let isPushing: Bool
+
     let end: @Sendable (_ isInOrder: Bool) -> Void
 
     /// Ends it in order: behind the response to the present request, or by a closing handshake with 1001.

@@ -32,7 +32,8 @@ extension ServerLoop {
             request: connection.progress(now: now),
             identity: ObjectIdentifier(connection),
             client: connection.client,
-            queuedBytes: connection.channel.queuedBytes
+            queuedBytes: connection.channel.queuedBytes,
+            isPushing: connection.isPushing
         ) { [loop] isInOrder in
             loop.execute { _ in
                 guard isInOrder else { return bound.value.abort() }
@@ -58,7 +59,8 @@ extension ServerLoop {
             request: nil,
             identity: ObjectIdentifier(socket),
             client: nil,
-            queuedBytes: 0
+            queuedBytes: 0,
+            isPushing: false
         ) { [loop] isInOrder in
             loop.execute { _ in
                 socket.assumeIsolated { socket in

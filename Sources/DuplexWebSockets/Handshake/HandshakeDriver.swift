@@ -95,6 +95,7 @@ actor HandshakeDriver: EndsOnce {
         setup.observation = options.observation
         let timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: loop.clock.now()), isOpen: true)
         setup.observation?.handshake = timeline
+        setup.observation?.url = url.withoutQuery
         setup.observation?.responseFields = result.responseHead.fields
         setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
         setup.streamsMessages = options.streamsMessages && handler == nil

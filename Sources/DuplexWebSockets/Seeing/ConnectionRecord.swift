@@ -10,6 +10,8 @@ package import Logging
 package struct Observation: Sendable {
     /// How the connection was made; of a client.
     package var handshake: HandshakeTimeline?
+    /// Where it leads, without a query; of a client.
+    package var url: String?
     /// The fields of the answer that opened it; of a client.
     var responseFields: HTTPFields?
     /// Is told of the opening and of the end; a server tells its own.

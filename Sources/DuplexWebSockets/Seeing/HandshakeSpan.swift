@@ -123,7 +123,7 @@ extension SpanAttributes {
 
 extension WebSocketURL {
     /// The URL without credentials, as always, and up to the question mark.
-    fileprivate var withoutQuery: String { String(description.prefix { $0 != "?" }) }
+    var withoutQuery: String { String(description.prefix { $0 != "?" }) }
 }
 
 /// Puts what an instrument tells into the fields of a request.

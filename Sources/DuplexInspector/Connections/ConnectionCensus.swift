@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+
+/// Finds the connections of the process: those of its servers, and those that lie on its loops.
+///
+/// Nothing is noted for it while nobody looks: loops, servers and clients that connect again are known, and asked.
+struct ConnectionCensus: Sendable {
+    /// The most connections that are told of.
+    static let limit = 2_000
+
+    /// A connection, and what may be done with it.
+    enum Subject: Sendable {
+        case webSocket(WebSocket)
+        case server(ServerConnection)
+        case none
+    }
+
+    /// One of each connection.
+    struct Entry: Sendable {
+        var facts: ConnectionFacts
+        var subject: Subject
+    }
+
+    /// All connections that there are now.
+    ///
+    /// - Returns: at most ``limit`` of them, and whether there are more.
+    static func take() async -> (entries: [Entry], isCut: Bool) {
+        var entries: [Entry] = []
+        var served: Set<ObjectIdentifier> = []
+        for server in ServingLoops.all {
+            for connection in await server.connections {
+                served.insert(connection.identity)
+                if entries.count < limit { entries.append(await entry(of: connection)) }
+            }
+        }
+        var isCut = served.count > limit
+        for loop in EventLoop.all {
+            let others = await loop.look { [served] resident in Self.resident(resident, notIn: served) }
+            for other in others {
+                guard entries.count < limit else {
+                    isCut = true
+                    break
+                }
+                entries.append(other)
+            }
+        }
+        for client in ReconnectingWebSocket.all where entries.count < limit { entries.append(await entry(of: client)) }
+        return (entries, isCut)
+    }
+
+    /// The connection of that name; nil where it has gone.
+    static func find(_ id: String) async -> Entry? {
+        await take().entries.first { $0.facts.id == id }
+    }
+
+    // MARK: Of servers
+
+    private static func entry(of connection: ServerConnection) async -> Entry {
+        if case .webSocket(let socket) = connection.kind {
+            var facts = facts(of: await socket.snapshot, tls: await socket.tls)
+            facts.place = connection.route
+            return Entry(facts: facts, subject: .webSocket(socket))
+        }
+        let kind = connection.isPushing ? ConnectionFacts.Kind.events : .http
+        let state = connection.route == nil ? "idle" : connection.isPushing ? "open" : "answering"
+        var facts = ConnectionFacts(id: name("http", connection.identity), kind: kind, state: state)
+        facts.peer = connection.remoteAddress
+        facts.local = connection.client?.listenerAddress
+        facts.place = connection.route
+        facts.security = connection.client?.tls.map { "\($0.version)" }
+        facts.age = connection.age.inSeconds
+        facts.queuedBytes = connection.queuedBytes
+        facts.bytesIn = connection.request.map { UInt64($0.receivedBytes) }
+        facts.bytesOut = connection.request.map { UInt64($0.sentBytes) }
+        facts.note = connection.request.map { "\($0.method.rawValue) \($0.path)" }
+        return Entry(facts: facts, subject: .server(connection))
+    }
+
+    // MARK: On loops
+
+    /// What is to be told of somebody who uses a channel; on the loop.
+    private static func resident(_ object: AnyObject, notIn served: Set<ObjectIdentifier>) -> Entry? {
+        if served.contains(ObjectIdentifier(object)) { return nil }
+        switch object {
+        case let socket as WebSocket:
+            return socket.assumeIsolated { socket in
+                var facts = facts(of: socket.snapshot, tls: socket.tls)
+                facts.place = socket.url
+                return Entry(facts: facts, subject: .webSocket(socket))
+            }
+        case let socket as Socket:
+            return socket.assumeIsolated { Entry(facts: facts(of: $0), subject: .none) }
+        case let socket as UDPSocket:
+            return socket.assumeIsolated { Entry(facts: facts(of: $0), subject: .none) }
+        default:
+            return nil
+        }
+    }
+
+    private static func facts(of snapshot: WebSocketSnapshot, tls: TLSConnection?) -> ConnectionFacts {
+        var facts = ConnectionFacts(id: "\(snapshot.id)", kind: .webSocket, state: "\(snapshot.state)")
+        facts.isClient = snapshot.role == .client
+        facts.peer = snapshot.remoteAddress
+        facts.local = snapshot.localAddress
+        facts.security = tls.map { "\($0.version)" }
+        facts.subprotocol = snapshot.subprotocol
+        facts.compression = snapshot.compression.map { "\($0)" }
+        facts.age = snapshot.age.inSeconds
+        facts.messagesIn = snapshot.counts.messagesReceived
+        facts.messagesOut = snapshot.counts.messagesSent
+        facts.bytesIn = UInt64(snapshot.counts.bytesReceived)
+        facts.bytesOut = UInt64(snapshot.counts.bytesSent)
+        facts.queuedBytes = snapshot.queuedBytes
+        facts.inboxMessages = snapshot.inboxMessages
+        facts.latency = snapshot.latency
+        facts.timeline = snapshot.timeline
+        return facts
+    }
+
+    private static func facts(of socket: isolated Socket) -> ConnectionFacts {
+        var facts = ConnectionFacts(id: name("tcp", ObjectIdentifier(socket)), kind: .stream, state: "open")
+        facts.isClient = socket.timeline != nil
+        facts.peer = socket.remoteAddress
+        facts.local = socket.localAddress
+        facts.security = socket.tls.map { "\($0.version)" }
+        facts.bytesIn = socket.bytesReceived
+        facts.bytesOut = socket.bytesWritten
+        return facts
+    }
+
+    private static func facts(of socket: isolated UDPSocket) -> ConnectionFacts {
+        var facts = ConnectionFacts(id: name("udp", ObjectIdentifier(socket)), kind: .datagrams, state: "bound")
+        facts.peer = socket.remoteAddress
+        facts.local = socket.localAddress
+        facts.messagesIn = Int(clamping: socket.datagramsReceived)
+        facts.messagesOut = Int(clamping: socket.datagramsSent)
+        facts.bytesIn = socket.bytesReceived
+        facts.bytesOut = socket.bytesSent
+        return facts
+    }
+
+    // MARK: Clients that connect again
+
+    private static func entry(of client: ReconnectingWebSocket) async -> Entry {
+        let (phase, socket) = (await client.phase, await client.connection)
+        var facts = ConnectionFacts(
+            id: name("client", ObjectIdentifier(client)),
+            kind: .reconnecting,
+            state: "\(phase)"
+        )
+        facts.isClient = true
+        facts.place = client.urls.joined(separator: ", ")
+        facts.inboxMessages = await client.undelivered.count
+        facts.note = socket.map { "now \($0.id)" }
+        return Entry(facts: facts, subject: .none)
+    }
+
+    /// A name for an object that tells nobody where in memory it lies.
+    private static func name(_ prefix: String, _ identity: ObjectIdentifier) -> String {
+        let number = UInt32(truncatingIfNeeded: identity.hashValue)
+        return "\(prefix)-\(String(number, radix: 36))"
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexJSON
+import DuplexServer
+import DuplexWebSockets
+import DuplexWire
+import Foundation
+
+/// The connections of the process, the frames of those that are opened, and what may be done with them.
+struct ConnectionsRoom: InspectorRoom {
+    let page = "connections"
+    let recorder: FrameRecorder
+
+    private struct Wish: Decodable {
+        var id: String
+        var text: String?
+        /// In base64.
+        var data: String?
+        var code: UInt16?
+        var reason: String?
+    }
+
+    func add(to routes: inout InspectorRoutes) {
+        let recorder = recorder
+        routes.watch("connections") { _ in LiveState { await Self.all() } }
+        routes.watch("frames") { parameters in
+            guard let id = parameters["id"] else { throw LiveRefusal("“id” says of which connection.") }
+            guard let entry = await ConnectionCensus.find(id), case .webSocket(let socket) = entry.subject else {
+                throw LiveRefusal("There is no such WebSocket any more.")
+            }
+            return FrameTopic(await recorder.watch(socket))
+        }
+        routes.get("/connections/one") { request in try await Self.one(try request.queryItems["id"] ?? "") }
+        routes.get("/connections/frame") { request in try frame(request) }
+        addChanges(to: &routes)
+    }
+
+    private func addChanges(to routes: inout InspectorRoutes) {
+        routes.change(.sending, "/connections/send") { request, note in
+            let (wish, socket) = try await Self.wish(request, note, "sends to")
+            try await socket.send(try Self.message(of: wish))
+            return Response(status: .noContent)
+        }
+        routes.change(.sending, "/connections/ping") { request, note in
+            let (_, socket) = try await Self.wish(request, note, "pings")
+            let roundTrip = try await socket.ping(timeout: .seconds(10))
+            return InspectorAnswer.object { $0.add("seconds", roundTrip.inSeconds) }
+        }
+        routes.change(.killing, "/connections/close") { request, note in
+            let wish = try await request.decode(Wish.self)
+            note.says("closes \(wish.id) with \(wish.code ?? 1_000)")
+            switch try await Self.subject(wish.id) {
+            case .webSocket(let socket): try await Self.close(socket, wish)
+            case .server(let connection): connection.close()
+            case .none: throw Problem(.badRequest, "A connection of this kind can only be reset by its owner.")
+            }
+            return Response(status: .noContent)
+        }
+        routes.change(.killing, "/connections/reset") { request, note in
+            let wish = try await request.decode(Wish.self)
+            note.says("resets \(wish.id)")
+            switch try await Self.subject(wish.id) {
+            case .webSocket(let socket): await socket.reset()
+            case .server(let connection): connection.abort()
+            case .none: throw Problem(.badRequest, "A connection of this kind can only be reset by its owner.")
+            }
+            return Response(status: .noContent)
+        }
+    }
+
+    // MARK: Looking
+
+    private static func all() async -> JSONText {
+        let (entries, isCut) = await ConnectionCensus.take()
+        var members = JSONText.Members()
+        members.add("connections", .array(entries.map(\.facts.json)))
+        members.add("isCut", isCut)
+        return .object(members.all)
+    }
+
+    /// One connection, with what happened until it was open.
+    private static func one(_ id: String) async throws -> Response {
+        guard let entry = await ConnectionCensus.find(id) else {
+            throw Problem(.notFound, "There is no such connection any more.")
+        }
+        return InspectorAnswer.object { members in
+            members.add("facts", entry.facts.json)
+            members.add("timeline", entry.facts.timeline.map(TimelineJSON.json))
+        }
+    }
+
+    /// A frame with all of its payload that is kept.
+    private func frame(_ request: Request) throws -> Response {
+        let items = try request.queryItems
+        guard let id = items["id"], let number = items["number"].flatMap(UInt64.init),
+            let frame = recorder.ring(of: id)?.all.first(where: { $0.number == number })
+        else { throw Problem(.notFound, "That frame isn't kept any more.") }
+        return InspectorAnswer.json(FrameTopic.json(frame, upTo: FrameRecorder.payloadLimit))
+    }
+
+    // MARK: Changing
+
+    private static func subject(_ id: String) async throws -> ConnectionCensus.Subject {
+        guard let entry = await ConnectionCensus.find(id) else {
+            throw Problem(.notFound, "There is no such connection any more.")
+        }
+        return entry.subject
+    }
+
+    private static func wish(
+        _ request: Request,
+        _ note: ChangeNote,
+        _ what: String
+    ) async throws -> (Wish, WebSocket) {
+        let wish = try await request.decode(Wish.self)
+        note.says("\(what) \(wish.id)")
+        guard case .webSocket(let socket) = try await subject(wish.id) else {
+            throw Problem(.badRequest, "That is no WebSocket.")
+        }
+        return (wish, socket)
+    }
+
+    private static func message(of wish: Wish) throws -> Message {
+        if let text = wish.text { return .text(text) }
+        guard let bytes = wish.data.flatMap({ Data(base64Encoded: $0) }) else {
+            throw Problem(.badRequest, "“text” or “data”, in base64, is what is sent.")
+        }
+        return .binary([UInt8](bytes))
+    }
+
+    private static func close(_ socket: isolated WebSocket, _ wish: Wish) throws {
+        let code = CloseCode(rawValue: wish.code ?? 1_000)
+        guard code.isSendable else { throw Problem(.badRequest, "No side may close with \(code.rawValue).") }
+        socket.beginClose(code, reason: wish.reason ?? "")
+    }
+}

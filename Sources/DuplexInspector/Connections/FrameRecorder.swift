@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWebSockets
+import DuplexWire
+import Synchronization
+
+/// Records the frames of those connections that somebody watches, and of no others.
+///
+/// Kept of each: the last 5,000 frames, 16 MiB at most, of a payload the first 64 KiB. When nobody has watched for a while,
+/// the connection isn't looked at any more; what was recorded stays until 16 others have been watched since.
+final class FrameRecorder: Sendable {
+    static let frameLimit = 5_000
+    static let byteLimit = ByteCount.mebibytes(16)
+    static let payloadLimit = 64 * 1_024
+    static let connectionLimit = 16
+
+    /// How long a connection is looked at behind its last viewer, who may only have loaded the page again.
+    private let grace: Duration
+    private let state = Mutex(State())
+
+    fileprivate struct State {
+        var tracks: [Track] = []
+    }
+
+    /// A connection, and what was recorded of it.
+    fileprivate struct Track: Sendable {
+        let id: String
+        let ring: LiveRing<RecordedFrame>
+        weak var socket: WebSocket?
+        var watchers = 0
+        /// Counts the times that watching began: a wait for its end is over when it has begun anew.
+        var turn = 0
+        var tap: LoopBound<SessionTap>?
+    }
+
+    init(grace: Duration = .seconds(10)) {
+        self.grace = grace
+    }
+
+    /// Watches a connection for as long as the result is kept.
+    func watch(_ socket: WebSocket) async -> FrameWatch {
+        let id = "\(socket.id)"
+        let (ring, isNew) = state.withLock { state -> (LiveRing<RecordedFrame>, Bool) in
+            let index = state.index(of: id, socket)
+            state.tracks[index].watchers += 1
+            state.tracks[index].turn += 1
+            let isNew = state.tracks[index].watchers == 1 && state.tracks[index].tap == nil
+            return (state.tracks[index].ring, isNew)
+        }
+        if isNew {
+            let tap = await Self.begin(socket, ring)
+            state.withLock { $0.set(tap, of: id) }
+        }
+        return FrameWatch(id: id, ring: ring) { [weak self] in self?.release(id) }
+    }
+
+    private static func begin(_ socket: isolated WebSocket, _ ring: LiveRing<RecordedFrame>) -> LoopBound<SessionTap> {
+        socket.beginLooking(FrameTracker(ring, keeping: payloadLimit).tap())
+    }
+
+    private func release(_ id: String) {
+        let turn = state.withLock { state -> Int? in
+            guard let index = state.tracks.firstIndex(where: { $0.id == id }) else { return nil }
+            state.tracks[index].watchers -= 1
+            return state.tracks[index].watchers == 0 ? state.tracks[index].turn : nil
+        }
+        guard let turn else { return }
+        Task { [weak self, grace] in
+            if grace > .zero { try? await Task.sleep(for: grace) }
+            await self?.end(id, turn)
+        }
+    }
+
+    private func end(_ id: String, _ turn: Int) async {
+        let found = state.withLock { state -> (WebSocket, LoopBound<SessionTap>)? in
+            guard let index = state.tracks.firstIndex(where: { $0.id == id && $0.turn == turn && $0.watchers == 0 }),
+                let tap = state.tracks[index].tap
+            else { return nil }
+            state.tracks[index].tap = nil
+            return state.tracks[index].socket.map { ($0, tap) }
+        }
+        if let (socket, tap) = found { await socket.endLooking(tap) }
+    }
+
+    /// What was recorded of a connection; nil where nobody has watched it.
+    func ring(of id: String) -> LiveRing<RecordedFrame>? {
+        state.withLock { state in state.tracks.first { $0.id == id }?.ring }
+    }
+
+    /// Whether a connection is being looked at.
+    func isLooking(at id: String) -> Bool {
+        state.withLock { state in state.tracks.contains { $0.id == id && $0.tap != nil } }
+    }
+}
+
+extension FrameRecorder.State {
+    /// The place of a connection, made where it has none: the one that was watched longest ago makes room.
+    fileprivate mutating func index(of id: String, _ socket: WebSocket) -> Int {
+        if let index = tracks.firstIndex(where: { $0.id == id }) {
+            tracks.append(tracks.remove(at: index))
+        } else {
+            if tracks.count >= FrameRecorder.connectionLimit,
+                let old = tracks.firstIndex(where: { $0.watchers == 0 && $0.tap == nil })
+            {
+                tracks.remove(at: old)
+            }
+            let ring = LiveRing<RecordedFrame>(keeping: FrameRecorder.frameLimit, FrameRecorder.byteLimit)
+            tracks.append(FrameRecorder.Track(id: id, ring: ring, socket: socket))
+        }
+        return tracks.count - 1
+    }
+
+    fileprivate mutating func set(_ tap: LoopBound<SessionTap>, of id: String) {
+        if let index = tracks.firstIndex(where: { $0.id == id }) { tracks[index].tap = tap }
+    }
+}
+
+/// A connection's frames for as long as somebody wants them.
+final class FrameWatch: Sendable {
+    let id: String
+    let ring: LiveRing<RecordedFrame>
+    private let release: @Sendable () -> Void
+
+    init(id: String, ring: LiveRing<RecordedFrame>, release: @escaping @Sendable () -> Void) {
+        self.id = id
+        self.ring = ring
+        self.release = release
+    }
+
+    deinit { release() }
+}

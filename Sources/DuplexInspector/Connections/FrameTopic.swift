@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+import DuplexWire
+import Foundation
+
+/// The frames of a connection, as a viewer watches them: the newest ones where there are more than can be looked at.
+final class FrameTopic: LiveTopic {
+    /// How many frames a viewer gets in one look at most, ten times a second.
+    static let rate = 500
+    /// How much of a payload a viewer gets at once; the rest is asked for.
+    static let previewSize = 2_048
+
+    private let watch: FrameWatch
+
+    init(_ watch: FrameWatch) {
+        self.watch = watch
+    }
+
+    func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
+        let part = watch.ring.items(since: position, upTo: limit, newest: Self.rate)
+        guard part.position != position || part.lost > 0 else { return nil }
+        let items = part.items.map { Self.json($0, upTo: Self.previewSize) }
+        return LiveNews(items: items, position: part.position, lost: part.lost)
+    }
+
+    /// A frame as the page gets it.
+    ///
+    /// - Parameters:
+    ///   - frame: the frame.
+    ///   - limit: how many bytes of its payload go with it.
+    /// - Returns: the object.
+    static func json(_ frame: RecordedFrame, upTo limit: Int) -> JSONText {
+        var members = JSONText.Members()
+        members.add("number", .integer(Int64(clamping: frame.number)))
+        members.add("time", frame.time)
+        members.add("out", frame.isOutgoing)
+        members.add("opcode", "\(frame.opcode)")
+        members.add("final", frame.isFinal)
+        members.add("compressed", frame.isCompressed)
+        members.add("wire", .integer(Int64(clamping: frame.wireLength)))
+        members.add("size", .integer(Int64(clamping: frame.payload.size)))
+        let shown = frame.payload.bytes.prefix(limit)
+        members.add("cut", shown.count < frame.payload.bytes.count || frame.payload.isCut)
+        // The end of what was cut may lie within a character.
+        if frame.opcode == .text, let text = String(prefixOfUTF8: shown) {
+            members.add("text", text)
+        } else {
+            members.add("data", Data(shown).base64EncodedString())
+        }
+        return .object(members.all)
+    }
+}
+
+extension String {
+    /// The longest text that the bytes begin with; nil where they aren't UTF-8 up to a last character that is cut.
+    init?(prefixOfUTF8 bytes: ArraySlice<UInt8>) {
+        let texts = (0...min(3, bytes.count)).lazy.compactMap { String(validating: bytes.dropLast($0), as: UTF8.self) }
+        guard let text = texts.first else { return nil }
+        self = text
+    }
+}
