@@ -56,8 +56,8 @@ final class FrameTopic: LiveTopic {
 extension String {
     /// The longest text that the bytes begin with; nil where they aren't UTF-8 up to a last character that is cut.
     init?(prefixOfUTF8 bytes: ArraySlice<UInt8>) {
-        let texts = (0...min(3, bytes.count)).lazy.compactMap { String(validating: bytes.dropLast($0), as: UTF8.self) }
+        let texts = (0...Swift.min(3, bytes.count)).lazy.compactMap { String(validating: bytes.dropLast($0), as: UTF8.self) }
         guard let text = texts.first else { return nil }
-        self = text
+        self.init(text)
     }
 }

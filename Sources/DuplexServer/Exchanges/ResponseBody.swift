@@ -84,6 +84,9 @@ public struct ResponseBody: Sendable {
         }
     }
 
+    /// The body before it is put into a coding.
+    package var uncoded: ResponseBody { if case .coded(let coded) = content { coded.body } else { self } }
+
     /// Whether the bytes are at hand, and no task has to make them.
     var isAtHand: Bool {
         switch content {

@@ -59,6 +59,7 @@ public final class RunningServer: Sendable {
     /// Takes connections from now on.
     func accept() async throws {
         for listener in listeners { try await listener.start(serving) }
+        for tell in server.onServing { tell(urls) }
     }
 
     /// Serves until it is stopped or the task is cancelled, and ends in order.

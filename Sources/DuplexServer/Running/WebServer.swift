@@ -95,6 +95,8 @@ public struct WebServer: Sendable {
     /// Default: one for each core of the machine.
     public var group: EventLoopGroup?
 
+    /// Are told the URLs, as of ``RunningServer/urls``, once connections are taken.
+    package var onServing: [@Sendable ([String]) -> Void] = []
     /// What answers requests, in the order of the app.
     var routes: [RouteDefinition] = []
     /// What holds for all requests.

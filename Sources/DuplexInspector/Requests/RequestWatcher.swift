@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexWire
+import Foundation
+
+/// Puts together what is recorded of one request; on its loop.
+final class RequestWatcher: ExchangeWatcher {
+    private var exchange: RecordedExchange
+    private let limit: Int
+    private let began: Instant
+    private var answeredAt: Instant?
+    private let done: (RecordedExchange) -> Void
+
+    init(
+        _ request: Request,
+        _ route: String?,
+        keeping limit: Int,
+        _ done: @escaping (RecordedExchange) -> Void
+    ) {
+        let head = request.head
+        let scheme = request.tls == nil ? "http" : "https"
+        let target = head.query.map { "\(head.path)?\($0)" } ?? head.path
+        let host = head.host.isEmpty ? request.client.listenerAddress.map { "\($0)" } ?? "localhost" : head.host
+        exchange = RecordedExchange(
+            id: 0,
+            began: Date().timeIntervalSince1970,
+            method: head.method.rawValue,
+            url: "\(scheme)://\(host)\(target)"
+        )
+        exchange.route = route
+        exchange.peer = request.remoteAddress
+        exchange.local = request.client.listenerAddress
+        exchange.requestFields = request.fields
+        self.limit = limit
+        self.done = done
+        began = .now()
+    }
+
+    func received(_ bytes: RawSpan) { exchange.requestBody.append(bytes, upTo: limit) }
+
+    func answered(_ response: Response) {
+        answeredAt = .now()
+        exchange.status = response.status.code
+        exchange.reason = response.status.reasonPhrase
+        exchange.responseFields = response.fields
+        exchange.responseBody = RecordedBytes()
+        if let bytes = response.body.uncoded.bytes { exchange.responseBody.append(bytes.span.raw, upTo: limit) }
+    }
+
+    func sent(_ piece: RawSpan) { exchange.responseBody.append(piece, upTo: limit) }
+
+    func ended(_ outcome: RequestOutcome) {
+        let now = Instant.now()
+        let answeredAt = answeredAt ?? now
+        exchange.durations.handler = began.duration(to: answeredAt).inSeconds
+        exchange.durations.sending = answeredAt.duration(to: now).inSeconds
+        // Of a file nothing but its length is seen.
+        exchange.responseBody.size = max(exchange.responseBody.size, UInt64(outcome.sentBytes))
+        if let error = outcome.error { exchange.error = "\(error)" } else if outcome.isCut { exchange.error = "The client has gone." }
+        done(exchange)
+    }
+}
+
+extension RecordedBytes {
+    /// Adds bytes, of which the first are kept.
+    mutating func append(_ more: RawSpan, upTo limit: Int) {
+        size += UInt64(more.byteCount)
+        let room = limit - bytes.count
+        if room > 0 { bytes += [UInt8](copying: more.extracting(first: min(room, more.byteCount))) }
+    }
+}
