@@ -28,6 +28,15 @@ public final class Inspector: Sendable {
         )
     }
 
+    /// The address of the page for whoever is to look, with the token where one is needed.
+    ///
+    /// - Parameter url: the server's, as of `RunningServer.urls`, or as a proxy shows it.
+    /// - Returns: the address. Hazard: whoever has it can look.
+    public func address(below url: String) -> String {
+        let page = (url.hasSuffix("/") ? String(url.dropLast()) : url) + path
+        return options.access == .users ? page : "\(page)?token=\(token)"
+    }
+
     /// Adds everything below the path, behind the guard.
     func add(to group: inout RouteGroup) {
         group.use(entrance.option)
@@ -65,15 +74,22 @@ extension WebServer {
         _ settings: RouteOption...
     ) -> Inspector {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
-        let inspector = Inspector(at: path, options, rooms: InspectorRooms.all(options), logger: logger)
+        let history = RequestHistory(options.requests, below: base + "/")
+        use(.observed(by: history))
+        let rooms = InspectorRooms.all(options, history, below: base)
+        let inspector = Inspector(at: path, options, rooms: rooms, logger: logger)
         group(base, .all(settings)) { group in inspector.add(to: &group) }
+        onServing.append { urls in
+            for url in urls { options.tellsAddress(inspector.address(below: url)) }
+        }
         return inspector
     }
 }
 
 /// The parts that an inspector has by its options.
 enum InspectorRooms {
-    static func all(_ options: InspectorOptions) -> [any InspectorRoom] {
-        [ConnectionsRoom(recorder: FrameRecorder())]
+    static func all(_ options: InspectorOptions, _ history: RequestHistory, below base: String) -> [any InspectorRoom] {
+        let mask = SecretMask(options.secrets)
+        return [ConnectionsRoom(recorder: FrameRecorder(), own: "WebSocket \(base)/live"), RequestsRoom(history: history, mask: mask)]
     }
 }

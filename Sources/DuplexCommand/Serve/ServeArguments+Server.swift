@@ -53,6 +53,7 @@ extension ServeArguments {
             shared: shared,
             showsPage: demo
         )
+        if inspect { InspectedServer.add(to: &server, allowing: inspectorChanges, console) }
         return server
     }
 

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexInspector
 import DuplexServer
 import DuplexSockets
 import Logging
@@ -157,6 +158,23 @@ struct ServeArguments: ParsableArguments {
     @Flag(help: "Serve the demo page beside a folder, at /demo. It shows the paths of the last requests.")
     var demo = false
 
+    @Flag(
+        help: """
+            Show the server's insides in the browser, at \(InspectedServer.path): whoever has the printed address can look.
+            """
+    )
+    var inspect = false
+
+    @Option(
+        name: .customLong("inspect-allow"),
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "What may be changed by the inspector's page; may be repeated. Nothing unless given.",
+            valueName: "change"
+        )
+    )
+    var inspectorChanges: [String] = []
+
     @Flag(help: "Print nothing but errors, and the address if the system chose the port.")
     var quiet = false
 
@@ -187,6 +205,10 @@ struct ServeArguments: ParsableArguments {
     func validate() throws {
         guard port.map(Self.isPort) ?? true, redirectHttps.map(Self.isPort) ?? true else {
             throw ValidationError("A port is a number from 0 to 65535.")
+        }
+        guard inspectorChanges.allSatisfy({ InspectorChange(rawValue: $0) != nil }) else {
+            let names = InspectorChange.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("What the inspector's page may change is one of \(names).")
         }
         guard loops ?? 1 >= 1 else { throw ValidationError("There must be one event loop at least.") }
         guard echo.hasPrefix("/") else { throw ValidationError("The path of the echo begins with a slash.") }
@@ -234,6 +256,8 @@ struct ServeArguments: ParsableArguments {
         try configuration.fill(&qr, "qr")
         try configuration.fill(&verbose, "verbose")
         try configuration.fill(&demo, "demo")
+        try configuration.fill(&inspect, "inspect")
+        try configuration.fill(&inspectorChanges, "inspect-allow")
         try configuration.fill(&quiet, "quiet")
         try configuration.fill(&logLevel, "log-level")
         try configuration.fill(&tls.certificate, "tls.certificate")

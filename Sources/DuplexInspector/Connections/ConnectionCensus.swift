@@ -50,6 +50,11 @@ struct ConnectionCensus: Sendable {
             }
         }
         for client in ReconnectingWebSocket.all where entries.count < limit { entries.append(await entry(of: client)) }
+        // In an order that stays from look to look, the oldest first.
+        entries.sort { one, other in
+            let ages = (one.facts.age ?? 0, other.facts.age ?? 0)
+            return abs(ages.0 - ages.1) > 0.01 ? ages.0 > ages.1 : one.facts.id < other.facts.id
+        }
         return (entries, isCut)
     }
 

@@ -11,6 +11,8 @@ import Foundation
 struct ConnectionsRoom: InspectorRoom {
     let page = "connections"
     let recorder: FrameRecorder
+    /// The route of the page's own connection, whose frames tell of themselves.
+    let own: String
 
     private struct Wish: Decodable {
         var id: String
@@ -22,13 +24,14 @@ struct ConnectionsRoom: InspectorRoom {
     }
 
     func add(to routes: inout InspectorRoutes) {
-        let recorder = recorder
+        let (recorder, own) = (recorder, own)
         routes.watch("connections") { _ in LiveState { await Self.all() } }
         routes.watch("frames") { parameters in
             guard let id = parameters["id"] else { throw LiveRefusal("“id” says of which connection.") }
             guard let entry = await ConnectionCensus.find(id), case .webSocket(let socket) = entry.subject else {
                 throw LiveRefusal("There is no such WebSocket any more.")
             }
+            if entry.facts.place == own { throw LiveRefusal("This is how the page is told: it would tell of itself.") }
             return FrameTopic(await recorder.watch(socket))
         }
         routes.get("/connections/one") { request in try await Self.one(try request.queryItems["id"] ?? "") }

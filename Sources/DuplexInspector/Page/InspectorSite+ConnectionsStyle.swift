@@ -4,16 +4,22 @@
 extension InspectorSite {
     /// Connections, their frames and handshakes.
     static let connectionsStyle = #"""
+        .part-requests.with-detail,
         .part-connections.with-detail { display: grid; grid-template: "tools tools" auto "list detail" minmax(0, 1fr) / minmax(16rem, 2fr) minmax(0, 3fr); }
-        .part-connections.with-detail .tools:first-of-type { grid-area: tools; }
+        .part-requests.with-detail > .tools,
+        .part-connections.with-detail > .tools { grid-area: tools; }
+        .part-requests.with-detail .list,
         .part-connections.with-detail .list { grid-area: list; }
-        .part-connections .detail { grid-area: detail; position: relative; display: grid; align-content: start; gap: 0.75rem; min-inline-size: 0; overflow: auto; }
-        .part-connections .detail .close { position: absolute; inset-block-start: 0; inset-inline-end: 0; }
-        .part-connections h3 { margin: 0; font-size: 1rem; }
-        .part-connections h4, .part-connections h5 { margin: 0 0 0.375rem; font-size: 0.875rem; }
+        .part-requests .detail,
+        .part-connections .detail { grid-area: detail; position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-content: start; gap: 0.75rem; min-inline-size: 0; overflow: auto; }
+        .inspector .detail .close { position: absolute; inset-block-start: 0; inset-inline-end: 0; }
+        .inspector .detail h3 { margin: 0; font-size: 1rem; }
+        .inspector .detail h4, .inspector .detail h5 { margin: 0 0 0.375rem; font-size: 0.875rem; }
         .with-detail .connections th:nth-child(n + 4), .with-detail .connections td:nth-child(n + 4) { display: none; }
+        .part-requests.with-detail th:nth-child(n + 5), .part-requests.with-detail td:nth-child(n + 5) { display: none; }
         .actions { display: grid; gap: 0.5rem; }
         .frames { max-block-size: 26rem; }
+        .frames td:not(.payload) { white-space: nowrap; }
         .frames td.payload { max-inline-size: 30rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
         .frames .in .arrow { color: var(--cool); }
         .frames .out .arrow { color: var(--accent); }
@@ -32,7 +38,8 @@ extension InspectorSite {
         .waterfall .number { text-align: end; font-variant-numeric: tabular-nums; }
 
         @media (max-width: 64rem) {
-            .part-connections.with-detail { display: flex; }
+            .part-requests.with-detail,
+        .part-connections.with-detail { display: flex; }
             .part-connections.with-detail .list { display: none; }
             .connections th:nth-child(n + 4), .connections td:nth-child(n + 4) { display: none; }
         }

@@ -16,7 +16,7 @@ extension InspectorSite {
         const limit = 1000;
 
         function line(frame, open) {
-            const size = frame.size === frame.wire ? bytes(frame.wire) : `${bytes(frame.size)}, ${bytes(frame.wire)} on the wire`;
+            const size = !frame.compressed ? bytes(frame.size) : `${bytes(frame.size)}, ${bytes(frame.wire)} on the wire`;
             const row = make("tr", {
                 class: `choice ${frame.out ? "out" : "in"}`, tabindex: "0",
                 onclick: () => open(row, frame), onkeydown: (event) => { if (event.key === "Enter") open(row, frame); },

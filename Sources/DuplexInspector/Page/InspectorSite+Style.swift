@@ -100,13 +100,14 @@ extension InspectorSite {
         table.grid tbody tr.choice:hover td { background: var(--well); }
         .badge { padding: 0.0625rem 0.4375rem; border-radius: 1rem; background: var(--well); color: var(--soft); font-size: 0.75rem; white-space: nowrap; }
         .badge.good { background: var(--accent-wash); color: var(--accent-strong); }
+        .badge.warm { color: var(--warm); }
         .badge.bad { background: var(--danger-wash); color: var(--danger); }
         .pane { padding: 0.75rem; border: 1px solid var(--line); border-radius: 0.625rem; background: var(--surface); }
         .facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.25rem 1rem; font-size: 0.875rem; }
         .facts dt { color: var(--soft); }
         .facts dd { overflow-wrap: anywhere; }
         pre.text { margin: 0; font: 0.8125rem/1.5 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
-        .spark { inline-size: 6rem; block-size: 1.25rem; fill: none; stroke: var(--accent); stroke-width: 1.5; }
+        .spark { inline-size: 4rem; vertical-align: middle; block-size: 1.25rem; fill: none; stroke: var(--accent); stroke-width: 1.5; }
         .lost-items { color: var(--warm); }
         .toasts { position: fixed; inset-block-end: 1rem; inset-inline-end: 1rem; z-index: 9; display: grid; gap: 0.5rem; max-inline-size: min(26rem, 90vw); }
         .toast { padding: 0.625rem 0.875rem; border: 1px solid var(--edge); border-radius: 0.625rem; background: var(--surface); box-shadow: 0 4px 16px var(--shadow); overflow-wrap: anywhere; }

@@ -25,6 +25,7 @@ enum InspectorSite {
         PageAsset("frames.js", .javaScript, framesScript),
         PageAsset("payload.js", .javaScript, payloadScript),
         PageAsset("waterfall.js", .javaScript, waterfallScript),
+        PageAsset("requests.js", .javaScript, requestsScript),
         PageAsset("icon.svg", .svg, icon),
     ]
 

@@ -20,7 +20,10 @@ struct RequestsRoom: InspectorRoom {
         }
         routes.get("/requests/curl") { request in
             let exchange = mask.masked(try exchange(request))
-            return InspectorAnswer.object { $0.add("command", CurlCommand.text(for: exchange)) }
+            guard let command = CurlCommand(exchange) else {
+                throw Problem(.badRequest, "No command line can say this request: its method or its fields are none.")
+            }
+            return InspectorAnswer.object { $0.add("command", command.text) }
         }
     }
 
