@@ -89,6 +89,9 @@ final class FrameRecorder: Sendable {
         state.withLock { state in state.tracks.first { $0.id == id }?.ring }
     }
 
+    /// Of how many connections something is kept.
+    var count: Int { state.withLock { $0.tracks.count } }
+
     /// Whether a connection is being looked at.
     func isLooking(at id: String) -> Bool {
         state.withLock { state in state.tracks.contains { $0.id == id && $0.tap != nil } }

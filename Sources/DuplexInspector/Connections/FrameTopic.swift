@@ -56,8 +56,18 @@ final class FrameTopic: LiveTopic {
 extension String {
     /// The longest text that the bytes begin with; nil where they aren't UTF-8 up to a last character that is cut.
     init?(prefixOfUTF8 bytes: ArraySlice<UInt8>) {
-        let texts = (0...Swift.min(3, bytes.count)).lazy.compactMap { String(validating: bytes.dropLast($0), as: UTF8.self) }
-        guard let text = texts.first else { return nil }
-        self.init(text)
+        let begin = bytes.suffix(3).lastIndex { $0 & 0xC0 == 0xC0 }
+        let isCut = begin.map { bytes.endIndex - $0 < Self.length(ofCharacterFrom: bytes[$0]) } ?? false
+        self.init(validating: isCut ? bytes[..<(begin ?? bytes.endIndex)] : bytes, as: UTF8.self)
+    }
+
+    /// How many bytes a character has that begins with that one (RFC 3629 section 3); 0 where none does.
+    private static func length(ofCharacterFrom byte: UInt8) -> Int {
+        switch byte {
+        case 0xC2...0xDF: 2
+        case 0xE0...0xEF: 3
+        case 0xF0...0xF4: 4
+        default: 0
+        }
     }
 }

@@ -88,7 +88,7 @@ struct LiveViewer {
                     try await send(news, number, to: socket)
                     if news.hasMore { continue }
                 }
-                try await socket.loop.sleep(until: socket.loop.clock.now().advanced(by: topic.interval))
+                try await Task.sleep(for: topic.interval)
             }
         } catch {
             if !Task.isCancelled { try? await send(error, number, to: socket) }

@@ -30,6 +30,9 @@ package final class LivingObjects<Object: AnyObject & Sendable>: Sendable {
         }
     }
 
+    /// How many are noted, those that have gone with them.
+    var entryCount: Int { state.withLock { $0.entries.count } }
+
     /// Those that there are now, in the order in which they were noted.
     package var all: [Object] { state.withLock { $0.entries.compactMap(\.object) } }
 }

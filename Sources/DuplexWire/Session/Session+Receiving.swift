@@ -238,13 +238,14 @@ extension Session {
             return try peerClose(frame.control)
         default:
             guard frame.isFinal else { return nil }
-            if let compression, compression.isInflating { try endInflating(compression) }
+            let isInflated = compression?.isInflating == true
+            if isInflated, let compression { try endInflating(compression) }
             guard let message = partial?.assembler else { return nil }
             partial = nil
             isMidMessage = false
             let buffer = try message.finish()
             countArrived(buffer.count, now)
-            if let tap, compression?.isInflating == true { tap.inflated(.incoming, buffer.span.raw) }
+            if isInflated, let tap { tap.inflated(.incoming, buffer.span.raw) }
             return .message(message.kind, .assembled(buffer))
         }
     }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexInspector
+import Testing
+
+@Suite struct InspectorAccessTests {
+    @Test("A token is needed unless the app says otherwise")
+    func standard() {
+        #expect(InspectorOptions().access == .token && InspectorAccess.ownToken("a") != .ownToken("b"))
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("Who may look into an app", .timeLimit(.minutes(1)))
+struct InspectorGuardTests {
+    @Test("The token in the address is exchanged for a cookie, and the page is asked for without it")
+    func exchange() async throws {
+        try await InspectorFixture.run { fixture async throws in
+            let page = try await fixture.client.get("/_inspect/?token=\(fixture.inspector.token)")
+            #expect(page.status == .ok && page.text.contains(#"content="0;url=./""#))
+            #expect(page.fields[.cacheControl] == "no-store" && page.fields[.referrerPolicy] == "no-referrer")
+            #expect(!page.text.contains(fixture.inspector.token))
+            let cookie = try #require(page.fields[.setCookie])
+            #expect(cookie.hasPrefix("duplex-inspector-") && cookie.hasSuffix("; HttpOnly; SameSite=Strict"))
+            #expect(!cookie.contains(fixture.inspector.token) && !cookie.contains("Path"))
+            let pair = String(cookie.prefix { $0 != ";" })
+            let again = try await fixture.client.get("/_inspect/state", fields: [.cookie: "a=b; \(pair); c=d"])
+            #expect(again.status == .ok)
+            // The token is good for the page's own path with a slash at its end, where the cookie belongs.
+            let short = try await fixture.client.get("/_inspect?token=\(fixture.inspector.token)")
+            #expect(short.status == .found)
+            #expect(short.fields[.location] == "./_inspect/?token=\(fixture.inspector.token)")
+        }
+    }
+
+    @Test(
+        "What isn't the token lets nobody in",
+        arguments: ["", "?token=", "?token=0", "?token=ffffffffffffffffffffffffffffffff", "?Token=TOKEN", "?x=TOKEN"]
+    )
+    func wrong(query: String) async throws {
+        try await InspectorFixture.run { fixture async throws in
+            let query = query.replacing("TOKEN", with: fixture.inspector.token)
+            let answer = try await fixture.client.get("/_inspect/\(query)")
+            #expect(answer.status == .unauthorized && answer.fields[.setCookie] == nil)
+            #expect(answer.fields[.wwwAuthenticate] == #"Bearer realm="inspector""#)
+        }
+    }
+
+    @Test("A token in a referrer, in a cookie or in a path, and a cookie of another inspector, let nobody in")
+    func elsewhere() async throws {
+        try await InspectorFixture.run { fixture async throws in
+            let token = fixture.inspector.token
+            let others: [HTTPFields] = [
+                [.referer: "http://localhost/_inspect/?token=\(token)"], [.cookie: "token=\(token)"],
+                [.cookie: "duplex-inspector-00000000=\(token)"], [.authorization: "Basic \(token)"],
+                [.authorization: "Bearer \(token)0"], [.authorization: token],
+            ]
+            for fields in others {
+                #expect(try await fixture.client.get("/_inspect/state", fields: fields).status == .unauthorized)
+            }
+            #expect(try await fixture.client.get("/_inspect/\(token)").status == .unauthorized)
+            // Changes can't be asked for with a token that any page could put into a link.
+            let post = try await fixture.client.post("/_inspect/connections/reset?token=\(token)", body: [])
+            #expect(post.status == .unauthorized)
+        }
+    }
+
+    @Test("Names that lead here from elsewhere are refused: a page of anybody's could have one (DNS rebinding)")
+    func hosts() async throws {
+        var options = InspectorOptions()
+        options.hosts = ["inspect.example.com"]
+        // The server answers for all: what counts is what the inspector says.
+        try await InspectorFixture.run(options, { $0.allowedHosts = ["*"] }) { fixture async throws in
+            let host = try #require(HTTPField.Name("Host"))
+            for name in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1"] {
+                let answer = try await fixture.get("state", [host: name])
+                #expect(answer.status == .misdirectedRequest, "\(name)")
+            }
+            for name in ["localhost:8080", "127.0.0.1", "[::1]:9", "inspect.example.com", "a.localhost"] {
+                #expect(try await fixture.get("state", [host: name]).status == .ok, "\(name)")
+            }
+        }
+    }
+
+    @Test("Pages of other sites make no changes and open no WebSocket, whatever cookie the browser would send")
+    func otherSites() async throws {
+        try await InspectorFixture.run(InspectorFixture.allowing(.killing)) { fixture async throws in
+            let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
+            let forged: [HTTPFields] = [
+                [.origin: "http://evil.example"], [.origin: "null"], [site: "cross-site"], [site: "same-site"],
+            ]
+            for fields in forged {
+                let answer = try await fixture.post("connections/reset", "{'id':'ws-0'}", fields)
+                #expect(answer.status == .forbidden, "\(fields)")
+            }
+            // The same without is let through, and finds nothing.
+            #expect(try await fixture.post("connections/reset", "{'id':'ws-0'}").status == .notFound)
+            var options = WebSocketOptions()
+            options.headers = fixture.token
+            options.headers[.origin] = "http://evil.example"
+            await #expect(throws: WebSocketError.self) {
+                try await fixture.client.webSocket("/_inspect/live", options: options)
+            }
+        }
+    }
+
+    @Test("With an app's own authentication the token counts for nothing, and who isn't known gets 401")
+    func users() async throws {
+        var options = InspectorOptions()
+        options.access = .users
+        var server = WebServer(port: 0)
+        server.get("/") { _ in "ok" }
+        let known = RouteOption.before { request in
+            if request.fields[.from] == "ann" { request[AuthenticatedUser.self] = "ann" }
+            return nil
+        }
+        let inspector = server.inspector("/_inspect", options, known)
+        #expect(inspector.address(below: "http://localhost:80/") == "http://localhost:80/_inspect/")
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/_inspect/state", fields: [.from: "ann"]).status == .ok)
+            #expect(try await client.get("/_inspect/state", fields: [.from: "bob"]).status == .unauthorized)
+            let token: HTTPFields = [.authorization: "Bearer \(inspector.token)"]
+            #expect(try await client.get("/_inspect/state", fields: token).status == .unauthorized)
+        }
+    }
+
+    @Test("Tokens are compared to their ends, and differ from inspector to inspector")
+    func tokens() {
+        #expect(InspectorGuard.isSame("abc", "abc") && !InspectorGuard.isSame("abc", "abd"))
+        #expect(!InspectorGuard.isSame("abc", "ab") && !InspectorGuard.isSame("", "a") && InspectorGuard.isSame("", ""))
+        let tokens = (0..<4).map { _ in InspectorGuard(.token, hosts: [], answersOtherMachines: false).token }
+        #expect(Set(tokens).count == 4 && tokens.allSatisfy { $0.count == 32 })
+        #expect(InspectorGuard(.ownToken("mine"), hosts: [], answersOtherMachines: true).token == "mine")
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexTestPeers
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("The connections of a process", .timeLimit(.minutes(1)))
+struct ConnectionCensusTests {
+    private func entries(where isMeant: (ConnectionFacts) -> Bool) async -> [ConnectionFacts] {
+        await ConnectionCensus.take().entries.map(\.facts).filter(isMeant)
+    }
+
+    @Test("Both ends of a WebSocket are there, with what they know, and both are gone when it is closed")
+    func webSockets() async throws {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.webSocket("/census-echo") { socket in
+            for try await message in socket.messages { try await socket.send(message) }
+        }
+        let running = try await server.start()
+        let port = running.addresses[0].port
+        let socket = try await WebSocket.connect(to: "ws://127.0.0.1:\(port)/census-echo?secret=1")
+        try await socket.send("hello")
+        #expect(try await socket.receive() == .text("hello"))
+        _ = try await socket.ping(timeout: .seconds(20))
+
+        let near = try #require(await entries { $0.id == "\(socket.id)" }.first)
+        #expect(near.isClient && near.kind == .webSocket && near.place == "ws://127.0.0.1:\(port)/census-echo")
+        #expect(near.messagesIn == 1 && near.bytesOut == 5 && near.latency?.count == 1 && near.timeline != nil)
+        let far = try #require(await entries { $0.place == "WebSocket /census-echo" && $0.local?.port == port }.first)
+        #expect(!far.isClient && far.messagesIn == 1 && far.peer == near.local)
+        #expect(await ConnectionCensus.find(far.id)?.facts.place == far.place)
+
+        await socket.close()
+        await running.stop()
+        #expect(await entries { $0.id == far.id || $0.id == near.id && $0.state == "open" }.isEmpty)
+    }
+
+    @Test("So are HTTP connections with their routes, streams, datagram sockets, and clients that connect again")
+    func others() async throws {
+        let (reached, isThere) = AsyncStream<Void>.makeStream()
+        let (gate, isOpen) = AsyncStream<Never>.makeStream()
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.get("/census-wait") { _ in
+            isThere.finish()
+            for await _ in gate {}
+            return "ok"
+        }
+        let running = try await server.start()
+        let address = running.addresses[0]
+        let peer = try await RawPeer.connect(to: address)
+        try await peer.send("GET /census-wait HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for await _ in reached {}
+        let http = try #require(await entries { $0.place == "GET /census-wait" }.first)
+        #expect(http.kind == .http && http.state == "answering" && http.local == address)
+        isOpen.finish()
+        #expect(try await peer.readResponse().status == 200)
+
+        let stream = try await Socket.connect(to: .address(address))
+        try await stream.write("GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        _ = try await stream.readLine()
+        let near = try #require(await entries { $0.kind == .stream && $0.local == stream.localAddress }.first)
+        #expect(near.isClient && near.bytesOut == 44 && near.peer == address)
+
+        let udp = try await UDPSocket.bind("127.0.0.1")
+        _ = try await udp.send([1, 2, 3], to: udp.localAddress)
+        _ = try await udp.receive()
+        let datagrams = try #require(await entries { $0.kind == .datagrams && $0.local == udp.localAddress }.first)
+        #expect(datagrams.messagesIn == 1 && datagrams.bytesOut == 3)
+
+        let client = ReconnectingWebSocket(urls: ["ws://127.0.0.1:1/census"])
+        #expect(await entries { $0.kind == .reconnecting && $0.place == "ws://127.0.0.1:1/census" }.count == 1)
+        await client.close()
+        await udp.close()
+        await running.stop()
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import Testing
+
+@testable import DuplexInspector
+
+@Suite struct ConnectionFactsTests {
+    @Test("The page gets what is known, and nothing in the place of what isn't")
+    func json() {
+        var facts = ConnectionFacts(id: "ws-1", kind: .webSocket, state: "open")
+        facts.bytesIn = .max
+        let text = facts.json.text
+        #expect(text.hasPrefix(#"{"id":"ws-1","kind":"webSocket","client":false,"state":"open""#))
+        #expect(text.contains(#""bytesIn":9223372036854775807"#) && !text.contains("null"))
+    }
+
+    @Test("Durations are seconds")
+    func seconds() {
+        #expect(Duration.milliseconds(1_500).inSeconds == 1.5 && Duration.nanoseconds(-1).inSeconds < 0)
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("Connections by the page", .timeLimit(.minutes(1)))
+struct ConnectionsRoomTests {
+    /// A server with an echo, and a client of it; the id is that of the server's end.
+    private static func run(
+        _ options: InspectorOptions,
+        _ body: (InspectorFixture, WebSocket, _ id: String) async throws -> Void
+    ) async throws {
+        // Of its own, as other tests have connections in this process, too.
+        let path = "/room-echo-\(RandomText.hexadecimal())"
+        try await InspectorFixture.run(options, { server in
+            server.webSocket(path) { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        }) { fixture async throws in
+            let socket = try await fixture.client.webSocket(path)
+            let entries = await ConnectionCensus.take().entries
+            let id = try #require(entries.first { $0.facts.place == "WebSocket \(path)" }?.facts.id)
+            try await body(fixture, socket, id)
+        }
+    }
+
+    @Test("All of them are told of, and one in full")
+    func looking() async throws {
+        try await Self.run(InspectorOptions()) { fixture, _, id async throws in
+            let page = try await fixture.live()
+            try await page.watch("connections")
+            let state = try #require(try await page.next().items?.first)
+            let ids = state["connections"]?.values.compactMap { $0["id"]?.text } ?? []
+            #expect(ids.contains(id) && state["isCut"] == .bool(false))
+            let one = try JSONValue(try await fixture.get("connections/one?id=\(id)"))
+            #expect(one["facts"]?["id"]?.text == id && one["timeline"] != nil)
+            #expect(try await fixture.get("connections/one?id=ws-0").status == .notFound)
+        }
+    }
+
+    @Test("Frames come live, and one that is cut is had whole")
+    func frames() async throws {
+        try await Self.run(InspectorOptions()) { fixture, socket, id async throws in
+            let page = try await fixture.live()
+            try await page.watch("frames", ["id": id])
+            let long = String(repeating: "x", count: FrameTopic.previewSize + 1)
+            // Watching begins with the first answer at the latest.
+            try await page.watch("nothing", as: 2)
+            _ = try await page.news { $0.watch == 2 }
+            try await socket.send(long)
+            #expect(try await socket.receive() == .text(long))
+            var frames: [JSONValue] = []
+            while frames.count < 2 { frames += try await page.news { $0.watch == 1 }.items ?? [] }
+            #expect(frames[0]["out"] == .bool(false) && frames[1]["out"] == .bool(true))
+            #expect(frames[0]["cut"] == .bool(true) && frames[0]["text"]?.text?.count == FrameTopic.previewSize)
+            let number = Int(frames[0]["number"]?.number ?? -1)
+            let whole = try JSONValue(try await fixture.get("connections/frame?id=\(id)&number=\(number)"))
+            #expect(whole["text"]?.text == long && whole["cut"] == .bool(false))
+            #expect(try await fixture.get("connections/frame?id=\(id)&number=99").status == .notFound)
+            #expect(try await fixture.get("connections/frame?id=none&number=0").status == .notFound)
+        }
+    }
+
+    @Test("The page's own connection isn't shown to itself")
+    func own() async throws {
+        try await InspectorFixture.run { fixture async throws in
+            let page = try await fixture.live()
+            try await page.watch("connections")
+            let all = try #require(try await page.next().items?.first?["connections"]?.values)
+            // That of another test's inspector is as good.
+            let id = all.first { $0["place"]?.text == "WebSocket /_inspect/live" }?["id"]?.text
+            try await page.watch("frames", as: 2, ["id": try #require(id)])
+            #expect(try await page.news { $0.watch == 2 }.error?.contains("itself") == true)
+        }
+    }
+
+    @Test("A message is sent, a ping is answered, and a close and a reset come to the peer")
+    func changes() async throws {
+        let options = InspectorFixture.allowing(.sending, .killing)
+        try await Self.run(options) { fixture, socket, id async throws in
+            #expect(try await fixture.post("connections/send", "{'id':'\(id)','text':'<b>'}").status == .noContent)
+            #expect(try await socket.receive() == .text("<b>"))
+            #expect(try await fixture.post("connections/send", "{'id':'\(id)','data':'AQI='}").status == .noContent)
+            #expect(try await socket.receive() == .binary([1, 2]))
+            for bad in ["{'id':'\(id)'}", "{'id':'\(id)','data':'?'}", "{'id':1}", "nonsense"] {
+                #expect(try await fixture.post("connections/send", bad).status.code == 400)
+            }
+            let pong = try JSONValue(try await fixture.post("connections/ping", "{'id':'\(id)'}"))
+            #expect(pong["seconds"]?.number != nil)
+            #expect(try await fixture.post("connections/close", "{'id':'\(id)','code':1005}").status == .badRequest)
+            let closing = "{'id':'\(id)','code':4001,'reason':'enough'}"
+            #expect(try await fixture.post("connections/close", closing).status == .noContent)
+            await #expect(throws: (any Error).self) { _ = try await socket.receive() }
+            #expect(await socket.closeReport.code.rawValue == 4_001)
+            #expect(await socket.closeReport.received?.reason == "enough")
+        }
+        try await Self.run(options) { fixture, socket, id async throws in
+            #expect(try await fixture.post("connections/reset", "{'id':'\(id)'}").status == .noContent)
+            await #expect(throws: (any Error).self) { _ = try await socket.receive() }
+            #expect(await !socket.closeReport.isClean)
+        }
+    }
+}

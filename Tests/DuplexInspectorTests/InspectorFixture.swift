@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import DuplexInspector
+
+/// A server with an inspector at `/_inspect`, for tests, and a client that has its token.
+struct InspectorFixture {
+    let client: TestClient
+    let inspector: Inspector
+
+    /// Runs a server with an inspector.
+    ///
+    /// - Parameters:
+    ///   - options: those of the inspector.
+    ///   - build: adds what else the server has.
+    ///   - body: gets the two.
+    static func run(
+        _ options: InspectorOptions = InspectorOptions(),
+        _ build: (inout WebServer) -> Void = { _ in },
+        _ body: (InspectorFixture) async throws -> Void
+    ) async throws {
+        var server = WebServer(port: 0)
+        build(&server)
+        let inspector = server.inspector("/_inspect", options)
+        try await WebServer.testing(server) { client async throws in
+            try await body(InspectorFixture(client: client, inspector: inspector))
+        }
+    }
+
+    /// Options with which these changes may be made.
+    static func allowing(_ changes: InspectorChange...) -> InspectorOptions {
+        var options = InspectorOptions()
+        options.allows = Set(changes)
+        return options
+    }
+
+    /// What a program sends to be let in.
+    var token: HTTPFields { [.authorization: "Bearer \(inspector.token)"] }
+
+    func get(_ path: String, _ fields: HTTPFields = [:]) async throws -> TestResponse {
+        try await client.get("/_inspect/" + path, fields: token.merging(fields))
+    }
+
+    /// Posts JSON, in which single quotes stand for double ones.
+    func post(_ path: String, _ json: String, _ fields: HTTPFields = [:]) async throws -> TestResponse {
+        var all = token.merging(fields)
+        all[.contentType] = "application/json"
+        let body = Array(json.replacing("'", with: "\"").utf8)
+        return try await client.request(.post, "/_inspect/" + path, fields: all, body: body)
+    }
+
+    /// The viewer's connection of a page.
+    func live() async throws -> LivePage {
+        var options = WebSocketOptions()
+        options.headers = token
+        return LivePage(socket: try await client.webSocket("/_inspect/live", options: options))
+    }
+}
+
+/// What a page does over its WebSocket.
+struct LivePage {
+    let socket: WebSocket
+
+    struct News: Decodable {
+        var watch: Int
+        var items: [JSONValue]?
+        var position: UInt64?
+        var lost: UInt64?
+        var error: String?
+    }
+
+    func watch(
+        _ topic: String,
+        as number: Int = 1,
+        since position: UInt64 = 0,
+        _ parameters: [String: String] = [:]
+    ) async throws {
+        let named = parameters.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",")
+        try await socket.send(
+            #"{"watch":\#(number),"topic":"\#(topic)","since":\#(position),"parameters":{\#(named)}}"#
+        )
+    }
+
+    func next() async throws -> News {
+        guard case .text(let text) = try await socket.receive() else { throw LiveRefusal("That is no text.") }
+        return try JSONDecoder().decode(News.self, from: Data(text.utf8))
+    }
+
+    /// The first news of which that holds.
+    func news(where isWanted: (News) -> Bool) async throws -> News {
+        while true {
+            let news = try await next()
+            if isWanted(news) { return news }
+        }
+    }
+}
+
+/// Any value of JSON, to be looked into.
+enum JSONValue: Decodable, Equatable {
+    case null, bool(Bool), number(Double), string(String), array([JSONValue]), object([String: JSONValue])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() { self = .null; return }
+        if let value = try? container.decode(Bool.self) { self = .bool(value); return }
+        if let value = try? container.decode(Double.self) { self = .number(value); return }
+        if let value = try? container.decode(String.self) { self = .string(value); return }
+        if let value = try? container.decode([JSONValue].self) { self = .array(value); return }
+        self = .object(try container.decode([String: JSONValue].self))
+    }
+
+    /// Of a response.
+    init(_ response: TestResponse) throws {
+        self = try JSONDecoder().decode(JSONValue.self, from: Data(response.body))
+    }
+
+    subscript(name: String) -> JSONValue? { if case .object(let members) = self { members[name] } else { nil } }
+    subscript(index: Int) -> JSONValue? {
+        if case .array(let values) = self, values.indices.contains(index) { values[index] } else { nil }
+    }
+    var text: String? { if case .string(let text) = self { text } else { nil } }
+    var number: Double? { if case .number(let number) = self { number } else { nil } }
+    var values: [JSONValue] { if case .array(let values) = self { values } else { [] } }
+}
+
+extension HTTPFields {
+    /// These, and others in the place of those of the same name.
+    func merging(_ others: HTTPFields) -> HTTPFields {
+        var all = self
+        for field in others { all[field.name] = field.value }
+        return all
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("What is recorded of a request", .timeLimit(.minutes(1)))
+struct RequestWatcherTests {
+    private func recorded(
+        _ build: (inout WebServer) -> Void,
+        _ body: (TestClient) async throws -> Void
+    ) async throws -> [RecordedExchange] {
+        var options = RequestHistoryOptions()
+        options.bodySize = .bytes(8)
+        let history = RequestHistory(options, below: "/_inspect/", grace: .zero)
+        let look = history.look()
+        var server = WebServer(port: 0)
+        server.use(.observed(by: history))
+        build(&server)
+        try await WebServer.testing(server, body)
+        withExtendedLifetime(look) {}
+        return history.ring.all
+    }
+
+    @Test("Fields, both bodies up to a bound, times, and what failed")
+    func exchange() async throws {
+        let all = try await recorded({ server in
+            server.post("/echo") { request in
+                Response(type: .plainText, fields: [.eTag: "\"1\""], body: .text(try await request.text()))
+            }
+            server.get("/stream") { _ in
+                Response(type: .plainText) { writer in
+                    for piece in ["abcdef", "ghijkl"] { try await writer.write(piece) }
+                }
+            }
+            server.get("/fails") { _ async throws -> String in throw LiveRefusal("no") }
+            server.get("/packed", .compressResponses()) { _ in String(repeating: "x", count: 4_000) }
+        }) { client async throws in
+            _ = try await client.request(.post, "/echo?q=1", fields: [.from: "me"], body: Array("0123456789".utf8))
+            _ = try await client.get("/stream")
+            _ = try await client.get("/fails")
+            _ = try await client.get("/packed", fields: [.acceptEncoding: "gzip"])
+        }
+        #expect(all.map(\.status) == [200, 200, 500, 200])
+        #expect(all[0].method == "POST" && all[0].url.hasSuffix("/echo?q=1") && all[0].requestFields[.from] == "me")
+        for body in [all[0].requestBody, all[0].responseBody] {
+            #expect(body.bytes == Array("01234567".utf8) && body.size == 10 && body.isCut)
+        }
+        #expect(all[0].responseFields[.eTag] == "\"1\"" && all[0].durations.handler != nil)
+        #expect(all[1].responseBody.bytes == Array("abcdefgh".utf8) && all[1].responseBody.size == 12)
+        #expect(all[2].error != nil)
+        #expect(all[3].responseBody.bytes == Array("xxxxxxxx".utf8) && all[3].responseBody.size == 4_000)
+    }
+
+    @Test("A WebSocket is told of as the request that it was")
+    func upgrade() async throws {
+        let all = try await recorded({ server in
+            server.webSocket("/socket") { socket in for try await _ in socket.messages {} }
+        }) { client async throws in
+            await (try await client.webSocket("/socket")).close()
+        }
+        #expect(all.map(\.status) == [101] && all[0].requestFields[.upgrade] == "websocket")
+    }
+}

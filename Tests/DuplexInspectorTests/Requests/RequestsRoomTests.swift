@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("Requests by the page", .timeLimit(.minutes(1)))
+struct RequestsRoomTests {
+    @Test("The last ones come live, one is had in full or as a command line, and secrets are masked in all of it")
+    func requests() async throws {
+        var options = InspectorOptions()
+        options.secrets = ["X-Key", "pin"]
+        try await InspectorFixture.run(options, { $0.get("/page") { _ in "<script>" } }) { fixture async throws in
+            let page = try await fixture.live()
+            try await page.watch("requests")
+            try await page.watch("nothing", as: 2)
+            _ = try await page.news { $0.watch == 2 }
+            let key = try #require(HTTPField.Name("X-Key"))
+            let fields: HTTPFields = [.authorization: "Bearer hidden", .cookie: "a=hidden", key: "hidden"]
+            _ = try await fixture.client.get("/page?pin=hidden&a=b", fields: fields)
+            let item = try #require(try await page.news { $0.watch == 1 && $0.items?.isEmpty == false }.items?.first)
+            #expect(item["status"]?.number == 200 && item["route"]?.text == "/page")
+            let id = Int(item["id"]?.number ?? 0)
+            let whole = try await fixture.get("requests/one?id=\(id)")
+            let value = try JSONValue(whole)
+            #expect(value["responseBody"]?["text"]?.text == "<script>")
+            let command = try await fixture.get("requests/curl?id=\(id)")
+            #expect(command.text.contains("curl") && command.text.contains("/page"))
+            for text in [item["url"]?.text ?? "", whole.text, command.text] { #expect(!text.contains("hidden"), "\(text)") }
+            #expect(try await fixture.get("requests/one?id=0").status == .notFound)
+            #expect(try await fixture.get("requests/one").status == .notFound)
+        }
+    }
+}
