@@ -156,7 +156,8 @@ struct CBORText {
         let content = bytes[position..<(position + Int(min(length, rest)))]
         guard length <= rest else {
             position = bytes.count
-            let start = kind == 2 ? "h'" + Base16.encode(content) : Self.quoted(String(decoding: content, as: UTF8.self))
+            let start =
+                kind == 2 ? "h'" + Base16.encode(content) : Self.quoted(String(decoding: content, as: UTF8.self))
             try write(start)
             throw .ended
         }

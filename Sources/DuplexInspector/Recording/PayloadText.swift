@@ -2,12 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexWire
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
 
 /// A payload or a body for people.
 struct PayloadText: Sendable, Equatable {
@@ -108,7 +103,8 @@ struct PayloadText: Sendable, Equatable {
     }
 
     private static func isJSON(_ text: String, isCut: Bool) -> Bool {
-        guard let first = text.utf8.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        guard let first = text.utf8.first(where: { $0 > 0x20 }),
+            first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         else { return false }
         return isCut || (try? JSONDecoder().decode(AnyJSON.self, from: Data(text.utf8))) != nil
     }

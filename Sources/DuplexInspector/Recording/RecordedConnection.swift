@@ -15,6 +15,8 @@ struct RecordedConnection: Sendable, Equatable {
     var url: String
     var local: SocketAddress?
     var remote: SocketAddress?
+    var client: SocketAddress? { isClient ? local : remote }
+    var server: SocketAddress? { isClient ? remote : local }
     /// Whether it went over TLS.
     var isSecure: Bool
     var subprotocol: String?

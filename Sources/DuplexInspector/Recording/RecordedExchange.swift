@@ -11,10 +11,14 @@ struct RecordedExchange: Sendable, Equatable {
     var id: UInt64
     /// When its first byte came or was sent, in seconds since 1970.
     var began: Double
+    /// Whether the recorded side is the client.
+    var isClient = false
     /// Who is at the other end of the connection.
     var peer: SocketAddress?
     /// Where it came in, or what it was sent from.
     var local: SocketAddress?
+    var client: SocketAddress? { isClient ? local : peer }
+    var server: SocketAddress? { isClient ? peer : local }
     /// The route that answered it, as the app wrote it.
     var route: String?
     var method: String

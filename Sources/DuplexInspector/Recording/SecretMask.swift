@@ -29,7 +29,7 @@ struct SecretMask: Sendable {
 
     // MARK: Parts
 
-    /// The fields, masked. Of credentials their scheme stays.
+    /// The fields, masked; of credentials their scheme stays.
     func masked(_ fields: HTTPFields) -> HTTPFields {
         var result = HTTPFields()
         for field in fields {

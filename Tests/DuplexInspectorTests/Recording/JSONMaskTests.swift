@@ -18,7 +18,8 @@ struct JSONMaskTests {
         (#"{"p\u0069n":true}"#, #"{"p\u0069n":"[masked]"}"#),
         (#"[{"pin":[]},{"pin":null}]"#, #"[{"pin":"[masked]"},{"pin":"[masked]"}]"#),
         (#"{"say":"pin","pins":1,"x":"\"pin\":2"}"#, #"{"say":"pin","pins":1,"x":"\"pin\":2"}"#),
-        (#"["pin","pin"]"#, #"["pin","pin"]"#), (#"{"pin":"12"#, #"{"pin":"[masked]""#), ("no JSON", "no JSON"), ("", ""),
+        (#"["pin","pin"]"#, #"["pin","pin"]"#), (#"{"pin":"12"#, #"{"pin":"[masked]""#), ("no JSON", "no JSON"),
+        ("", ""),
     ]
 
     @Test("The values of named members are hidden, and nothing else", arguments: cases)

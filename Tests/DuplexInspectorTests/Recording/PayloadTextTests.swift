@@ -11,7 +11,8 @@ struct PayloadTextTests {
     @Test(
         "Bytes are taken for what they are",
         arguments: [
-            ("", .empty), ("hello\n", .text), (#"{"a":1}"#, .json), (" [1, 2]", .json), (#"{"a":"#, .text), ("12", .text),
+            ("", .empty), ("hello\n", .text), (#"{"a":1}"#, .json), (" [1, 2]", .json), (#"{"a":"#, .text),
+            ("12", .text),
             ("\u{1B}[2J", .hex), ("\u{0}", .hex),
         ] as [(String, PayloadText.Kind)]
     )

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import HTTPTypes
+
+/// The heads of recorded requests and responses as they are written out again, whatever the recording has in them.
+enum RecordedHeads {
+    /// Fields that don't hold for what is written: lengths and codings are those of what was recorded, and there are no
+    /// extensions.
+    private static let left: Set<String> = [
+        "content-length", "transfer-encoding", "content-encoding", "connection", "upgrade", "host", "trailer", "te",
+        "sec-websocket-extensions",
+    ]
+    /// For a request that was recorded without a key: 16 zero bytes in base64.
+    private static let key = "AAAAAAAAAAAAAAAAAAAAAA=="
+
+    // MARK: HTTP
+
+    /// The request with its body.
+    static func request(_ exchange: RecordedExchange) -> [UInt8] {
+        let body = exchange.requestBody.bytes
+        var fields = fields(exchange.requestFields, host: exchange.url)
+        if !body.isEmpty { fields.append(HTTPField(name: .contentLength, value: "\(body.count)")) }
+        return head(line(exchange.method, exchange.url), fields) + body
+    }
+
+    /// The response with its body.
+    static func response(_ exchange: RecordedExchange) -> [UInt8] {
+        let hasBody =
+            exchange.method != "HEAD" && exchange.status >= 200 && exchange.status != 204
+            && exchange.status != 304
+        let body = hasBody ? exchange.responseBody.bytes : []
+        var fields = fields(exchange.responseFields, host: nil)
+        if hasBody { fields.append(HTTPField(name: .contentLength, value: "\(body.count)")) }
+        return head(line(exchange.status, exchange.reason), fields) + body
+    }
+
+    // MARK: WebSockets
+
+    /// The request that opens a WebSocket.
+    static func request(_ connection: RecordedConnection) -> [UInt8] {
+        var fields = upgrade + fields(connection.requestFields, host: connection.url)
+        if !fields.contains(where: { $0.name == .secWebSocketKey }) {
+            fields.append(HTTPField(name: .secWebSocketKey, value: key))
+        }
+        if !fields.contains(where: { $0.name == .secWebSocketVersion }) {
+            fields.append(HTTPField(name: .secWebSocketVersion, value: "13"))
+        }
+        return head(line("GET", connection.url), fields)
+    }
+
+    /// The response that opens it.
+    static func response(_ connection: RecordedConnection) -> [UInt8] {
+        head(line(101, "Switching Protocols"), upgrade + fields(connection.responseFields, host: nil))
+    }
+
+    private static let upgrade = [
+        HTTPField(name: .upgrade, value: "websocket"), HTTPField(name: .connection, value: "Upgrade"),
+    ]
+
+    // MARK: Lines
+
+    private static func line(_ method: String, _ url: String) -> String {
+        let plain = HTTPField.Name(method) == nil ? "INVALID" : method
+        return "\(plain) \(RecordedURL(url).target) HTTP/1.1"
+    }
+
+    private static func line(_ status: Int, _ reason: String) -> String {
+        let code = (100...999).contains(status) ? status : 500
+        let plain = reason.unicodeScalars.filter { (0x20..<0x7F).contains($0.value) }
+        return "HTTP/1.1 \(code) \(String(String.UnicodeScalarView(plain)))"
+    }
+
+    private static func fields(_ fields: HTTPFields, host url: String?) -> [HTTPField] {
+        let kept = fields.filter { !left.contains($0.name.canonicalName) }
+        guard let url, let name = HTTPField.Name("Host") else { return Array(kept) }
+        return [HTTPField(name: name, value: fields[name] ?? RecordedURL(url).authority)] + kept
+    }
+
+    private static func head(_ line: String, _ fields: [HTTPField]) -> [UInt8] {
+        // HTTPField lets no line end in.
+        let lines = [line] + fields.map { "\($0.name.rawName): \($0.value)" }
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+}
