@@ -14,9 +14,10 @@ enum HARTime {
         return UnixTime(seconds: micros / 1_000_000).internetText.dropLast() + ".\(padding)\(fraction)Z"
     }
 
-    /// The time that a text tells, in seconds since 1970; `nil` for what isn't one.
+    /// The time that a text tells.
     ///
     /// - Parameter text: such as `2026-11-23T17:30:00.123+01:00`; a zone that isn't named is UTC.
+    /// - Returns: seconds since 1970; `nil` for what isn't a time.
     static func seconds(_ text: String) -> Double? {
         var rest = Substring(text)
         guard let year = number(&rest, 4), skip(&rest, "-"), let month = number(&rest, 2), skip(&rest, "-"),
