@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexServer
+import DuplexSockets
 import DuplexWire
 import Logging
 

@@ -22,6 +22,10 @@ public struct InspectorOptions: Sendable {
     ///
     /// Default: nothing.
     public var allows: Set<InspectorChange> = []
+    /// What the process writes and logs.
+    ///
+    /// Default: none, and the page has no console.
+    public var console: InspectorConsole?
 
     /// Is told the address of the page, with its token, once the server takes connections; for each listener one.
     ///

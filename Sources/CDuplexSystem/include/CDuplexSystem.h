@@ -7,9 +7,11 @@
 #ifndef CDUPLEX_SYSTEM_H
 #define CDUPLEX_SYSTEM_H
 
+#include "CDuplexCapture.h"
 #include "CDuplexDatagrams.h"
 #include "CDuplexFiles.h"
 #include "CDuplexNetlink.h"
+#include "CDuplexProcess.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -16,6 +16,8 @@ extension InspectorSite {
             <link rel="stylesheet" href="assets/theme.css">
             <link rel="stylesheet" href="assets/inspector.css">
             <link rel="stylesheet" href="assets/connections.css">
+            <link rel="stylesheet" href="assets/console.css">
+            <link rel="stylesheet" href="assets/machine.css">
             <script type="module" src="assets/app.js"></script>
         </head>
         <body class="inspector">

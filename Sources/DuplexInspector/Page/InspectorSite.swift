@@ -27,6 +27,13 @@ enum InspectorSite {
         PageAsset("waterfall.js", .javaScript, waterfallScript),
         PageAsset("requests.js", .javaScript, requestsScript),
         PageAsset("icon.svg", .svg, icon),
+        PageAsset("ansi.js", .javaScript, ansiScript),
+        PageAsset("console.js", .javaScript, consoleScript),
+        PageAsset("console-lines.js", .javaScript, consoleLinesScript),
+        PageAsset("console.css", .css, consoleStyle),
+        PageAsset("charts.js", .javaScript, chartsScript),
+        PageAsset("machine.js", .javaScript, machineScript),
+        PageAsset("machine.css", .css, machineStyle),
     ]
 
     /// This origin's files, no inline code, and no text that becomes code.

@@ -59,6 +59,40 @@ package enum NetworkInterface {
         return far.filter { !$0.isIPv6 } + far.filter(\.isIPv6)
     }
 
+    /// An interface as it is at some moment.
+    package struct State: Sendable, Equatable {
+        package let name: String
+        /// Whether it is switched on, and has its link.
+        package var isUp: Bool
+        /// Its IP addresses; none where it has none.
+        package var addresses: [SocketAddress] = []
+    }
+
+    /// All interfaces of this machine at this moment, in the order of the system.
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/system``.
+    package static func states() throws(SocketError) -> [State] {
+        var list: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&list) == 0 else {
+            throw .system("The interfaces can't be listed.", errno: errno)
+        }
+        defer { unsafe freeifaddrs(list) }
+        var states: [State] = []
+        var next = unsafe list
+        while let entry = unsafe next {
+            let name = unsafe String(cString: entry.pointee.ifa_name)
+            let flags = unsafe entry.pointee.ifa_flags
+            let place = states.firstIndex { $0.name == name } ?? states.count
+            // Switched on, and running: IFF_UP and IFF_RUNNING.
+            if place == states.count { states.append(State(name: name, isUp: flags & 0x41 == 0x41)) }
+            if let pointer = unsafe entry.pointee.ifa_addr, let address = unsafe SocketAddress(pointer) {
+                states[place].addresses.append(address)
+            }
+            unsafe next = entry.pointee.ifa_next
+        }
+        return states
+    }
+
     private static func all(port: Int) throws(SocketError) -> [(interface: String, address: SocketAddress)] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard unsafe getifaddrs(&list) == 0 else {

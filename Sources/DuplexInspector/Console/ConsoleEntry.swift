@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import Foundation
+import Logging
+
+/// A line of the console: of a stream, or of the log.
+struct ConsoleEntry: Sendable {
+    /// Where a line came from.
+    enum Kind: String, Sendable, CaseIterable {
+        /// Standard output.
+        case output
+        /// Standard error.
+        case error
+        /// Either of the two, which are the same file: they share a pipe, so that their order is kept.
+        case both
+        case log
+    }
+
+    /// What else the log says.
+    struct LogDetails: Sendable {
+        var level: Logger.Level
+        var label: String
+        /// An object; `nil` where there is none.
+        var metadata: JSONText?
+        /// The module that has logged it.
+        var source: String
+        var file: String
+        var line: Int
+        var function: String
+    }
+
+    /// From 1 on.
+    var number: UInt64
+    /// Seconds since 1970.
+    var time: Double
+    var kind: Kind
+    var text: String
+    /// Whether the line goes on in the next one.
+    var isCut = false
+    var log: LogDetails?
+
+    /// About how many bytes it has.
+    var size: Int {
+        let base = 96 + text.utf8.count
+        guard let log else { return base }
+        return base + 64 + log.label.utf8.count + (log.metadata.map { ConsoleMetadata.size(of: $0) } ?? 0)
+    }
+
+    /// The entry as the page gets it.
+    var json: JSONText {
+        var members = JSONText.Members()
+        members.add("n", Int(clamping: number))
+        members.add("time", time)
+        members.add("kind", kind.rawValue)
+        members.add("text", text)
+        if isCut { members.add("cut", true) }
+        if let log {
+            members.add("level", log.level.rawValue)
+            members.add("label", log.label)
+            members.add("metadata", log.metadata)
+            members.add("source", log.source)
+            members.add("place", "\(log.file):\(log.line)")
+            members.add("function", log.function)
+        }
+        return .object(members.all)
+    }
+
+    /// The entry as a line of a text file: with its control characters written as signs, as somebody may print it.
+    var line: String {
+        let date = Date(timeIntervalSince1970: time).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        var line = "\(date) \(log?.level.rawValue ?? kind.rawValue)"
+        if let log { line += " \(log.label):" }
+        line += " \(text)"
+        if let metadata = log?.metadata { line += " \(metadata.text)" }
+        return ConsoleText.visible(line)
+    }
+}
+
+/// Text of others in files.
+enum ConsoleText {
+    /// The text in one line, with what can't be seen written as signs.
+    static func visible(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x09: result.unicodeScalars.append(scalar)
+            case 0x00...0x1F: result.unicodeScalars.append(Unicode.Scalar(0x2400 + scalar.value) ?? "?")
+            case 0x7F: result += "\u{2421}"
+            case 0x80...0x9F, 0x061C, 0x200B...0x200F, 0x2028...0x202E, 0x2060...0x2069, 0xFEFF:
+                result += "⟨U+\(String(scalar.value, radix: 16, uppercase: true))⟩"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import Logging
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("A line of the console")
+struct ConsoleEntryTests {
+    private static let entry = ConsoleEntry(number: 7, time: 1_700_000_000.25, kind: .output, text: "a\u{1B}[31mb")
+
+    private static var logged: ConsoleEntry {
+        var entry = entry
+        entry.kind = .log
+        entry.log = ConsoleEntry.LogDetails(
+            level: .warning,
+            label: "app",
+            metadata: ConsoleMetadata.json(["id": "4\n"]),
+            source: "Shop",
+            file: "Shop/Cart.swift",
+            line: 12,
+            function: "add()"
+        )
+        return entry
+    }
+
+    @Test("The page gets what there is")
+    func json() {
+        #expect(Self.entry.json.text == #"{"n":7,"time":1700000000.25,"kind":"output","text":"a\u001b[31mb"}"#)
+        let text = Self.logged.json.text
+        #expect(text.contains(#""level":"warning","label":"app","metadata":{"id":"4\n"},"source":"Shop""#), "\(text)")
+        #expect(text.hasSuffix(#""place":"Shop/Cart.swift:12","function":"add()"}"#), "\(text)")
+        var cut = Self.entry
+        cut.isCut = true
+        #expect(cut.json.text.hasSuffix(#","cut":true}"#))
+    }
+
+    @Test("A text file has a line for each, without anything that a terminal would act on")
+    func line() {
+        #expect(Self.entry.line == "2023-11-14T22:13:20.250Z output a␛[31mb")
+        #expect(Self.logged.line == #"2023-11-14T22:13:20.250Z warning app: a␛[31mb {"id":"4\n"}"#)
+    }
+
+    @Test(
+        "What can't be seen, or turns text about, is written as a sign",
+        arguments: [
+            ("a\tb", "a\tb"), ("a\nb\r", "a␊b␍"), ("\u{0}\u{7F}", "␀␡"), ("\u{9B}2J", "⟨U+9B⟩2J"),
+            ("\u{202E}x", "⟨U+202E⟩x"), ("é東🌷", "é東🌷"),
+        ]
+    )
+    func visible(text: String, expected: String) {
+        #expect(ConsoleText.visible(text) == expected)
+    }
+
+    @Test("Its size counts its texts")
+    func size() {
+        #expect(Self.logged.size > Self.entry.size)
+        var long = Self.entry
+        long.text = String(repeating: "x", count: 1_000)
+        #expect(long.size - Self.entry.size == 1_000 - Self.entry.text.utf8.count)
+    }
+}

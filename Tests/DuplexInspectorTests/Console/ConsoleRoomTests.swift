@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
+import Foundation
+import HTTPTypes
+import Logging
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("The part of the inspector for the console", .timeLimit(.minutes(1)))
+struct ConsoleRoomTests {
+    private static let fields: HTTPFields = [.authorization: "Bearer token"]
+
+    private static func server(_ console: InspectorConsole, _ logger: Logger? = nil) -> WebServer {
+        var server = WebServer(port: 0)
+        server.logger = logger ?? Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        var options = InspectorOptions()
+        options.access = .ownToken("token")
+        options.console = console
+        server.inspector("/inspect", options)
+        return server
+    }
+
+    private static func filled() -> InspectorConsole {
+        let console = InspectorConsole()
+        let logger = Logger(label: "app") { InspectorLogHandler(label: $0, to: console) }
+        logger.info("one")
+        logger.error("two <b>")
+        return console
+    }
+
+    @Test("The history is a text to keep, of what is wanted")
+    func history() async throws {
+        try await WebServer.testing(Self.server(Self.filled())) { client async throws in
+            let all = try await client.get("/inspect/console/history", fields: Self.fields)
+            #expect(all.status == .ok && all.fields[.contentType] == "text/plain; charset=utf-8")
+            #expect(all.fields[.contentDisposition]?.hasPrefix("attachment") == true)
+            #expect(all.text.split(separator: "\n").map { $0.dropFirst(25) } == ["info app: one", "error app: two <b>"])
+            let some = try await client.get("/inspect/console/history?level=error&text=TWO", fields: Self.fields)
+            #expect(some.text.split(separator: "\n").count == 1)
+            let wrong = try await client.get("/inspect/console/history?level=loud", fields: Self.fields)
+            #expect(wrong.status == .badRequest && wrong.text.contains("There is no level"))
+        }
+    }
+
+    @Test("Viewers get what was there and what comes, by level, and are told what they have missed")
+    func live() async throws {
+        let console = InspectorConsole(keeping: 3)
+        let logger = Logger(label: "app") { InspectorLogHandler(label: $0, to: console) }
+        for number in 1...4 { logger.info("old \(number)") }
+        try await WebServer.testing(Self.server(console)) { client async throws in
+            var options = WebSocketOptions()
+            options.headers = Self.fields
+            let socket = try await client.webSocket("/inspect/live", options: options)
+            try await socket.send(#"{"watch":1,"topic":"console"}"#)
+            try await socket.send(#"{"watch":2,"topic":"console","parameters":{"level":"error"}}"#)
+            try await socket.send(#"{"watch":3,"topic":"console","parameters":{"kinds":"paper"}}"#)
+            let first = try await Self.texts(socket, 3)
+            #expect(first[1]?.contains(#""text":"old 2""#) == true && first[1]?.contains(#""lost":1"#) == true, "\(first)")
+            #expect(first[2]?.contains(#""items":[],"position":4"#) == true, "\(first)")
+            #expect(first[3]?.contains("There is no kind of lines") == true, "\(first)")
+            logger.error("new")
+            await client.clock.advance(by: .milliseconds(100))
+            let second = try await Self.texts(socket, 2)
+            #expect(second[1]?.contains(#""text":"new""#) == true && second[2]?.contains(#""text":"new""#) == true)
+            await socket.close()
+        }
+    }
+
+    /// So many messages, by the number of their watch.
+    private static func texts(_ socket: WebSocket, _ count: Int) async throws -> [Int: String] {
+        var texts: [Int: String] = [:]
+        for _ in 0..<count {
+            guard case .text(let text) = try await socket.receive() else { continue }
+            let digits = text.drop { !$0.isNumber }.prefix { $0.isNumber }
+            texts[Int(digits) ?? 0] = text
+        }
+        return texts
+    }
+
+    @Test("Looking at the log of the server that shows it makes no line in it")
+    func noLoop() async throws {
+        let console = InspectorConsole()
+        let logger = Logger(label: "server") { InspectorLogHandler(label: $0, to: console, level: .trace) }
+        try await WebServer.testing(Self.server(console, logger)) { client async throws in
+            var options = WebSocketOptions()
+            options.headers = Self.fields
+            let socket = try await client.webSocket("/inspect/live", options: options)
+            try await socket.send(#"{"watch":1,"topic":"console"}"#)
+            logger.info("something to send")
+            _ = try await socket.receive()
+            await client.clock.advance(by: .seconds(1))
+            let before = console.entries.last
+            #expect(before > 0)
+            for number in 0..<20 {
+                // One line for each that is written, however often it is looked at and sent.
+                logger.info("line \(number)")
+                await client.clock.advance(by: .seconds(1))
+                #expect(console.entries.last == before + UInt64(number) + 1)
+            }
+            await socket.close()
+        }
+    }
+}

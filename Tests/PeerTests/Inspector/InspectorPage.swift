@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if os(Linux)
+import DuplexInspector
+import DuplexServer
+import DuplexSockets
+import Foundation
+import Logging
+import Testing
+
+/// Runs the check of a part of the inspector's page, against a server that does what the check asks for.
+enum InspectorPage {
+    /// Screenshots are written to the folder that the variable `SCREENSHOTS` names.
+    private static var environment: [String: String] {
+        let folder = ProcessInfo.processInfo.environment["SCREENSHOTS"]
+        return Peer.environment.merging(folder.map { ["SCREENSHOTS": $0] } ?? [:]) { $1 }
+    }
+
+    /// Expects that a script prints so many lines of what is well, and nothing else.
+    ///
+    /// - Parameters:
+    ///   - script: in the folder of the peers.
+    ///   - lines: how many.
+    ///   - options: of the inspector.
+    ///   - group: the server's loops.
+    ///   - produce: does what the page's check wants of the app.
+    static func expect(
+        _ script: String,
+        lines count: Int,
+        _ options: InspectorOptions,
+        on group: EventLoopGroup? = nil,
+        produce: @escaping @Sendable (String) async -> Void
+    ) async throws {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        server.group = group
+        let inspector = server.inspector("/_inspect", options)
+        server.get("/produce") { request in
+            await produce((try? request.queryItems["what"]) ?? "")
+            return Response.text("done")
+        }
+        try await server.withRunning { address in
+            let url = "http://\(address)/_inspect/?token=\(inspector.token)"
+            let command = [Peer.python, Peer.path("Tests/PeerTests/Peers/\(script)"), url]
+            let output = try await PeerProcess.run(command, environment: environment)
+            let lines = output.split(separator: "\n")
+            #expect(lines.count == count && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+        }
+    }
+}
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+#if os(Linux)
+import DuplexServer
+import DuplexSockets
+import DuplexTestProcesses
+import Foundation
+import Logging
+import Testing
+
+@testable import DuplexInspector
+
+extension PeerTests {
+    /// The inspector's page of the machine in a browser.
+    @Suite(.serialized) struct MachinePageTests {
+        @Test("Chromium shows the process, its loops and the machine", .timeLimit(.minutes(3)))
+        func page() async throws {
+            var options = InspectorOptions()
+            options.console = InspectorConsole()
+            let group = try EventLoopGroup(loops: 2)
+            try await InspectorPage.expect("web_inspector_machine.py", lines: 8, options, on: group) { wish in
+                switch wish {
+                case "busy": Self.work()
+                // A loop that doesn't run the page's own connection may be held up; which one that is nobody knows.
+                case "block": for loop in group.loops { loop.execute { _ in Thread.sleep(forTimeInterval: 0.35) } }
+                default: break
+                }
+            }
+            await group.stop()
+        }
+
+        /// Keeps a processor at work for some seconds.
+        private static func work() {
+            Thread.detachNewThread {
+                let end = ContinuousClock.now.advanced(by: .seconds(5))
+                var sum: UInt64 = 0
+                while ContinuousClock.now < end { for number in 0..<10_000 as Range<UInt64> { sum &+= number } }
+                withExtendedLifetime(sum) {}
+            }
+        }
+    }
+}
+#endif
