@@ -70,7 +70,9 @@ struct ConsoleEntry: Sendable {
 
     /// The entry as a line of a text file: with its control characters written as signs, as somebody may print it.
     var line: String {
-        let date = Date(timeIntervalSince1970: time).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let date = Date(timeIntervalSince1970: time).formatted(
+            Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        )
         var line = "\(date) \(log?.level.rawValue ?? kind.rawValue)"
         if let log { line += " \(log.label):" }
         line += " \(text)"

@@ -22,9 +22,12 @@ struct ConsoleFilter: Equatable, Sendable {
     ///   - level: such as `warning`; all where there is none.
     ///   - text: what is to be in the line.
     ///   - kinds: such as `log,output`; all where there are none.
+    /// - Throws: ``Wrong`` for a level or a kind that there isn't.
     init(level: String? = nil, text: String? = nil, kinds: String? = nil) throws(Wrong) {
         if let level, !level.isEmpty {
-            guard let known = Logger.Level(rawValue: level) else { throw Wrong(detail: "There is no level “\(level)”.") }
+            guard let known = Logger.Level(rawValue: level) else {
+                throw Wrong(detail: "There is no level “\(level)”.")
+            }
             self.level = known
         }
         self.text = text ?? ""

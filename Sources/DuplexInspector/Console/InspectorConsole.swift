@@ -52,7 +52,10 @@ public final class InspectorConsole: Sendable {
         let made = try StreamCapture { [entries] kind, lines in
             let time = Date().timeIntervalSince1970
             for line in lines {
-                Self.add(ConsoleEntry(number: 0, time: time, kind: kind, text: line.text, isCut: line.isCut), to: entries)
+                Self.add(
+                    ConsoleEntry(number: 0, time: time, kind: kind, text: line.text, isCut: line.isCut),
+                    to: entries
+                )
             }
         }
         capture.withLock { $0 = made }
@@ -79,7 +82,10 @@ public final class InspectorConsole: Sendable {
         )
         let text = Self.cut(event.message.description)
         let time = Date().timeIntervalSince1970
-        Self.add(ConsoleEntry(number: 0, time: time, kind: .log, text: text.text, isCut: text.isCut, log: details), to: entries)
+        Self.add(
+            ConsoleEntry(number: 0, time: time, kind: .log, text: text.text, isCut: text.isCut, log: details),
+            to: entries
+        )
     }
 
     private static func add(_ entry: ConsoleEntry, to entries: LiveRing<ConsoleEntry>) {

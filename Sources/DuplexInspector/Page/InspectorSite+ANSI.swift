@@ -91,10 +91,11 @@ extension InspectorSite {
 
         function paint(node, name, value) {
             if (!value) return;
-            // Both are mixed with the page's own, so that no text can hide itself.
-            const colour = value.startsWith("ansi-") ? `var(--${value})` : value;
-            if (name === "ink") node.style.color = `color-mix(in srgb, ${colour} 70%, var(--ink))`;
-            else node.style.backgroundColor = `color-mix(in srgb, ${colour} 30%, var(--surface))`;
+            // The page's own sixteen can be read; others are mixed with what is around them, so that no text hides itself.
+            const isOwn = value.startsWith("ansi-");
+            const colour = isOwn ? `var(--${value})` : value;
+            if (name === "ink") node.style.color = isOwn ? colour : `color-mix(in srgb, ${colour} 50%, var(--ink))`;
+            else node.style.backgroundColor = `color-mix(in srgb, ${colour} 25%, var(--surface))`;
         }
 
         function piece(text, style, isFound) {

@@ -55,10 +55,10 @@ extension InspectorSite {
             return { node };
         }
 
-        /** A table; the columns from `numbers` on are numbers. */
+        /** A table; `numbers` names the columns that are numbers, from 0 on. */
         export function table(name, heads, numbers) {
             const body = make("tbody");
-            const cells = heads.map((text, index) => make("th", { scope: "col", class: index >= numbers && text !== "Delays" ? "number" : "", text }));
+            const cells = heads.map((text, index) => make("th", { scope: "col", class: numbers.includes(index) ? "number" : "", text }));
             const node = make("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": name },
                 make("table", { class: "grid" }, make("thead", {}, make("tr", {}, ...cells)), body));
             return { node, body };

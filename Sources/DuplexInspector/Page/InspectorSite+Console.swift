@@ -25,6 +25,7 @@ extension InspectorSite {
             let frame = 0;
             let isPaused = false;
             let isAtEnd = true;
+            let lastTop = 0;
             let filter = null;
             let typing = 0;
 
@@ -208,10 +209,15 @@ extension InspectorSite {
             });
             earlier.addEventListener("click", showEarlier);
             frameNode.addEventListener("scroll", () => {
+                const { scrollTop: top, scrollHeight, clientHeight } = frameNode;
                 const wasAtEnd = isAtEnd;
-                isAtEnd = frameNode.scrollHeight - frameNode.scrollTop - frameNode.clientHeight < 8;
+                // Only who scrolls up leaves the end: lines also become higher when they are drawn.
+                isAtEnd = scrollHeight - top - clientHeight < 8 || (isAtEnd && top >= lastTop);
+                lastTop = top;
                 if (isAtEnd && !wasAtEnd && !isPaused && waiting > 0) redraw();
             });
+            const sizes = new ResizeObserver(() => { if (!isHeld()) toEnd(); });
+            sizes.observe(list);
 
             main.append(
                 make("div", { class: "tools", role: "toolbar", "aria-label": "Console" },
@@ -223,6 +229,7 @@ extension InspectorSite {
                 change,
                 close() {
                     end();
+                    sizes.disconnect();
                     cancelAnimationFrame(frame);
                     clearTimeout(typing);
                 },

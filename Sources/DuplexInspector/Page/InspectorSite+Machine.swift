@@ -68,11 +68,11 @@ extension InspectorSite {
 
             // MARK: The parts
 
-            const loops = table("Event loops", ["Loop", "Half below", "99 % below", "99.9 % below", "Longest", "Now", "Delays"], 1);
+            const loops = table("Event loops", ["Loop", "Half below", "99 % below", "99.9 % below", "Longest", "Last second", "Delays"], [1, 2, 3, 4, 5]);
             const loopNote = make("p", { class: "soft", text: "How long a loop takes to come to what is new for it; measured while this page is open. Each column counts delays, from less than 0.1 ms to more than 300 ms." });
-            const threads = table("Threads", ["Thread", "Name", "State", "Processor", "Time"], 3);
+            const threads = table("Threads", ["Thread", "Name", "State", "Processor", "Time"], [3, 4]);
             const threadNote = make("p", { class: "soft" });
-            const interfaces = table("Network interfaces", ["Name", "State", "Addresses", "Received", "Sent"], 3);
+            const interfaces = table("Network interfaces", ["Name", "State", "Addresses", "Received", "Sent"], [3, 4]);
             const changes = make("ol", { class: "changes", id: "machine-changes" });
             const kinds = make("p", { class: "kinds", id: "machine-kinds" });
             const listing = make("div", { id: "machine-listing" });
@@ -212,7 +212,7 @@ extension InspectorSite {
                 return;
             }
             const field = make("input", { type: "search", id: "machine-find", placeholder: "Filter", "aria-label": "Filter the descriptors" });
-            const found = table("Open descriptors", ["Number", "Kind", "What it is"], 0);
+            const found = table("Open descriptors", ["Number", "Kind", "What it is"], [0]);
             const note = make("p", { class: "soft" });
             const draw = () => {
                 const text = field.value.toLowerCase();

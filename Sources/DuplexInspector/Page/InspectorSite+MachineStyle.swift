@@ -19,6 +19,7 @@ extension InspectorSite {
         .part-machine .grid-frame { max-block-size: 22rem; flex: none; }
         .part-machine table.grid td { font-variant-numeric: tabular-nums; white-space: pre-line; }
         #machine-listing { display: grid; gap: 0.5rem; min-inline-size: 0; }
+        #machine-listing td:nth-child(2) { white-space: nowrap; }
         .kinds { display: flex; flex-wrap: wrap; gap: 0.375rem; }
         .columns { inline-size: 8rem; block-size: 1.5rem; fill: var(--accent); background: var(--well); border-radius: 0.25rem; }
         .changes { display: grid; gap: 0.25rem; max-block-size: 12rem; overflow: auto; font-size: 0.875rem; }

@@ -28,7 +28,7 @@ struct ConsoleFilterTests {
         arguments: [
             (nil, nil, nil, true, true), ("notice", nil, nil, true, true), ("warning", nil, nil, false, true),
             (nil, "ALPHA", nil, true, false), (nil, "shop", nil, true, false), (nil, "cart", nil, true, false),
-            (nil, "GRÜSSE", nil, false, false), (nil, "GRÜß", nil, false, true), (nil, nil, "log", true, false),
+            (nil, "GRÜSSE", nil, false, true), (nil, "GRÜß", nil, false, true), (nil, nil, "log", true, false),
             (nil, nil, "output,error", false, true), ("", "", "", true, true), ("critical", nil, "log", false, false),
         ] as [(String?, String?, String?, Bool, Bool)]
     )

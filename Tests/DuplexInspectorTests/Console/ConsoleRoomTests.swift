@@ -40,7 +40,9 @@ struct ConsoleRoomTests {
             let all = try await client.get("/inspect/console/history", fields: Self.fields)
             #expect(all.status == .ok && all.fields[.contentType] == "text/plain; charset=utf-8")
             #expect(all.fields[.contentDisposition]?.hasPrefix("attachment") == true)
-            #expect(all.text.split(separator: "\n").map { $0.dropFirst(25) } == ["info app: one", "error app: two <b>"])
+            #expect(
+                all.text.split(separator: "\n").map { $0.dropFirst(25) } == ["info app: one", "error app: two <b>"]
+            )
             let some = try await client.get("/inspect/console/history?level=error&text=TWO", fields: Self.fields)
             #expect(some.text.split(separator: "\n").count == 1)
             let wrong = try await client.get("/inspect/console/history?level=loud", fields: Self.fields)
@@ -61,7 +63,10 @@ struct ConsoleRoomTests {
             try await socket.send(#"{"watch":2,"topic":"console","parameters":{"level":"error"}}"#)
             try await socket.send(#"{"watch":3,"topic":"console","parameters":{"kinds":"paper"}}"#)
             let first = try await Self.texts(socket, 3)
-            #expect(first[1]?.contains(#""text":"old 2""#) == true && first[1]?.contains(#""lost":1"#) == true, "\(first)")
+            #expect(
+                first[1]?.contains(#""text":"old 2""#) == true && first[1]?.contains(#""lost":1"#) == true,
+                "\(first)"
+            )
             #expect(first[2]?.contains(#""items":[],"position":4"#) == true, "\(first)")
             #expect(first[3]?.contains("There is no kind of lines") == true, "\(first)")
             logger.error("new")

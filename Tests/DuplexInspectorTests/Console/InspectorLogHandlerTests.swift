@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-@testable import DuplexInspector
 import DuplexTestPeers
 import DuplexWire
 import Logging
 import Testing
+
+@testable import DuplexInspector
 
 @Suite("The log's way into the console")
 struct InspectorLogHandlerTests {

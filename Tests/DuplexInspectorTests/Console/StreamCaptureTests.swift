@@ -59,7 +59,10 @@ struct StreamCaptureTests {
         #expect(Set(run.seen) == ["output early", "output late", "error last"])
     }
 
-    @Test("A stream that leads nowhere, or to nobody, is seen all the same", arguments: [.isClosed, .isUnread] as [CaptureProcess.Scenario])
+    @Test(
+        "A stream that leads nowhere, or to nobody, is seen all the same",
+        arguments: [.isClosed, .isUnread] as [CaptureProcess.Scenario]
+    )
     func nowhere(scenario: CaptureProcess.Scenario) async throws {
         let run = try await CaptureProcess(scenario)
         #expect(run.status == 0 && run.output == "")

@@ -23,7 +23,9 @@ struct DescriptorCensusTests {
 
     @Test("One that is opened is found, with its path")
     func finds() throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "duplex-census-\(UInt64.random(in: 0...UInt64.max))")
+        let path = FileManager.default.temporaryDirectory.appending(
+            path: "duplex-census-\(UInt64.random(in: 0...UInt64.max))"
+        )
         try Data().write(to: path)
         defer { try? FileManager.default.removeItem(at: path) }
         let handle = try FileHandle(forReadingFrom: path)

@@ -28,7 +28,10 @@ struct MachineRoomTests {
     func descriptors() async throws {
         try await WebServer.testing(Self.server) { client async throws in
             let answer = try await client.get("/inspect/machine/descriptors", fields: Self.fields)
-            #expect(answer.status == .ok && answer.text.hasPrefix(#"{"descriptors":[{"number":0,"kind":""#), "\(answer.text)")
+            #expect(
+                answer.status == .ok && answer.text.hasPrefix(#"{"descriptors":[{"number":0,"kind":""#),
+                "\(answer.text)"
+            )
         }
     }
 
@@ -41,7 +44,9 @@ struct MachineRoomTests {
             try await socket.send(#"{"watch":1,"topic":"machine"}"#)
             for _ in 0..<3 {
                 guard case .text(let text) = try await socket.receive() else { continue }
-                for name in ["process", "machine", "loops", "network"] { #expect(text.contains("\"\(name)\":"), "\(text)") }
+                for name in ["process", "machine", "loops", "network"] {
+                    #expect(text.contains("\"\(name)\":"), "\(text)")
+                }
                 await client.clock.advance(by: .seconds(1))
             }
             await socket.close()

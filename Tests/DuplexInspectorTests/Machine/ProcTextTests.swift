@@ -9,9 +9,12 @@ import Testing
 struct ProcTextTests {
     private static let status = "Name:\tapp\nVmHWM:\t   12 kB\nVmRSS:\t    8 kB\nThreads:\t3\nOdd:\t\n"
 
-    @Test("Numbers by name, in bytes where they are in kB", arguments: [
-        ("VmRSS", 8_192), ("VmHWM", 12_288), ("Threads", 3), ("Odd", nil), ("Name", nil), ("Vm", nil),
-    ] as [(String, Int?)])
+    @Test(
+        "Numbers by name, in bytes where they are in kB",
+        arguments: [
+            ("VmRSS", 8_192), ("VmHWM", 12_288), ("Threads", 3), ("Odd", nil), ("Name", nil), ("Vm", nil),
+        ] as [(String, Int?)]
+    )
     func number(name: String, value: Int?) {
         #expect(ProcText.number(name, in: Self.status) == value)
     }

@@ -30,6 +30,14 @@ import Testing
         #expect(hosts.allSatisfy { $0 == "::1" || $0.hasPrefix("127.") }, "\(hosts)")
     }
 
+    @Test("Each interface is there once, with its addresses")
+    func states() throws {
+        let states = try NetworkInterface.states()
+        #expect(Set(states.map(\.name)).count == states.count)
+        let loopback = try #require(states.first { $0.name == "lo" })
+        #expect(loopback.isUp && loopback.addresses.contains { $0.host == "127.0.0.1" })
+    }
+
     @Test(
         "The address that is valid on its link only comes last, with its interface",
         .enabled(NamespacedLoop.requirement) { await NamespacedLoop.isAllowed }

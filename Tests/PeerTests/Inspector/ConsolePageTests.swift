@@ -25,7 +25,7 @@ extension PeerTests {
             logger.warning("careful", metadata: ["user": "4711", "nested": ["x": "y"]])
             var options = InspectorOptions()
             options.console = console
-            try await InspectorPage.expect("web_inspector_console.py", lines: 10, options) { wish in
+            try await InspectorPage.expect("web_inspector_console.py", lines: 12, options) { wish in
                 await Self.produce(wish, logger, console)
             }
         }
@@ -52,7 +52,8 @@ extension PeerTests {
             // 10,000 lines a second for three seconds.
             case "burst":
                 for number in 0..<30_000 {
-                    write(.output, "burst \(number) of a line that is about as long as lines of a log mostly are", to: console)
+                    let line = "burst \(number) of a line that is about as long as lines of a log mostly are"
+                    write(.output, line, to: console)
                     if number % 100 == 99 { try? await Task.sleep(for: .milliseconds(10)) }
                 }
             // More than are kept, at once.
@@ -64,10 +65,13 @@ extension PeerTests {
         /// What terminals and pages might act on.
         private static let hostile = [
             "\u{1B}[1;31mred\u{1B}[0m and plain", "<img src=x onerror=hacked=1>", "<script>hacked=1</script>",
-            "\u{1B}[31", "\u{1B}]0;hidden title\u{7}titled", "\u{1B}]8;;javascript:hacked=1\u{1B}\\link\u{1B}]8;;\u{1B}\\",
-            "\u{1B}[38;5;196m196\u{1B}[48;2;0;0;0m rgb\u{1B}[38:2::1:2:3m colons", "\u{1B}[8mconcealed\u{1B}[2J\u{1B}[H",
-            "\u{1B}[38;5;999m\u{1B}[38;2;1m\u{1B}[99999999999999999999m\u{1B}[;;;;m", "\u{202E}turned about\u{0}\u{8}\u{7F}",
-            "a [(* pattern", "⟨FF⟩", "wide 東京 🌷", "${hacked=1}{{hacked=1}}", "\" onmouseover=\"hacked=1", "\u{9B}31mC1",
+            "\u{1B}[31", "\u{1B}]0;hidden title\u{7}titled",
+            "\u{1B}]8;;javascript:hacked=1\u{1B}\\link\u{1B}]8;;\u{1B}\\",
+            "\u{1B}[38;5;196m196\u{1B}[48;2;0;0;0m rgb\u{1B}[38:2::1:2:3m colons",
+            "\u{1B}[8mconcealed\u{1B}[2J\u{1B}[H", "\u{1B}[37;47mwhite on white",
+            "\u{1B}[38;5;999m\u{1B}[38;2;1m\u{1B}[99999999999999999999m\u{1B}[;;;;m",
+            "\u{202E}turned about\u{0}\u{8}\u{7F}", "a [(* pattern", "⟨FF⟩", "wide 東京 🌷",
+            "${hacked=1}{{hacked=1}}", "\" onmouseover=\"hacked=1", "\u{9B}31mC1",
             String(repeating: "\u{1B}]", count: 2_000), String(repeating: "\u{1B}[31m", count: 2_000) + "deep",
         ]
     }

@@ -17,14 +17,8 @@ enum InspectorPage {
         return Peer.environment.merging(folder.map { ["SCREENSHOTS": $0] } ?? [:]) { $1 }
     }
 
-    /// Expects that a script prints so many lines of what is well, and nothing else.
-    ///
-    /// - Parameters:
-    ///   - script: in the folder of the peers.
-    ///   - lines: how many.
-    ///   - options: of the inspector.
-    ///   - group: the server's loops.
-    ///   - produce: does what the page's check wants of the app.
+    /// Expects that a script of the peers' folder prints so many lines of what is well, and nothing else; the app does what
+    /// the script wants of it by `produce`.
     static func expect(
         _ script: String,
         lines count: Int,

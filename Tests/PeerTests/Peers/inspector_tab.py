@@ -3,6 +3,7 @@
 """A part of the inspector in a tab, as a person has it, and what all checks of it have in common."""
 
 import asyncio
+import contextlib
 import os
 import pathlib
 import sys
@@ -25,6 +26,16 @@ def ok(text):
 class InspectorTab(UploaderPage):
     """A tab with the inspector's page."""
 
+    async def arrive(self):
+        """Waits until the page is there that the one with the token goes on to."""
+        async with asyncio.timeout(self.tools.deadline):
+            while True:
+                # Between two pages there is none to ask.
+                with contextlib.suppress(CheckFailed):
+                    if await self.evaluate("location.search === '' && document.readyState === 'complete'"):
+                        return
+                await asyncio.sleep(0.02)
+
     async def show(self, part):
         """Chooses a part by the list of parts."""
         await self.wait_until(f"document.querySelector('#parts a[href=\"#{part}\"]')", f"the part {part!r}")
@@ -35,9 +46,13 @@ class InspectorTab(UploaderPage):
         """Has the app do something, by a route of its own outside of the inspector."""
         await self.evaluate(f"fetch('/produce?what={what}').then((answer) => answer.text())")
 
-    async def ask(self, function):
-        """What an asynchronous function of JavaScript gives, written without its name."""
-        return await self.evaluate(f"({function})()")
+    async def comes_to(self, condition, what):
+        """Waits until an expression is true that changes without the document, such as where something is scrolled to."""
+        look = f"(resolve) => {{ const look = () => ({condition}) ? resolve(true) : requestAnimationFrame(look); look(); }}"
+        try:
+            await self.evaluate(f"new Promise({look})")
+        except TimeoutError:
+            raise CheckFailed(f"{self.name}: {what} did not happen in {self.tools.deadline} s") from None
 
     async def looks(self, name, folder, ready):
         """Screenshots in light, dark and on a phone, where somebody wants them, and what accessibility asks for."""
@@ -47,7 +62,8 @@ class InspectorTab(UploaderPage):
             await self.size(width, height, mobile, scheme)
             await self.wait_until(ready, f"the page in {size}")
             expect(await self.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{size}: it is too wide")
-            unnamed = await self.unnamed()
+            # A row of a table has the names of its cells.
+            unnamed = [role for role in await self.unnamed() if role != "row"]
             expect(not unnamed, f"{size}: nodes without a name: {unnamed}")
             if folder:
                 await asyncio.sleep(0.3)
@@ -71,6 +87,7 @@ async def checked(url, part, body):
     async with browser(60, "--lang=en-US") as tools:
         tab = await open_page(tools, url, part, InspectorTab)
         try:
+            await tab.arrive()
             await tab.show(part)
             await body(tab, tools, shots)
             tab.well(url)
