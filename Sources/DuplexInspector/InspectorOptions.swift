@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Foundation
+public import DuplexServer
 
 /// What an inspector shows, to whom, and what may be changed by it; see `inspector` of `WebServer`.
 public struct InspectorOptions: Sendable {
@@ -42,6 +43,29 @@ public struct InspectorOptions: Sendable {
     ///
     /// Default: none.
     public var secrets: Set<String> = []
+
+    /// The folders that are shown, by the names that the page has for them.
+    ///
+    /// Each is shown as far as its `FolderOptions` let visitors look, and changed by the page only where ``allows`` has
+    /// ``InspectorChange/files``, too. SQLite databases in them are shown as ``databases`` are. Default: none.
+    public var folders: [String: SharedFolder] = [:]
+    /// The SQLite databases that are shown, by the names that the page has for them: the paths of their files.
+    ///
+    /// They are only read, unless ``allows`` has ``InspectorChange/sql``. An app that goes on with a database in WAL mode isn't held
+    /// up; in another mode its changes wait for what is being read.
+    ///
+    /// Hazard: an app that has a SQLite library of its own beside the system's has to name copies of the databases that it has
+    /// open: two libraries in one process take each other's locks away (<https://sqlite.org/howtocorrupt.html> section 2.2.1).
+    /// Default: none.
+    public var databases: [String: String] = [:]
+    /// How long SQL that somebody writes in the page may take.
+    ///
+    /// Default: 10 s.
+    public var sqlTime: Duration = .seconds(10)
+    /// How many rows the page shows of what such SQL gives.
+    ///
+    /// Default: 1,000, of 4 MiB together.
+    public var sqlRows = 1_000
 
     /// Makes options that show what needs no naming, to whoever has the token, and change nothing.
     public init() {}

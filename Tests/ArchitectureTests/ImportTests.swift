@@ -42,7 +42,7 @@ struct ImportTests {
         "DuplexInspector": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",
             "DuplexServer", "DuplexSharing", "Glibc", "Darwin", "Foundation", "Synchronization", "HTTPTypes", "Logging",
-            "DequeModule", "GRDB", "Histogram",
+            "DequeModule", "GRDB", "GRDBSQLite", "Histogram",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

@@ -18,6 +18,8 @@ extension InspectorSite {
             <link rel="stylesheet" href="assets/connections.css">
             <link rel="stylesheet" href="assets/console.css">
             <link rel="stylesheet" href="assets/machine.css">
+            <link rel="stylesheet" href="assets/databases.css">
+            <link rel="stylesheet" href="assets/files.css">
             <script type="module" src="assets/app.js"></script>
         </head>
         <body class="inspector">

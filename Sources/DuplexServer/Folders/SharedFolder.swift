@@ -22,6 +22,8 @@ import Synchronization
 /// Work on the disk is done by a few threads of its own, so that a slow disk holds up nobody else.
 public final class SharedFolder: Sendable {
     package let options: FolderOptions
+    /// As it was given; what is done goes by the descriptor that was opened there.
+    package let path: String
     let store: FolderStore
     let usage: FolderUsage
     /// Properties that the file system doesn't keep.
@@ -44,6 +46,7 @@ public final class SharedFolder: Sendable {
     /// - Throws: `SocketError` with `unreadableFile` where there is none that can be read.
     public init(_ path: String, _ options: FolderOptions = FolderOptions()) throws(SocketError) {
         self.options = options
+        self.path = path
         store = try FolderStore(path: path)
         usage = FolderUsage(root: store.root)
         sidecar = PropertySidecar(state: store.state)
@@ -122,6 +125,13 @@ public final class SharedFolder: Sendable {
         try await Self.run { [self] () throws(FolderError) in try space() }
     }
 
+    /// Asks whether a file may be read that somebody else opens.
+    package func admit(reading path: FolderPath, by visitor: FolderVisitor) async throws {
+        let operation = FolderOperation(.read, path, by: visitor)
+        try check(operation)
+        try await options.before(operation)
+    }
+
     // MARK: Doing it
 
     /// Runs what blocks on a thread for that, to its end.
@@ -151,10 +161,14 @@ public final class SharedFolder: Sendable {
     /// Tells the app and whoever looks on of what was done.
     func tell(_ operation: FolderOperation) async {
         for path in operation.changedFolders { changed(path) }
+        Self.witness?(operation)
         await options.after(operation)
     }
 
     // MARK: Looking on
+
+    /// Is told of what the running task does in any folder, when it is done.
+    @TaskLocal package static var witness: (@Sendable (FolderOperation) -> Void)?
 
     /// Has `observer` told of each folder in which something changes by this value, on any thread, until it is taken away.
     ///

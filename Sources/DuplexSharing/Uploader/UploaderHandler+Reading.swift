@@ -16,7 +16,7 @@ extension UploaderHandler {
             try folder.checkReading(visitor, path)
             let (entries, isCut) = try await folder.entries(of: path)
             let room = try await folder.room()
-            let mayWrite = folder.mayWrite(visitor)
+            let mayWrite = !options.isReadOnly && folder.mayWrite(visitor)
             return try await UploaderAnswer.long {
                 var members = JSONText.Members()
                 members.add("path", path.text)

@@ -70,7 +70,7 @@ final class UploaderHandler: Sendable {
     /// - Throws: `FolderError` with `notPermitted` where that visitor may not, before it is told what is there.
     func writer(_ request: Request) throws(FolderError) -> FolderVisitor {
         let visitor = FolderVisitor(request)
-        guard folder.mayWrite(visitor) else {
+        guard !options.isReadOnly, folder.mayWrite(visitor) else {
             throw FolderError(.notPermitted, "You may not change anything here.")
         }
         return visitor

@@ -60,6 +60,10 @@ public struct UploaderOptions: Sendable {
     /// Default: 1 MiB, which is enough for the paths of thousands of files.
     public var requestSize: ByteCount = .mebibytes(1)
 
+    /// Whether nothing may be changed by the page and its API but uploads that are resumed, whatever the folder allows: those
+    /// are another handler's.
+    package var isReadOnly = false
+
     /// Makes options.
     public init() {}
 }

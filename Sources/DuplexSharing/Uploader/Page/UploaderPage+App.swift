@@ -196,6 +196,9 @@ extension UploaderPage {
                     await this.#visit(entry.path);
                     return this.#list.focus();
                 }
+                // A page that has this one in a frame may open it in its own way.
+                const event = new CustomEvent("duplex-open", { cancelable: true, detail: entry.path });
+                if (!dispatchEvent(event)) return;
                 const files = this.#list.entries.filter(({ kind }) => kind === "file");
                 const last = await preview(files, entry);
                 this.#list.focus(last?.key ?? entry.key);
@@ -212,6 +215,9 @@ extension UploaderPage {
                 const { chosen: some } = this.#list;
                 const isTrash = this.#view.kind === "trash";
                 const isOne = some.length === 1;
+                dispatchEvent(new CustomEvent("duplex-selected", {
+                    detail: isTrash ? [] : some.map(({ path, kind }) => ({ path, kind })),
+                }));
                 byId("selection").hidden = some.length === 0;
                 const size = some.reduce((sum, one) => sum + (one.kind === "file" ? one.size : 0), 0);
                 const count = t("selected", { count: some.length });

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSockets
+import DuplexWire
+import Foundation
+
+/// The databases that may be looked at: those that the app names, and those in the folders that it names.
+struct DatabaseCatalogue: Sendable {
+    /// How many entries of a folder are looked at.
+    private static let entryLimit = 20_000
+    /// How many files of a folder are opened to see whether they are databases.
+    private static let candidateLimit = 200
+    /// Names that databases often have.
+    private static let names: Set = ["db", "rdb", "sqlite", "sqlite3"]
+
+    struct Entry: Sendable {
+        /// What the page calls it: its name, or that of the folder and the path in it.
+        var id: String
+        var path: String
+        /// Why it can't be read.
+        var problem: String?
+    }
+
+    let named: [String: String]
+    let folders: [String: SharedFolder]
+
+    /// All of them, in order; those of folders are looked for.
+    ///
+    /// - Parameter visitor: who looks; folders may not be for everybody.
+    func all(for visitor: FolderVisitor) async throws -> [Entry] {
+        var entries: [Entry] = []
+        for (name, path) in named.sorted(by: { $0.key < $1.key }) { entries.append(Entry(id: name, path: path)) }
+        for (name, folder) in folders.sorted(by: { $0.key < $1.key }) {
+            entries += try await found(in: folder, name, visitor).filter { one in named[one.id] == nil }
+        }
+        for index in entries.indices { entries[index].problem = await DatabaseFile(path: entries[index].path).fault() }
+        // What only might have been one isn't told of.
+        return entries.filter { $0.problem == nil || named[$0.id] != nil || Self.hasName($0.path) }
+    }
+
+    private func found(in folder: SharedFolder, _ name: String, _ visitor: FolderVisitor) async throws -> [Entry] {
+        guard
+            let (matches, _) = try? await folder.search(
+                for: "",
+                below: .root,
+                lookingAt: Self.entryLimit,
+                finding: Self.entryLimit,
+                by: visitor
+            )
+        else { return [] }
+        let candidates = matches.filter { Self.mayBe($0.entry) }
+        let hinted = candidates.filter { Self.hasName($0.entry.name) }
+        let others = candidates.filter { !Self.hasName($0.entry.name) }
+        var entries: [Entry] = []
+        for match in (hinted + others).prefix(Self.candidateLimit) {
+            guard let path = try? await Self.path(of: match.path, in: folder, visitor) else { continue }
+            entries.append(Entry(id: "\(name)/\(match.path.text)", path: path))
+        }
+        return entries.sorted { $0.id < $1.id }
+    }
+
+    /// Whether a file may be a database: that is seen without opening it, for others than SQLite mustn't.
+    ///
+    /// Databases are made of pages of 512 bytes or a multiple.
+    private static func mayBe(_ entry: FolderEntry) -> Bool {
+        if entry.kind != .file { return false }
+        let besides = ["-wal", "-shm", "-journal"]
+        if besides.contains(where: entry.name.hasSuffix) { return false }
+        return entry.size >= 512 ? entry.size % 512 == 0 : entry.size == 0 && hasName(entry.name)
+    }
+
+    private static func hasName(_ name: String) -> Bool {
+        names.contains(name.split(separator: ".").last.map { $0.lowercased() } ?? "")
+    }
+
+    // MARK: One of them
+
+    /// The file of a database.
+    ///
+    /// - Parameters:
+    ///   - id: what the page calls it.
+    ///   - visitor: who looks.
+    /// - Returns: the file, as it lies on the disk now.
+    /// - Throws: `Problem` with 404 where there is none.
+    func file(_ id: String, for visitor: FolderVisitor) async throws -> DatabaseFile {
+        if let path = named[id] { return DatabaseFile(path: path) }
+        for (name, folder) in folders where id.hasPrefix(name + "/") {
+            guard let path = FolderPath(String(id.dropFirst(name.count + 1))), !path.isRoot else { continue }
+            return DatabaseFile(path: try await Self.path(of: path, in: folder, visitor))
+        }
+        throw Problem(.notFound, "There is no such database.")
+    }
+
+    /// Where a file of a folder lies, with all links followed: none may lead out.
+    static func path(of path: FolderPath, in folder: SharedFolder, _ visitor: FolderVisitor) async throws -> String {
+        do { try await folder.admit(reading: path, by: visitor) } catch let error as FolderError { throw error.problem }
+        let root = folder.path
+        return try await BlockingThreads.files.run {
+            let root = URL(fileURLWithPath: root).resolvingSymlinksInPath().path
+            let base = root.hasSuffix("/") ? root : root + "/"
+            let file = URL(fileURLWithPath: base + path.text).resolvingSymlinksInPath().path
+            let type = try? FileManager.default.attributesOfItem(atPath: file)[.type] as? FileAttributeType
+            guard file.hasPrefix(base), type == .typeRegular || type == .typeDirectory else {
+                throw Problem(.notFound, "There is nothing at “\(path)”.")
+            }
+            return file
+        }
+    }
+}

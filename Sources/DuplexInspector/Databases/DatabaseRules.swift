@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// What may be done by one connection to a database, and until when.
+///
+/// A connection that SQLite has opened for reading can still make files: by `ATTACH` and by `VACUUM INTO`. So each statement
+/// is looked at by SQLite's authorizer, also those that others run inside.
+final class DatabaseRules: Sendable {
+    enum Kind: Sendable {
+        case reading
+        case writing
+    }
+
+    private struct State {
+        var end: ContinuousClock.Instant?
+        var isCancelled = false
+        /// Whether statements of our own are compiled, for which all of this doesn't hold.
+        var isOurs = false
+        /// What was refused last.
+        var refusal: String?
+    }
+
+    private let kind: Kind
+    private let state = Mutex(State())
+    /// After how many steps of SQLite's machine it is looked whether time is up: some microseconds.
+    private static let steps: Int32 = 1_000
+
+    init(_ kind: Kind) { self.kind = kind }
+
+    // MARK: Time
+
+    /// Has what runs end by then.
+    func end(within limit: Duration) { state.withLock { $0.end = .now + limit } }
+
+    /// Has what runs end now; from any thread.
+    func cancel() { state.withLock { $0.isCancelled = true } }
+
+    /// Whether what runs is to end.
+    var isOver: Bool {
+        state.withLock { state in state.isCancelled || state.end.map { $0 < .now } ?? false }
+    }
+
+    // MARK: Statements
+
+    /// What was refused last, as a sentence.
+    var refusal: String? { state.withLock { $0.refusal } }
+
+    /// Runs statements of our own.
+    func ours<Value>(_ body: () throws -> Value) rethrows -> Value {
+        state.withLock { $0.isOurs = true }
+        defer { state.withLock { $0.isOurs = false } }
+        return try body()
+    }
+
+    /// Whether SQLite may compile something that does that.
+    ///
+    /// - Parameters:
+    ///   - action: SQLite's number of what it does.
+    ///   - first: what it does it to, or the name of a pragma.
+    ///   - second: such as the value of a pragma, or the name of a function.
+    /// - Returns: whether it may.
+    func allows(_ action: Int32, _ first: String?, _ second: String?) -> Bool {
+        let refusal = state.withLock { $0.isOurs } ? nil : refusal(of: action, first, second)
+        if let refusal { state.withLock { $0.refusal = refusal } }
+        return refusal == nil
+    }
+
+    private func refusal(of action: Int32, _ first: String?, _ second: String?) -> String? {
+        switch action {
+        case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: nil
+        // Opened for reading, SQLite refuses these itself; those who read an R-tree compile them.
+        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: nil
+        case SQLITE_FUNCTION:
+            Self.isHarmless(function: second ?? "") ? nil : "The function “\(second ?? "")” isn't run here."
+        case SQLITE_PRAGMA:
+            isAllowed(pragma: first ?? "", second) ? nil : "The pragma “\(first ?? "")” isn't run here in this form."
+        case SQLITE_ATTACH, SQLITE_DETACH: "Other files aren't opened or written here (ATTACH, VACUUM)."
+        case SQLITE_TRANSACTION, SQLITE_SAVEPOINT: "What is run together is one transaction already."
+        case SQLITE_CREATE_VTABLE, SQLITE_DROP_VTABLE:
+            kind == .writing && Self.modules.contains((second ?? "").lowercased())
+                ? nil : "Tables of the module “\(second ?? "")” aren't made or dropped here."
+        default: kind == .writing ? nil : "That changes something, and the database is only read here."
+        }
+    }
+
+    private static func isHarmless(function: String) -> Bool {
+        !["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zipfile", "lsdir", "fsdir"]
+            .contains(function.lowercased())
+    }
+
+    private static let modules: Set = ["fts3", "fts4", "fts5", "rtree", "rtree_i32"]
+
+    /// Pragmas that say what there is, of a table or an index.
+    private static let questions: Set = [
+        "table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
+        "foreign_key_check", "integrity_check", "quick_check",
+    ]
+    /// Pragmas that say how something is set, and would set it with a value.
+    private static let settings: Set = [
+        "application_id", "auto_vacuum", "cache_size", "collation_list", "compile_options", "data_version",
+        "database_list", "encoding", "foreign_keys", "freelist_count", "function_list", "journal_mode",
+        "journal_size_limit", "max_page_count", "mmap_size", "module_list", "page_count", "page_size", "pragma_list",
+        "query_only", "schema_version", "synchronous", "user_version", "wal_autocheckpoint",
+    ]
+
+    private func isAllowed(pragma: String, _ value: String?) -> Bool {
+        let name = pragma.lowercased()
+        if Self.questions.contains(name) || value == nil && Self.settings.contains(name) { return true }
+        return kind == .writing && ["user_version", "application_id"].contains(name)
+    }
+
+    // MARK: SQLite
+
+    /// Holds a connection to these rules, which have to outlive it.
+    func install(on database: Database) {
+        let connection = unsafe database.sqliteConnection
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe sqlite3_set_authorizer(
+            connection,
+            { context, action, first, second, _, _ in
+                guard let rules = unsafe DatabaseRules.at(context) else { return SQLITE_DENY }
+                let first = unsafe first.map { unsafe String(cString: $0) }
+                let second = unsafe second.map { unsafe String(cString: $0) }
+                return rules.allows(action, first, second) ? SQLITE_OK : SQLITE_DENY
+            },
+            context
+        )
+        unsafe sqlite3_progress_handler(
+            connection,
+            Self.steps,
+            { context in unsafe DatabaseRules.at(context)?.isOver == false ? 0 : 1 },
+            context
+        )
+        // Not even where the authorizer isn't asked; and nothing so deep that a thread's stack is too short for it.
+        let limits = [
+            SQLITE_LIMIT_ATTACHED: 0, SQLITE_LIMIT_LENGTH: 256 << 20, SQLITE_LIMIT_EXPR_DEPTH: 200,
+            SQLITE_LIMIT_COMPOUND_SELECT: 100,
+        ]
+        for (limit, value) in limits { _ = unsafe sqlite3_limit(connection, limit, Int32(value)) }
+    }
+
+    private static func at(_ context: UnsafeMutableRawPointer?) -> DatabaseRules? {
+        guard let context = unsafe context else { return nil }
+        return unsafe Unmanaged<DatabaseRules>.fromOpaque(context).takeUnretainedValue()
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexSharing
+import DuplexSockets
+import DuplexWire
+import Foundation
+import HTTPTypes
+import Logging
+
+/// The part that shows the folders that the app names: the uploader's page for each, in a frame, beside what is known of the
+/// file that is chosen there.
+struct FileRoom: InspectorRoom {
+    let page = "files"
+    /// In the order in which the page has them; the number of one is a part of its address.
+    private let folders: [(name: String, folder: SharedFolder)]
+
+    init(_ options: InspectorOptions) {
+        folders = options.folders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    func add(to routes: inout InspectorRoutes) {
+        let names = folders.map(\.name)
+        routes.get("/files/list") { _ in
+            InspectorAnswer.object { $0.add("folders", .array(names.map { .string($0) })) }
+        }
+        routes.get("/files/attributes") { request in try await attributes(request) }
+        let (allowed, logger) = (routes.allowed, routes.logger)
+        for (number, (name, folder)) in folders.enumerated() {
+            var showing = UploaderOptions()
+            showing.title = name
+            showing.logo = ""
+            showing.isReadOnly = !allowed.contains(.files)
+            let guarding = RouteOption.all(
+                .before { request in
+                    if !Self.isReading(request) { try InspectorRoutes.check(.files, allowed) }
+                    return nil
+                },
+                .around { request, next in
+                    try await Self.telling(logger, of: request, in: name) { try await next(request) }
+                },
+                .after { _, response in Self.allowFrame(&response) }
+            )
+            routes.mount { group in
+                group.uploader("/files/\(number)", guarding, root: folder, showing: showing)
+            }
+        }
+    }
+
+    // MARK: The uploader's page, below the inspector's
+
+    /// Whether a request changes nothing; the form that asks for a zip is one that doesn't.
+    static func isReading(_ request: Request) -> Bool {
+        switch request.method {
+        case .get, .head, .options: true
+        case .post: PercentDecoding.rawSegments(ofPath: request.path).last == "zip"
+        default: false
+        }
+    }
+
+    /// Has a line of the log for each change that a request makes.
+    private static func telling(
+        _ logger: Logger,
+        of request: Request,
+        in name: String,
+        _ body: () async throws -> Response
+    ) async throws -> Response {
+        let tell: @Sendable (FolderOperation) -> Void = { operation in
+            if operation.kind == .read { return }
+            let note = ChangeNote(.files, by: request)
+            let goal = operation.destination.map { " to \(name)\($0)" } ?? ""
+            note.says("\(operation.kind.rawValue) \(name)\(operation.path)\(goal)")
+            note.tell(logger, outcome: "done")
+        }
+        return try await SharedFolder.$witness.withValue(tell) { try await body() }
+    }
+
+    /// The inspector's page, of the same origin, has the uploader's in a frame.
+    private static func allowFrame(_ response: inout Response) {
+        guard let policy = response.fields[.contentSecurityPolicy] else { return }
+        response.fields[.contentSecurityPolicy] = policy.replacing(
+            "frame-ancestors 'none'",
+            with: "frame-ancestors 'self'"
+        )
+        response.fields[.xFrameOptions] = "SAMEORIGIN"
+    }
+
+    // MARK: Attributes
+
+    /// What the system says of a file, which isn't opened for that: see ``DatabaseFile``.
+    private func attributes(_ request: Request) async throws -> Response {
+        let items = try request.queryItems
+        guard let number = Int(items["folder"] ?? ""), folders.indices.contains(number),
+            let path = FolderPath(items["path"] ?? "")
+        else { throw Problem(.notFound, "There is no such folder.") }
+        let (name, folder) = folders[number]
+        let place = try await DatabaseCatalogue.path(of: path, in: folder, FolderVisitor(request))
+        let facts = try await BlockingThreads.files.run { try FileFacts(place) }
+        let isDatabase = facts.mayBeDatabase ? await DatabaseFile(path: place).fault() == nil : false
+        return InspectorAnswer.object { members in
+            members.add("path", path.text)
+            members.add("name", path.isRoot ? name : path.name)
+            facts.add(to: &members)
+            if facts.isFile {
+                members.add("type", MediaType.ofFile(named: path.name).rawValue)
+                if isDatabase { members.add("database", "\(name)/\(path.text)") }
+            }
+        }
+    }
+}

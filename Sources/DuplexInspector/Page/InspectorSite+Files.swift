@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+extension InspectorSite {
+    /// The part that shows folders.
+    static let filesScript = #"""
+        // Folders: the uploader's page of the one that is chosen, in a frame, and what is known of the file chosen there.
+        // That page tells of what is selected and opened by events of its window.
+
+        import { address, get } from "./api.js";
+        import { button, make } from "./dom.js";
+        import { foreign, visible } from "./foreign.js";
+        import { bytes, count } from "./format.js";
+        import { say } from "./notices.js";
+
+        const names = /\.(?:db|rdb|sqlite|sqlite3)$/iu;
+
+        /** Opens the part; `parameters` may have the number of a `folder`, and a `path` in it. */
+        export async function open(main, { parameters }) {
+            const part = new Files(main, (await get("files/list")).folders);
+            part.show(parameters);
+            return { close: () => part.close(), change: (wanted) => part.show(wanted) };
+        }
+
+        class Files {
+            #folders;
+            #folder = null;
+            #turn = 0;
+            #choice = make("select", { id: "folder-choice", "aria-label": "Folder" });
+            #frame = make("iframe", { id: "files-frame", class: "files-frame" });
+            #details = make("aside", { id: "file-details", class: "file-details pane", "aria-label": "About the selection" });
+
+            constructor(main, folders) {
+                this.#folders = folders;
+                this.#choice.append(...folders.map((name, index) => make("option", { value: `${index}`, text: visible(name) })));
+                this.#choice.addEventListener("change", () => this.#go(this.#choice.value, ""));
+                this.#choice.hidden = folders.length < 2;
+                this.#frame.addEventListener("load", () => this.#listen());
+                main.append(this.#choice, make("div", { class: "files-parts" }, this.#frame, this.#details));
+                this.#clear();
+            }
+
+            close() {
+                this.#turn += 1;
+            }
+
+            #go(folder, path) {
+                location.hash = `files?${new URLSearchParams({ folder, path })}`;
+            }
+
+            show(parameters) {
+                const folder = this.#folders[Number(parameters.get("folder") ?? 0)] === undefined
+                    ? "0" : parameters.get("folder") ?? "0";
+                const path = parameters.get("path") ?? "";
+                this.#choice.value = folder;
+                this.#frame.title = visible(`Files of ${this.#folders[Number(folder)]}`);
+                const fragment = `#/${path.split("/").map(encodeURIComponent).join("/")}`;
+                if (this.#folder === folder && this.#frame.contentWindow?.location.hash === fragment) return;
+                this.#folder = folder;
+                this.#clear();
+                this.#frame.src = address(`files/${folder}/`) + fragment;
+            }
+
+            #listen() {
+                const page = this.#frame.contentWindow;
+                page.addEventListener("duplex-selected", ({ detail }) => this.#selected(detail));
+                page.addEventListener("duplex-open", (event) => {
+                    if (!names.test(event.detail)) return;
+                    event.preventDefault();
+                    this.#openDatabase(event.detail);
+                });
+            }
+
+            #clear() {
+                this.#turn += 1;
+                this.#details.replaceChildren(make("p", { class: "soft", text: "Select a file or folder to see its attributes." }));
+            }
+
+            async #selected(entries) {
+                this.#keepPlace();
+                if (entries.length !== 1) {
+                    this.#clear();
+                    if (entries.length > 1) this.#details.replaceChildren(make("p", { text: `${count(entries.length)} selected` }));
+                    return;
+                }
+                const turn = ++this.#turn;
+                try {
+                    const facts = await get("files/attributes", { folder: this.#folder, path: entries[0].path });
+                    if (turn === this.#turn) this.#tell(facts);
+                } catch (error) {
+                    if (turn === this.#turn) this.#details.replaceChildren(make("p", { text: visible(error.message) }));
+                }
+            }
+
+            /** The address of the page leads to the folder that is shown, too. */
+            #keepPlace() {
+                const { hash } = this.#frame.contentWindow.location;
+                if (!hash.startsWith("#/")) return;
+                try {
+                    const path = hash.slice(2).split("/").map(decodeURIComponent).join("/");
+                    history.replaceState(null, "", `#files?${new URLSearchParams({ folder: this.#folder, path })}`);
+                } catch {
+                    // An address that can't be read leads nowhere.
+                }
+            }
+
+            #tell(facts) {
+                const time = (seconds) => new Date(seconds * 1000).toLocaleString("en-GB");
+                const rows = [
+                    ["Kind", facts.type ?? facts.kind],
+                    ["Size", facts.size === undefined ? undefined : `${bytes(facts.size)} (${count(facts.size)} bytes)`],
+                    ["Changed", facts.modified === undefined ? undefined : time(facts.modified)],
+                    ["Made", facts.created === undefined ? undefined : time(facts.created)],
+                    ["Mode", facts.mode], ["Owner", facts.owner], ["Group", facts.group],
+                    ["Links", facts.links], ["Number", facts.number], ["Path", facts.path],
+                ].filter(([, value]) => value !== undefined);
+                this.#details.replaceChildren(foreign("h3", facts.name),
+                    make("dl", { class: "facts" }, ...rows.flatMap(([name, value]) =>
+                        [make("dt", { text: name }), foreign("dd", `${value}`)])));
+                if (facts.kind === "file") {
+                    const query = { path: facts.path };
+                    this.#details.append(make("div", { class: "tools" }, make("a", {
+                        class: "button", download: "", text: "Download", href: address(`files/${this.#folder}/download`, query),
+                    })));
+                }
+                if (facts.database !== undefined) {
+                    this.#details.lastElementChild.append(button("database", {
+                        id: "open-database", text: "Open the database", onclick: () => this.#goDatabase(facts.database),
+                    }));
+                }
+            }
+
+            async #openDatabase(path) {
+                try {
+                    const { database } = await get("files/attributes", { folder: this.#folder, path });
+                    if (database !== undefined) this.#goDatabase(database);
+                    else say("That can't be read as a SQLite database.", "danger");
+                } catch (error) {
+                    say(error.message, "danger");
+                }
+            }
+
+            #goDatabase(database) {
+                location.hash = `databases?${new URLSearchParams({ database })}`;
+            }
+        }
+
+        """#
+}
