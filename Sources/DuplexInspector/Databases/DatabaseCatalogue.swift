@@ -102,7 +102,7 @@ struct DatabaseCatalogue: Sendable {
             let base = root.hasSuffix("/") ? root : root + "/"
             let file = URL(fileURLWithPath: base + path.text).resolvingSymlinksInPath().path
             let type = try? FileManager.default.attributesOfItem(atPath: file)[.type] as? FileAttributeType
-            guard file.hasPrefix(base), type == .typeRegular || type == .typeDirectory else {
+            guard (file + "/").hasPrefix(base), type == .typeRegular || type == .typeDirectory else {
                 throw Problem(.notFound, "There is nothing at “\(path)”.")
             }
             return file

@@ -53,21 +53,14 @@ struct DatabaseResult: Sendable {
     ///   - sql: the statements.
     ///   - database: the connection.
     ///   - limits: what is taken of each.
-    ///   - mayWrite: whether they may change something.
     /// - Returns: what each has given, 20 at most.
     /// - Throws: `DatabaseError`; `Problem` for one that isn't run.
-    static func all(_ sql: String, _ database: Database, _ limits: Limits, mayWrite: Bool) throws -> [DatabaseResult] {
+    static func all(_ sql: String, _ database: Database, _ limits: Limits) throws -> [DatabaseResult] {
         if sql.utf8.contains(0) { throw Problem(.badRequest, "SQL has no NUL in it.") }
         var results: [DatabaseResult] = []
         let statements = try database.allStatements(sql: sql)
         while let statement = try statements.next() {
             if results.count == 20 { throw Problem(.badRequest, "Those are more than 20 statements.") }
-            if !mayWrite, !statement.isReadonly {
-                throw Problem(
-                    .forbidden,
-                    "“\(statement.sql.prefix(80))” changes something, and the database is only read here."
-                )
-            }
             let before = database.totalChangesCount
             var result = try DatabaseResult(statement, limits)
             result.changes = database.totalChangesCount - before
@@ -79,7 +72,7 @@ struct DatabaseResult: Sendable {
 
     /// Runs one statement.
     static func one(_ sql: String, _ database: Database, _ limits: Limits) throws -> DatabaseResult {
-        let results = try all(sql, database, limits, mayWrite: false)
+        let results = try all(sql, database, limits)
         guard results.count == 1, let result = results.first else {
             throw Problem(.badRequest, "Several statements have several results: ask for one.")
         }
@@ -97,7 +90,6 @@ struct DatabaseResult: Sendable {
         let statements = try database.allStatements(sql: sql)
         var index = 0
         while let statement = try statements.next() {
-            guard statement.isReadonly else { return nil }
             defer { index += 1 }
             if index < number { continue }
             let cursor = try Row.fetchCursor(statement)

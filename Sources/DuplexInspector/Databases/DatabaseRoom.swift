@@ -14,7 +14,7 @@ struct DatabaseRoom: InspectorRoom {
     /// How long a page of rows, the schema or a cell takes at most.
     static let time = Duration.seconds(5)
     /// How long SQL that writes holds a database, unless it is told to take longer.
-    static let holdingTime = Duration.milliseconds(50)
+    static let holdingTime = Duration.milliseconds(25)
 
     let page = "databases"
     let catalogue: DatabaseCatalogue
@@ -100,7 +100,7 @@ struct DatabaseRoom: InspectorRoom {
         let results = try await file(wish.database, request).read(within: options.sqlTime) { database, _ in
             wish.plan == true
                 ? try DatabaseResult.plans(wish.sql, database)
-                : try DatabaseResult.all(wish.sql, database, limits, mayWrite: false)
+                : try DatabaseResult.all(wish.sql, database, limits)
         }
         return InspectorAnswer.object { $0.add("results", .array(results.map(\.json))) }
     }
@@ -111,7 +111,7 @@ struct DatabaseRoom: InspectorRoom {
         let limits = DatabaseResult.Limits.list(options.sqlRows)
         let time = wish.mayTakeLong == true ? options.sqlTime : Self.holdingTime
         let results = try await file(wish.database, request).write(within: time) { database, _ in
-            try DatabaseResult.all(wish.sql, database, limits, mayWrite: true)
+            try DatabaseResult.all(wish.sql, database, limits)
         }
         note.says("\(wish.database), \(results.reduce(0) { $0 + $1.changes }) rows: \(wish.sql)")
         return InspectorAnswer.object { $0.add("results", .array(results.map(\.json))) }

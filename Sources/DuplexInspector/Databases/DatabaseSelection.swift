@@ -53,14 +53,14 @@ struct DatabaseSelection: Sendable {
     /// - Throws: `Problem` for a column that isn't there.
     func statement(_ shape: DatabaseTable, count: Int, offset: Int = 0, rowid: RowID? = nil) throws -> Query {
         var query = Query(sql: "SELECT ")
-        if let key = shape.rowid { query.sql += "\(key.quotedDatabaseIdentifier), " }
-        query.sql += "* FROM main.\(shape.name.quotedDatabaseIdentifier)"
+        if let key = shape.rowid { query.sql += "\(DatabaseTable.quoted(key)), " }
+        query.sql += "* FROM main.\(DatabaseTable.quoted(shape.name))"
         let conditions = try [condition(shape, &query.arguments), rowid?.condition(shape, &query.arguments)]
             .compactMap(\.self)
         if !conditions.isEmpty { query.sql += " WHERE " + conditions.joined(separator: " AND ") }
         var order: [String] = []
         if let sort { order.append(try shape.column(sort) + (isDescending ? " DESC" : "")) }
-        if let key = shape.rowid { order.append(key.quotedDatabaseIdentifier) }
+        if let key = shape.rowid { order.append(DatabaseTable.quoted(key)) }
         if !order.isEmpty { query.sql += " ORDER BY " + order.joined(separator: ", ") }
         query.sql += " LIMIT ? OFFSET ?"
         query.arguments += [count, offset]
@@ -86,10 +86,10 @@ struct DatabaseSelection: Sendable {
             switch self {
             case .exactly(let number):
                 arguments += [number]
-                return "\(key.quotedDatabaseIdentifier) = ?"
+                return "\(DatabaseTable.quoted(key)) = ?"
             case .behind(let number):
                 arguments += [number]
-                return "\(key.quotedDatabaseIdentifier) > ?"
+                return "\(DatabaseTable.quoted(key)) > ?"
             }
         }
     }
@@ -98,7 +98,7 @@ struct DatabaseSelection: Sendable {
 
     private func condition(_ shape: DatabaseTable, _ arguments: inout StatementArguments) throws -> String? {
         guard let comparison else { return nil }
-        let columns = try column.map { [try shape.column($0)] } ?? shape.columns.map(\.name.quotedDatabaseIdentifier)
+        let columns = try column.map { [try shape.column($0)] } ?? shape.columns.map { DatabaseTable.quoted($0.name) }
         // As many as SQLite's depth of an expression allows.
         if columns.count > 150 { throw Problem(.badRequest, "The table has too many columns to look in all.") }
         return "(" + columns.map { condition(comparison, $0, &arguments) }.joined(separator: " OR ") + ")"

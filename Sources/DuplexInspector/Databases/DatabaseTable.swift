@@ -60,9 +60,12 @@ struct DatabaseTable: Sendable, Equatable {
     private func numberName(_ database: Database) -> String? {
         let taken = Set(columns.map { $0.name.lowercased() })
         guard let name = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) else { return nil }
-        let sql = "SELECT \(name.quotedDatabaseIdentifier) FROM main.\(self.name.quotedDatabaseIdentifier)"
+        let sql = "SELECT \(Self.quoted(name)) FROM main.\(Self.quoted(self.name))"
         return (try? database.makeStatement(sql: sql)) == nil ? nil : name
     }
+
+    /// A name as an identifier in SQL; GRDB's own leaves quotation marks in names as they are.
+    static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 
     /// A column of that name, quoted.
     ///
@@ -73,13 +76,13 @@ struct DatabaseTable: Sendable, Equatable {
         guard columns.contains(where: { $0.name == name }) else {
             throw Problem(.badRequest, "The table has no such column.")
         }
-        return name.quotedDatabaseIdentifier
+        return Self.quoted(name)
     }
 
     /// How many rows it has, up to ``countLimit`` and one more; `nil` where that takes too long.
     func count(_ database: Database, _ rules: DatabaseRules, within limit: Duration) -> Int? {
         rules.end(within: limit)
-        let rows = "SELECT 1 FROM main.\(name.quotedDatabaseIdentifier) LIMIT \(Self.countLimit + 1)"
+        let rows = "SELECT 1 FROM main.\(Self.quoted(name)) LIMIT \(Self.countLimit + 1)"
         return try? Int.fetchOne(database, sql: "SELECT count(*) FROM (\(rows))")
     }
 

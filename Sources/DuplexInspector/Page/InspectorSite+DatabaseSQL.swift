@@ -58,7 +58,7 @@ extension InspectorSite {
                     this.#stop, this.#history);
                 if (mayWrite) {
                     tools.append(make("label", {}, this.#writes, " May change something"),
-                        make("label", { title: "The app's own changes wait meanwhile." }, this.#long, " for longer than 50 ms"));
+                        make("label", { title: "The app's own changes wait meanwhile." }, this.#long, " for longer than 25 ms"));
                 }
                 place.append(this.#text, tools, this.#status, this.#results);
             }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestProcesses
+import DuplexTesting
+import Foundation
+import GRDB
+import HTTPTypes
+import Testing
+
+@testable import DuplexInspector
+
+@Suite struct DatabaseFileTests {
+    private static func names(_ file: DatabaseFile) async throws -> [String] {
+        try await file.read(within: .seconds(20)) { database, _ in
+            try String.fetchAll(database, sql: "SELECT name FROM people ORDER BY id")
+        }
+    }
+
+    @Test("What is no database, encrypted, damaged or gone is said to be")
+    func faults() async throws {
+        try await withTestFolder(["text.db": String(repeating: "no database ", count: 100), "empty.db": ""]) {
+            root async throws in
+            #expect(
+                await DatabaseFile(path: root + "text.db").fault() == "That is no SQLite database, or it is encrypted."
+            )
+            #expect(await DatabaseFile(path: root + "none.db").fault()?.hasPrefix("There is no such database") == true)
+            #expect(await DatabaseFile(path: root + "empty.db").fault() == nil)
+            try DatabaseFixture.make(root + "main.db")
+            var bytes = try Data(contentsOf: URL(fileURLWithPath: root + "main.db"))
+            bytes.replaceSubrange(100..<bytes.count, with: [UInt8](repeating: 0xA5, count: bytes.count - 100))
+            try bytes.write(to: URL(fileURLWithPath: root + "damaged.db"))
+            #expect(await DatabaseFile(path: root + "damaged.db").fault()?.hasPrefix("The database is damaged") == true)
+            try FileManager.default.createDirectory(atPath: root + "folder.db", withIntermediateDirectories: true)
+            #expect(await DatabaseFile(path: root + "folder.db").fault() != nil)
+        }
+    }
+
+    @Test("A file that is put in its place is read instead, and one that is removed is missed")
+    func replaced() async throws {
+        try await DatabaseFixture.run { file async throws in
+            #expect(try await Self.names(file) == ["Ann", "Bob", "C_c%"])
+            try FileManager.default.removeItem(atPath: file.path)
+            #expect(await DatabaseFixture.problem { _ = try await Self.names(file) }?.status == .notFound)
+            #expect(!FileManager.default.fileExists(atPath: file.path))
+            try DatabaseFixture.make(
+                file.path,
+                "CREATE TABLE people (id INTEGER PRIMARY KEY, name); INSERT INTO people VALUES (1, 'Zoe')"
+            )
+            #expect(try await Self.names(file) == ["Zoe"])
+        }
+    }
+
+    @Test("Changes are made as a whole or not at all", arguments: ["DELETE", "WAL"])
+    func writing(_ mode: String) async throws {
+        try await DatabaseFixture.run(mode: mode) { file async throws in
+            let problem = await DatabaseFixture.problem {
+                _ = try await file.write(within: .seconds(20)) { database, _ in
+                    try DatabaseResult.all(
+                        "DELETE FROM people; INSERT INTO none VALUES (1)",
+                        database,
+                        .list(1)
+                    )
+                }
+            }
+            #expect(problem?.detail.contains("no such table") == true)
+            #expect(try await Self.names(file) == ["Ann", "Bob", "C_c%"])
+            let changes = try await file.write(within: .seconds(20)) { database, _ in
+                try DatabaseResult.all("DELETE FROM people WHERE id > 1", database, .list(1))[0].changes
+            }
+            #expect(changes == 2)
+            #expect(try await Self.names(file) == ["Ann"])
+        }
+    }
+
+    @Test("One that holds the database for too long is taken back")
+    func holding() async throws {
+        try await DatabaseFixture.run(mode: "WAL") { file async throws in
+            let endless = """
+                INSERT INTO people (name) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n
+                """
+            let problem = await DatabaseFixture.problem {
+                _ = try await file.write(within: .milliseconds(25)) { database, _ in
+                    try DatabaseResult.all(endless, database, .list(1)).count
+                }
+            }
+            #expect(problem?.detail.contains("longer than it may") == true)
+            #expect(try await Self.names(file) == ["Ann", "Bob", "C_c%"])
+        }
+    }
+
+    /// A process that writes, waits for 50 ms at most each time, and counts how often that wasn't enough.
+    private static let writer = """
+        import sqlite3, sys
+        database = sqlite3.connect(sys.argv[1], timeout=0.05, isolation_level=None)
+        busy = 0
+        for number in range(int(sys.argv[2])):
+            try:
+                database.execute("INSERT INTO people (name) VALUES (?)", (f"writer {number}",))
+            except sqlite3.OperationalError as error:
+                busy += 1
+                if "locked" not in str(error): raise
+                if sys.argv[3] == "one": break
+        print(busy)
+        """
+
+    /// How often another process had to wait for more than 50 ms, while somebody reads without end.
+    private static func busy(_ file: DatabaseFile, _ count: Int, upTo limit: String) async throws -> Int {
+        let (starts, start) = AsyncStream<Void>.makeStream()
+        let reader = Task {
+            try await file.read(within: .seconds(3_600)) { database, _ in
+                let rows = try Row.fetchCursor(
+                    database,
+                    sql: """
+                        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, name FROM n CROSS JOIN people
+                        """
+                )
+                _ = try rows.next()
+                start.yield()
+                while try rows.next() != nil {}
+            }
+        }
+        for await _ in starts { break }
+        let run = try await ProgramRun(["python3", "-c", writer, file.path, "\(count)", limit])
+        reader.cancel()
+        _ = try? await reader.value
+        #expect(run.status == 0, "\(run.text)")
+        return try #require(Int(run.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    @Test("A process that writes to a database in WAL mode never waits for one that reads", .timeLimit(.minutes(2)))
+    func unblocked() async throws {
+        try await DatabaseFixture.run(mode: "WAL") { file async throws in
+            #expect(try await Self.busy(file, 300, upTo: "all") == 0)
+        }
+    }
+
+    @Test("Where it isn't in WAL mode, the same count shows that it does wait", .timeLimit(.minutes(2)))
+    func blocked() async throws {
+        try await DatabaseFixture.run { file async throws in
+            #expect(try await Self.busy(file, 300, upTo: "one") == 1)
+        }
+    }
+
+    @Test("Nor does it wait for all that the page asks for, its changes among it", .timeLimit(.minutes(2)))
+    func unblockedByPage() async throws {
+        try await withTestFolder { root async throws in
+            try DatabaseFixture.make(root + "main.db", mode: "WAL")
+            var options = InspectorOptions()
+            options.databases["Main"] = root + "main.db"
+            options.allows = [.sql]
+            try await InspectorClient.run(options) { inspector async throws in
+                async let run = ProgramRun(["python3", "-c", Self.writer, root + "main.db", "1000", "all"])
+                for _ in 0..<10 {
+                    let queries: [(String, KeyValuePairs<String, String>)] = [
+                        ("list", [:]), ("schema", ["database": "Main"]),
+                        ("rows", ["database": "Main", "table": "people"]),
+                        ("export", ["database": "Main", "table": "people", "sort": "name"]),
+                    ]
+                    for (path, query) in queries {
+                        #expect(try await inspector.get("databases/\(path)", query).status == .ok)
+                    }
+                    let wish = ["database": "Main", "sql": "UPDATE people SET age = age + 1 WHERE id < 4"]
+                    #expect(try await inspector.post("databases/execute", wish).status == .ok)
+                }
+                let writer = try await run
+                #expect(writer.status == 0 && writer.text == "0\n", "\(writer.text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestPeers
+import DuplexTestProcesses
+import DuplexTesting
+import Foundation
+import GRDB
+import HTTPTypes
+import Testing
+
+@testable import DuplexInspector
+
+@Suite struct DatabaseRoomTests {
+    private static func run(
+        allows: Set<InspectorChange> = [],
+        _ sql: String = DatabaseFixture.sql,
+        log: RecordedLog = RecordedLog(),
+        _ body: (InspectorClient) async throws -> Void
+    ) async throws {
+        try await withTestFolder { root async throws in
+            try DatabaseFixture.make(root + "main.db", sql)
+            var options = InspectorOptions()
+            options.databases["Main"] = root + "main.db"
+            options.allows = allows
+            try await InspectorClient.run(options, logger: log.logger, body)
+        }
+    }
+
+    private static let main: KeyValuePairs = ["database": "Main"]
+
+    @Test("The page is told what databases there are, and what one has")
+    func schema() async throws {
+        try await Self.run { inspector async throws in
+            let list = try await inspector.get("databases/list").object["databases"] as? [[String: Any]]
+            #expect(list?.map { $0["id"] as? String } == ["Main"])
+            let schema = try await inspector.get("databases/schema", Self.main).object
+            let objects = try #require(schema["objects"] as? [[String: Any]])
+            #expect(Set(objects.compactMap { $0["kind"] as? String }) == ["table", "view", "index", "trigger"])
+            #expect(objects.first { $0["name"] as? String == "people" }?["count"] as? Int == 3)
+            #expect(try await inspector.get("databases/schema", ["database": "None"]).status == .notFound)
+        }
+    }
+
+    @Test("Rows, with their values short, and each as a whole")
+    func rows() async throws {
+        let sql =
+            "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 'x'), (2, printf('%.1000c', 'y')), (3, x'89504e470d0a1a0a01')"
+        try await Self.run(sql) { inspector async throws in
+            let query: KeyValuePairs = ["database": "Main", "table": "t", "count": "2"]
+            let answer = try await inspector.get("databases/rows", query).object
+            let result = try #require(answer["result"] as? [String: Any])
+            #expect((result["rows"] as? [Any])?.count == 2 && result["isCut"] as? Bool == true)
+            let cell: KeyValuePairs = ["database": "Main", "table": "t", "row": "0", "index": "1", "rowid": "2"]
+            let value = try await inspector.get("databases/cell", cell).object["cell"] as? [String: Any]
+            #expect((value?["text"] as? String)?.count == 1_000)
+            let whole = try await inspector.get("databases/value", cell)
+            #expect(whole.body.count == 1_000 && whole.fields[.contentDisposition]?.hasPrefix("attachment") == true)
+            let picture: KeyValuePairs = ["database": "Main", "table": "t", "row": "2", "index": "1", "as": "image"]
+            let image = try await inspector.get("databases/value", picture)
+            #expect(image.fields[.contentType] == "image/png")
+            #expect(image.fields[.contentSecurityPolicy] == "default-src 'none'; sandbox")
+            #expect(image.fields[.xContentTypeOptions] == "nosniff")
+            let text: KeyValuePairs = ["database": "Main", "table": "t", "row": "0", "index": "1", "as": "image"]
+            #expect(try await inspector.get("databases/value", text).status == .notFound)
+            let none: KeyValuePairs = ["database": "Main", "table": "t", "row": "9", "index": "1"]
+            #expect(try await inspector.get("databases/cell", none).status == .notFound)
+            let sql: KeyValuePairs = [
+                "database": "Main", "sql": "SELECT 'one' UNION ALL SELECT 'two'", "row": "1", "index": "0",
+            ]
+            #expect(try await inspector.get("databases/value", sql).text == "two")
+        }
+    }
+
+    @Test("SQL is run to read, and to write only where the app allows it, with a line in the log")
+    func sql() async throws {
+        let reading = ["database": "Main", "sql": "SELECT name FROM people; SELECT 1"]
+        let writing = ["database": "Main", "sql": "DELETE FROM people WHERE id = 1; DELETE FROM pairs"]
+        try await Self.run { inspector async throws in
+            #expect(try (await inspector.post("databases/query", reading).object["results"] as? [Any])?.count == 2)
+            #expect(try await inspector.post("databases/query", writing).status == .forbidden)
+            #expect(try await inspector.post("databases/execute", writing).status == .forbidden)
+            let plan: [String: any Sendable] = ["database": "Main", "sql": "SELECT * FROM people", "plan": true]
+            #expect(try await inspector.post("databases/query", plan).text.contains("SCAN people"))
+        }
+        let log = RecordedLog()
+        try await Self.run(allows: [.sql], log: log) { inspector async throws in
+            let results = try await inspector.post("databases/execute", writing).object["results"] as? [[String: Any]]
+            #expect(results?.map { $0["changes"] as? Int } == [1, 2])
+            let entry = try await log.entry(of: "the inspector has changed something")
+            #expect(
+                entry.metadata["what"] == "Main, 3 rows: \(writing["sql"] ?? "")" && entry.metadata["change"] == "sql"
+            )
+        }
+    }
+
+    @Test("A table goes out as a file in pieces, whatever its length; so does what SQL gives")
+    func export() async throws {
+        let sql = """
+            CREATE TABLE many (a, b);
+            INSERT INTO many WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5000) SELECT i, 'x' || i FROM n;
+            CREATE TABLE pairs (a TEXT PRIMARY KEY) WITHOUT ROWID; INSERT INTO pairs VALUES ('p');
+            """
+        try await Self.run(sql) { inspector async throws in
+            let table: KeyValuePairs = ["database": "Main", "table": "many", "format": "csv"]
+            let lines = try await inspector.get("databases/export", table).text.split(separator: "\r\n")
+            #expect(lines.count == 5_001 && lines.first == "a,b" && lines.last == "5000,x5000")
+            let sorted: KeyValuePairs = [
+                "database": "Main", "table": "many", "format": "csv", "sort": "a", "descending": "true", "is": "less",
+                "column": "a", "value": "3",
+            ]
+            #expect(try await inspector.get("databases/export", sorted).text == "a,b\r\n2,x2\r\n1,x1\r\n")
+            let pairs: KeyValuePairs = ["database": "Main", "table": "pairs", "format": "json"]
+            #expect(try await inspector.get("databases/export", pairs).text == "[\n{\"a\":\"p\"}\n]\n")
+            let query: KeyValuePairs = ["database": "Main", "sql": "SELECT 1 AS one", "format": "json"]
+            #expect(try await inspector.get("databases/export", query).text == "[\n{\"one\":1}\n]\n")
+            let writing: KeyValuePairs = ["database": "Main", "sql": "DELETE FROM many"]
+            #expect(try await inspector.get("databases/export", writing).status == .forbidden)
+        }
+    }
+
+    @Test("Several viewers read at once")
+    func viewers() async throws {
+        try await Self.run { inspector async throws in
+            try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+                for _ in 0..<20 {
+                    group.addTask {
+                        try await inspector.get("databases/rows", ["database": "Main", "table": "people"]).status
+                    }
+                }
+                for try await status in group { #expect(status == .ok) }
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import Foundation
+import GRDB
+import Testing
+
+@testable import DuplexInspector
+
+@Suite struct DatabaseRulesTests {
+    /// SQL that would write, open, load or set something.
+    private static let refused = [
+        "INSERT INTO people (name) VALUES ('x')", "UPDATE people SET name = 'x'", "DELETE FROM people",
+        "REPLACE INTO people (id, name) VALUES (1, 'x')", "DROP TABLE people", "DROP VIEW adults",
+        "DROP INDEX people_name",
+        "CREATE TABLE x (a)", "CREATE TEMP TABLE x (a)", "CREATE VIEW x AS SELECT 1", "CREATE TEMP VIEW x AS SELECT 1",
+        "CREATE INDEX x ON people (age)", "CREATE TEMP TRIGGER x AFTER INSERT ON people BEGIN SELECT 1; END",
+        "CREATE VIRTUAL TABLE x USING fts5(a)", "ALTER TABLE people RENAME TO persons", "ANALYZE", "REINDEX", "VACUUM",
+        "VACUUM INTO 'escape.db'", "ATTACH 'escape.db' AS x", "ATTACH ':memory:' AS x", "ATTACH '' AS x", "DETACH main",
+        "SELECT load_extension('escape')", "SELECT writefile('escape', 'x')", "SELECT readfile('/etc/passwd')",
+        "SELECT edit('x')", "SELECT fts3_tokenizer('simple')",
+        "PRAGMA journal_mode = DELETE", "PRAGMA journal_mode(OFF)", "PRAGMA query_only = 0", "PRAGMA user_version = 7",
+        "PRAGMA writable_schema = 1", "PRAGMA writable_schema", "PRAGMA wal_checkpoint",
+        "PRAGMA wal_checkpoint(TRUNCATE)",
+        "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA mmap_size = 1000000", "PRAGMA trusted_schema = 1", "PRAGMA optimize",
+        "PRAGMA temp_store_directory = '/tmp'", "PRAGMA data_store_directory = '/tmp'", "PRAGMA incremental_vacuum",
+        "PRAGMA synchronous = OFF", "PRAGMA cache_spill = 0", "PRAGMA hard_heap_limit = 1", "PRAGMA busy_timeout = 1",
+        "BEGIN", "BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "SAVEPOINT x", "RELEASE x",
+        "SELECT 1; ATTACH 'escape.db' AS x", "/* SELECT */ ATTACH 'escape.db' AS x", "EXPLAIN ATTACH 'escape.db' AS x",
+        "WITH x AS (SELECT 1) DELETE FROM people", "SELECT * FROM pragma_journal_mode('OFF')",
+        "SELECT * FROM pragma_user_version(9)",
+    ]
+
+    @Test("Nothing that writes is run on a connection that reads, and no file is made", arguments: refused)
+    func reading(_ sql: String) async throws {
+        try await DatabaseFixture.run(mode: "WAL") { file async throws in
+            let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
+            let problem = await DatabaseFixture.problem {
+                _ = try await file.read(within: .seconds(20)) { database, _ in
+                    try DatabaseResult.all(sql, database, .list(10)).count
+                }
+            }
+            #expect(problem != nil, "\(sql)")
+            // Beside it SQLite's own: the log, and what its readers share.
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(names.allSatisfy { $0.hasPrefix("main.db") }, "\(names)")
+            let people = try await file.read(within: .seconds(20)) { database, _ in
+                try String.fetchAll(database, sql: "SELECT name FROM people ORDER BY id")
+            }
+            #expect(people == ["Ann", "Bob", "C_c%"])
+        }
+    }
+
+    @Test(
+        "What reads is run",
+        arguments: [
+            "SELECT * FROM people", "SELECT count(*), upper(name) FROM people GROUP BY 2", "VALUES (1), (2)",
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 5) SELECT * FROM n",
+            "SELECT * FROM adults", "PRAGMA table_info(people)", "PRAGMA journal_mode", "PRAGMA user_version",
+            "PRAGMA integrity_check", "SELECT * FROM pragma_table_info('people')", "PRAGMA compile_options",
+            "EXPLAIN SELECT 1", "EXPLAIN QUERY PLAN DELETE FROM people WHERE id = 1", "SELECT * FROM words WHERE words MATCH 'one'",
+            "SELECT * FROM boxes WHERE low > 0", "SELECT * FROM sqlite_schema",
+            "SELECT json_extract('{\"a\":1}', '$.a')",
+        ]
+    )
+    func allowed(_ sql: String) async throws {
+        let more = """
+            CREATE VIRTUAL TABLE words USING fts5(text); INSERT INTO words VALUES ('one two');
+            CREATE VIRTUAL TABLE boxes USING rtree(id, low, high); INSERT INTO boxes VALUES (1, 1, 2);
+            """
+        try await DatabaseFixture.run(DatabaseFixture.sql + more) { file async throws in
+            let rows = try await file.read(within: .seconds(20)) { database, _ in
+                try DatabaseResult.all(sql, database, .list(100)).first?.rows.count
+            }
+            #expect((rows ?? 0) > 0)
+        }
+    }
+
+    private static let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+    @Test("What has no end is ended by its deadline, and said to be")
+    func deadline() async throws {
+        try await DatabaseFixture.run { file async throws in
+            let problem = await DatabaseFixture.problem {
+                _ = try await file.read(within: .milliseconds(30)) { database, _ in
+                    try Int.fetchOne(database, sql: Self.endless)
+                }
+            }
+            #expect(problem?.detail.contains("longer than it may") == true)
+        }
+    }
+
+    @Test("So is what nobody waits for any more", .timeLimit(.minutes(1)))
+    func cancelled() async throws {
+        try await DatabaseFixture.run { file async throws in
+            let (starts, start) = AsyncStream<Void>.makeStream()
+            let (ends, end) = AsyncStream<Bool>.makeStream()
+            let task = Task {
+                try await file.read(within: .seconds(3_600)) { database, _ in
+                    start.yield()
+                    do {
+                        _ = try Int.fetchOne(database, sql: Self.endless)
+                    } catch {
+                        end.yield((error as? DatabaseError)?.resultCode == .SQLITE_INTERRUPT)
+                        throw error
+                    }
+                }
+            }
+            for await _ in starts { break }
+            task.cancel()
+            for await wasInterrupted in ends {
+                #expect(wasInterrupted)
+                break
+            }
+        }
+    }
+
+    @Test("Expressions that are too deep for a stack are refused")
+    func depth() async throws {
+        try await DatabaseFixture.run { file async throws in
+            let deep = String(repeating: "(", count: 900) + "1" + String(repeating: "+1)", count: 900)
+            let problem = await DatabaseFixture.problem {
+                _ = try await file.read(within: .seconds(20)) { database, _ in
+                    try Int.fetchOne(database, sql: "SELECT \(deep)")
+                }
+            }
+            #expect(problem?.detail.contains("SQLite says") == true)
+        }
+    }
+
+    @Test("A connection that writes opens no other files, and leaves transactions alone")
+    func writing() async throws {
+        let refused = [
+            "ATTACH 'escape.db' AS x", "VACUUM INTO 'escape.db'", "VACUUM", "SELECT load_extension('x')", "COMMIT",
+            "PRAGMA journal_mode = DELETE", "PRAGMA writable_schema = 1",
+            "CREATE VIRTUAL TABLE x USING csv(filename='a')",
+        ]
+        try await DatabaseFixture.run { file async throws in
+            for sql in refused {
+                let problem = await DatabaseFixture.problem {
+                    _ = try await file.write(within: .seconds(20)) { database, _ in
+                        try DatabaseResult.all("DELETE FROM people; \(sql)", database, .list(1)).count
+                    }
+                }
+                #expect(problem != nil, "\(sql)")
+            }
+            let count = try await file.read(within: .seconds(20)) { database, _ in
+                try Int.fetchOne(database, sql: "SELECT count(*) FROM people")
+            }
+            #expect(count == 3)
+        }
+    }
+}
