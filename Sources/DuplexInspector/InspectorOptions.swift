@@ -66,7 +66,31 @@ public struct InspectorOptions: Sendable {
     ///
     /// Default: 1,000, of 4 MiB together.
     public var sqlRows = 1_000
+    /// The values that are shown: settings, the environment, launch arguments, and those that the app names.
+    ///
+    /// Default: all but the last, secrets masked.
+    public var values = InspectorValues()
+    /// The commands that can be run where `allows` has ``InspectorChange/commands``.
+    ///
+    /// Default: none.
+    public var commands = InspectorCommands()
+    /// The trees of views that are drawn.
+    ///
+    /// Default: none.
+    public var views = InspectorViews()
 
     /// Makes options that show what needs no naming, to whoever has the token, and change nothing.
     public init() {}
+
+    /// Takes the messages that somebody writes on the page, and answers them; the last closure counts.
+    ///
+    /// - Parameters:
+    ///   - limit: how long an answer may take. Default: 20 s.
+    ///   - answer: gets text or JSON, up to 64 KiB; what it throws is told.
+    public mutating func messages(
+        within limit: Duration = .seconds(20),
+        _ answer: @escaping @Sendable (String) async throws -> CommandAnswer
+    ) {
+        commands.takeMessages(within: limit, answer)
+    }
 }

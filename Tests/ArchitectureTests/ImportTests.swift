@@ -43,6 +43,7 @@ struct ImportTests {
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",
             "DuplexServer", "DuplexSharing", "Glibc", "Darwin", "Foundation", "Synchronization", "HTTPTypes", "Logging",
             "DequeModule", "GRDB", "GRDBSQLite", "Histogram",
+            "DequeModule", "GRDB", "Histogram", "UIKit", "AppKit",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

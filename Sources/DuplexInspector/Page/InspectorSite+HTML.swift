@@ -20,6 +20,8 @@ extension InspectorSite {
             <link rel="stylesheet" href="assets/machine.css">
             <link rel="stylesheet" href="assets/databases.css">
             <link rel="stylesheet" href="assets/files.css">
+            <link rel="stylesheet" href="assets/values.css">
+            <link rel="stylesheet" href="assets/views.css">
             <script type="module" src="assets/app.js"></script>
         </head>
         <body class="inspector">

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+/// What a command or a message of the page has come to.
+public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolation {
+    /// How much of an answer the page gets.
+    static let limit = 1_048_576
+    /// How many rows of a table.
+    static let rowLimit = 5_000
+
+    enum Content: Sendable, Hashable {
+        case text(String)
+        case json(String)
+        case table(columns: [String], rows: [[String]])
+    }
+
+    let content: Content
+    /// Whether it was longer.
+    let isCut: Bool
+
+    private init(_ content: Content, isCut: Bool = false) {
+        self.content = content
+        self.isCut = isCut
+    }
+
+    /// A text.
+    ///
+    /// What is JSON is shown as such. The page gets the first 1 MiB.
+    public static func text(_ text: String) -> CommandAnswer {
+        let isCut = text.utf8.count > limit
+        return CommandAnswer(.text(isCut ? cut(text) : text), isCut: isCut)
+    }
+
+    /// A value as JSON; one of more than 1 MiB is shown as text, and cut.
+    ///
+    /// - Parameter value: any value.
+    /// - Returns: the answer.
+    /// - Throws: what encoding it throws.
+    public static func json(_ value: some Encodable) throws -> CommandAnswer {
+        let text = try JSONValue.text(of: value)
+        return text.utf8.count > limit ? .text(text) : CommandAnswer(.json(text))
+    }
+
+    /// A table; the page gets the first 5,000 rows, and 1 MiB at most.
+    ///
+    /// - Parameters:
+    ///   - columns: their names.
+    ///   - rows: the cells of each, in the order of the columns.
+    /// - Returns: the answer.
+    public static func table(columns: [String], rows: [[String]]) -> CommandAnswer {
+        var (kept, size): ([[String]], Int) = ([], 0)
+        for row in rows.prefix(rowLimit) {
+            let cells = row.prefix(columns.count)
+            size += cells.reduce(0) { $0 + $1.utf8.count + 4 }
+            if size > limit { break }
+            kept.append(Array(cells))
+        }
+        return CommandAnswer(.table(columns: columns, rows: kept), isCut: kept.count < rows.count)
+    }
+
+    /// Makes an answer of a text.
+    public init(stringLiteral text: String) { self = .text(text) }
+
+    private static func cut(_ text: String) -> String {
+        String(decoding: Array(text.utf8.prefix(limit)), as: UTF8.self)
+    }
+
+    /// About how many bytes it holds.
+    var size: Int {
+        switch content {
+        case .text(let text), .json(let text): text.utf8.count
+        case .table(_, let rows): rows.reduce(64) { $0 + $1.reduce(32) { $0 + $1.utf8.count + 16 } }
+        }
+    }
+
+    var json: JSONText {
+        var members = JSONText.Members()
+        switch content {
+        case .text(let text): members.add("text", text)
+        case .json(let text): members.add("json", text)
+        case .table(let columns, let rows):
+            members.add("columns", .array(columns.map { .string($0) }))
+            members.add("rows", .array(rows.map { .array($0.map { .string($0) }) }))
+        }
+        if isCut { members.add("cut", true) }
+        return .object(members.all)
+    }
+}

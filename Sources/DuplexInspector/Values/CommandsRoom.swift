@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexJSON
+import DuplexServer
+import DuplexWire
+import Logging
+
+/// The page of commands and messages.
+struct CommandsRoom: InspectorRoom {
+    private let commands: InspectorCommands
+    private let runs: CommandRuns
+
+    private struct Wish: Decodable {
+        var command: String
+        var arguments: [String: String]?
+    }
+
+    private struct Message: Decodable {
+        var text: String
+    }
+
+    private struct Choice: Decodable {
+        var id: Int
+    }
+
+    init(_ commands: InspectorCommands, on clock: any Clock<Duration> = ContinuousClock()) {
+        self.commands = commands
+        runs = CommandRuns(on: clock)
+    }
+
+    var page: String { "commands" }
+
+    func add(to routes: inout InspectorRoutes) {
+        let (runs, logger, list) = (runs, routes.logger, list)
+        routes.get("/commands") { _ in InspectorAnswer.json(list) }
+        routes.get("/commands/run") { request in
+            guard let id = try request.queryItems["id"].flatMap({ Int($0) }), let run = runs.run(id) else {
+                throw Problem(.notFound, "There is no such run any more.")
+            }
+            return InspectorAnswer.json(CommandRuns.json(run, withAnswer: true))
+        }
+        routes.watch("commands") { _ in LiveState(every: .milliseconds(250)) { runs.list } }
+        addChanges(to: &routes, logger)
+    }
+
+    private func addChanges(to routes: inout InspectorRoutes, _ logger: Logger) {
+        let (commands, runs) = (commands, runs)
+        routes.change(.commands, "/commands/run") { request, note in
+            let wish = try await request.decode(Wish.self)
+            note.says(wish.command)
+            guard let command = commands.all.first(where: { $0.name == wish.command }) else {
+                throw Problem(.notFound, "There is no such command.")
+            }
+            let arguments = try CommandArguments(wish.arguments ?? [:], for: command.arguments)
+            let shown = arguments.shown(command.arguments).map { "\($0.name): \($0.text)" }.joined(separator: ", ")
+            let id = try runs.begin(command, arguments, logger)
+            note.says("\(wish.command) (\(shown)), run \(id)")
+            return InspectorAnswer.object { $0.add("id", id) }
+        }
+        routes.change(.commands, "/commands/message") { request, note in
+            let message = try await request.decode(Message.self)
+            guard let command = commands.messages else { throw Problem(.notFound, "The app takes no messages.") }
+            let arguments = try CommandArguments(["text": message.text], for: command.arguments)
+            let id = try runs.begin(command, arguments, isMessage: true, logger)
+            note.says("a message, “\(message.text.prefix(200))”, run \(id)")
+            return InspectorAnswer.object { $0.add("id", id) }
+        }
+        routes.change(.commands, "/commands/stop") { request, note in
+            let choice = try await request.decode(Choice.self)
+            note.says("stops run \(choice.id)")
+            guard runs.stop(choice.id) else { throw Problem(.notFound, "That doesn't run any more.") }
+            return InspectorAnswer.object { $0.add("id", choice.id) }
+        }
+        routes.change(.commands, "/commands/forget") { _, note in
+            note.says("forgets what has run")
+            runs.removeEnded()
+            return InspectorAnswer.json(runs.list)
+        }
+    }
+
+    /// What can be run, which doesn't change.
+    private var list: JSONText {
+        let all = commands.all.map { command in
+            var members = JSONText.Members()
+            members.add("name", command.name)
+            members.add("detail", command.detail)
+            members.add("arguments", .array(command.arguments.map(\.json)))
+            return JSONText.object(members.all)
+        }
+        var members = JSONText.Members()
+        members.add("commands", .array(all))
+        members.add("messages", commands.messages != nil)
+        return .object(members.all)
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+
+/// The values that an inspector shows: those that the app names, settings, the environment, and the launch arguments.
+///
+/// ```swift
+/// options.values.add("Retry limit", get: { settings.retryLimit }, set: { settings.retryLimit = $0 })
+/// ```
+///
+/// Nothing is read while nobody looks. What is set by the page needs ``InspectorChange/values``.
+public struct InspectorValues: Sendable {
+    /// The settings that are shown, all of which may be changed.
+    ///
+    /// Default: the app's own, `UserDefaults.standard`.
+    public var defaults: [DefaultsSuite] = [.standard]
+    /// Whether the environment is shown, secrets masked.
+    ///
+    /// Default: it is.
+    public var showsEnvironment = true
+    /// Whether the launch arguments are shown, secrets masked.
+    ///
+    /// Default: they are.
+    public var showsArguments = true
+    /// What makes a secret of a value that has it in its name, in any case; passwords in URLs are masked whatever their name.
+    ///
+    /// Default: `token`, `secret`, `password`, `passwd`, `passphrase`, `key`, `credential`, `auth`, `cookie`, `session`,
+    /// `private`, `signature`, `salt`, `pin`.
+    public var secretNames = SecretNames.standard
+    /// Whether secrets are shown to whoever may look.
+    ///
+    /// Default: they aren't, and never leave the app.
+    public var showsSecrets = false
+    /// How long a closure of the app may take to give or to take a value.
+    ///
+    /// Default: 2 s.
+    public var timeLimit = Duration.seconds(2)
+    private(set) var entries: [ValueEntry] = []
+
+    /// Makes values of which none are the app's own.
+    public init() {}
+
+    var secrets: SecretNames { SecretNames(secretNames, showsSecrets: showsSecrets) }
+
+    /// Adds a value of the app.
+    ///
+    /// - Parameters:
+    ///   - name: what the page calls it; each of a group has another one.
+    ///   - group: the heading that it stands under. Default: `App`.
+    ///   - isSecret: whether it is masked, whatever its name. Default: no.
+    ///   - get: gives the value, each second while somebody looks; on any thread, or on the actor that it names.
+    ///   - set: sets it; what it throws is told. Default: the value is shown only.
+    public mutating func add<Value: InspectorValue>(
+        _ name: String,
+        in group: String = "App",
+        isSecret: Bool = false,
+        get: @escaping @Sendable () async throws -> Value,
+        set: (@Sendable (Value) async throws -> Void)? = nil
+    ) {
+        let kind = Value.inspectorKind
+        let write = set.map { set in
+            { @Sendable (text: String) async throws in
+                guard let value = Value(inspectorText: text) else { throw ValueFault.unfit(text, kind) }
+                try await set(value)
+            }
+        }
+        add(ValueEntry(name, in: group, kind, isSecret: isSecret, get: { try await get().inspectorText }, set: write))
+    }
+
+    /// Adds a text of the app that is one of several.
+    ///
+    /// - Parameters:
+    ///   - name: what the page calls it; each of a group has another one.
+    ///   - group: the heading that it stands under. Default: `App`.
+    ///   - choices: what it may be.
+    ///   - get: gives the value, each second while somebody looks.
+    ///   - set: sets it to one of the choices; what it throws is told. Default: the value is shown only.
+    public mutating func add(
+        _ name: String,
+        in group: String = "App",
+        choices: [String],
+        get: @escaping @Sendable () async throws -> String,
+        set: (@Sendable (String) async throws -> Void)? = nil
+    ) {
+        let write = set.map { set in
+            { @Sendable (text: String) async throws in
+                guard choices.contains(text) else { throw ValueFault.unfit(text, .choice(choices)) }
+                try await set(text)
+            }
+        }
+        add(ValueEntry(name, in: group, .choice(choices), isSecret: false, get: get, set: write))
+    }
+
+    /// Adds a value of the app that is shown and written as JSON.
+    ///
+    /// - Parameters:
+    ///   - name: what the page calls it; each of a group has another one.
+    ///   - group: the heading that it stands under. Default: `App`.
+    ///   - get: gives the value, each second while somebody looks.
+    ///   - set: sets it; JSON that is none, or no such value, doesn't come here. Default: the value is shown only.
+    public mutating func addJSON<Value: Codable & Sendable>(
+        _ name: String,
+        in group: String = "App",
+        get: @escaping @Sendable () async throws -> Value,
+        set: (@Sendable (Value) async throws -> Void)? = nil
+    ) {
+        let write = set.map { set in
+            { @Sendable (text: String) async throws in try await set(try JSONValue.decode(text)) }
+        }
+        let read = { @Sendable () async throws in try JSONValue.text(of: try await get()) }
+        add(ValueEntry(name, in: group, .json, isSecret: false, get: read, set: write))
+    }
+
+    private mutating func add(_ entry: ValueEntry) {
+        precondition(
+            !entries.contains { $0.name == entry.name && $0.group == entry.group },
+            "There are two values of the name \(entry.name)."
+        )
+        entries.append(entry)
+    }
+}
+
+/// A value that the app has named, as a text.
+struct ValueEntry: Sendable {
+    let name: String
+    let group: String
+    let kind: InspectorValueKind
+    let isSecret: Bool
+    let get: @Sendable () async throws -> String
+    let set: (@Sendable (String) async throws -> Void)?
+
+    init(
+        _ name: String,
+        in group: String,
+        _ kind: InspectorValueKind,
+        isSecret: Bool,
+        get: @escaping @Sendable () async throws -> String,
+        set: (@Sendable (String) async throws -> Void)?
+    ) {
+        self.name = name
+        self.group = group
+        self.kind = kind
+        self.isSecret = isSecret
+        self.get = get
+        self.set = set
+    }
+}
+
+/// What is wrong with a value that somebody has written.
+enum ValueFault {
+    /// A text that stands for no value of a kind; it isn't quoted, as it may be a secret.
+    static func unfit(_ text: String, _ kind: InspectorValueKind) -> Problem {
+        let wanted =
+            switch kind {
+            case .text: "a text"
+            case .integer: "a whole number"
+            case .number: "a number"
+            case .bool: "true or false"
+            case .choice(let choices): "one of \(choices.joined(separator: ", "))"
+            case .json: "JSON"
+            }
+        return Problem(.badRequest, "That isn't \(wanted).")
+    }
+}

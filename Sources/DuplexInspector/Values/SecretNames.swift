@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Which values are secrets, by their names; and what is shown of those.
+struct SecretNames: Sendable {
+    /// Names with one of these in them, in any case, are those of secrets.
+    static let standard = [
+        "token", "secret", "password", "passwd", "passphrase", "key", "credential", "auth", "cookie", "session",
+        "private", "signature", "salt", "pin",
+    ]
+    /// What is shown in a secret's place.
+    static let mask = "••••••"
+
+    let parts: [String]
+    let showsSecrets: Bool
+
+    init(_ parts: [String] = standard, showsSecrets: Bool = false) {
+        self.parts = parts.map { $0.lowercased() }
+        self.showsSecrets = showsSecrets
+    }
+
+    /// Whether a value of that name isn't shown.
+    ///
+    /// Short words count as a word of their own only: `pin`, but not `mapping`.
+    func isSecret(_ name: String) -> Bool {
+        if showsSecrets { return false }
+        let lowercase = name.lowercased()
+        let words = lowercase.split { !$0.isLetter }
+        return parts.contains { part in
+            part.count > 3 || part == "key" ? lowercase.contains(part) : words.contains { $0 == part }
+        }
+    }
+
+    /// A text with the passwords of URLs in it masked: `postgres://app:••••••@host/`.
+    func maskingURLs(_ text: String) -> String {
+        if showsSecrets || !text.contains("://") { return text }
+        return text.replacing(/(:\/\/[^\/\s:@]*:)[^\/\s@]+@/) { "\($0.output.1)\(Self.mask)@" }
+    }
+
+    /// Arguments with secrets masked: behind `--token=`, and behind `--token`.
+    func masking(_ arguments: [String]) -> [String] {
+        var masksNext = false
+        return arguments.map { argument in
+            let isValue = masksNext && !argument.hasPrefix("-")
+            masksNext = false
+            if isValue { return Self.mask }
+            let name = argument.prefix { $0 != "=" }
+            guard argument.hasPrefix("-"), isSecret(String(name)) else { return maskingURLs(argument) }
+            masksNext = name.count == argument.count
+            return masksNext ? argument : "\(name)=\(Self.mask)"
+        }
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexJSON
+import DuplexServer
+import DuplexWire
+import Foundation
+import Synchronization
+
+/// The page of settings and values.
+final class ValuesRoom: InspectorRoom {
+    /// The most values that are shown of one group.
+    static let countLimit = 2_000
+
+    private let values: InspectorValues
+    private let secrets: SecretNames
+    private let entries: [(entry: ValueEntry, call: AppCall<String>)]
+    private let clock: any Clock<Duration>
+    private let salt = RandomText.hexadecimal()
+    /// What is being set, which isn't set by two at a time.
+    private let busy = Mutex<Set<String>>([])
+
+    private struct Wish: Decodable {
+        var group: String
+        var name: String
+        var text: String?
+        var version: String
+    }
+
+    /// A value as it is before it is set.
+    private struct Target {
+        let kind: InspectorValueKind
+        let text: String
+        let isSecret: Bool
+        let set: @Sendable (String) async throws -> Void
+        var remove: (@Sendable () -> Void)?
+    }
+
+    init(_ values: InspectorValues, on clock: any Clock<Duration> = ContinuousClock()) {
+        self.values = values
+        self.clock = clock
+        secrets = values.secrets
+        entries = values.entries.map { ($0, AppCall(within: values.timeLimit, on: clock, $0.get)) }
+    }
+
+    var page: String { "values" }
+
+    func add(to routes: inout InspectorRoutes) {
+        routes.get("/values") { [self] _ in InspectorAnswer.json(await state) }
+        routes.watch("values") { [self] _ in LiveState { [self] in await state } }
+        routes.change(.values, "/values/set") { [self] request, note in
+            let wish = try await request.decode(Wish.self)
+            guard let text = wish.text else { throw Problem(.badRequest, "There is no new value.") }
+            try await change(wish, note) { target in
+                note.says("\(wish.group), \(wish.name): \(shown(target.text, target)) → \(shown(text, target))")
+                let call = AppCall(within: values.timeLimit, on: clock) { try await target.set(text) }
+                do {
+                    try await call.value()
+                } catch let problem as Problem {
+                    throw problem
+                } catch {
+                    throw Problem(.unprocessableContent, "The app refuses: \(AppFailure.text(of: error))")
+                }
+            }
+            return InspectorAnswer.json(await state)
+        }
+        routes.change(.values, "/values/remove") { [self] request, note in
+            let wish = try await request.decode(Wish.self)
+            try await change(wish, note) { target in
+                guard let remove = target.remove else { throw Problem(.badRequest, "That can't be removed.") }
+                note.says("\(wish.group), \(wish.name): \(shown(target.text, target)), removed")
+                remove()
+            }
+            return InspectorAnswer.json(await state)
+        }
+    }
+
+    // MARK: Reading
+
+    var state: JSONText {
+        get async {
+            let groups = await appGroups + defaultsGroups + processGroups
+            return .object([JSONText.Member(name: "groups", value: .array(groups.map(\.json)))])
+        }
+    }
+
+    private var appGroups: [ValueGroup] {
+        get async {
+            let items = await withTaskGroup(of: (Int, ValueItem).self) { tasks in
+                for (index, one) in entries.enumerated() { tasks.addTask { (index, await self.item(of: one)) } }
+                var items = [ValueItem?](repeating: nil, count: entries.count)
+                for await (index, item) in tasks { items[index] = item }
+                return items.compactMap { $0 }
+            }
+            var names: [String] = []
+            for one in entries where !names.contains(one.entry.group) { names.append(one.entry.group) }
+            return names.map { name in
+                let all = zip(entries, items).filter { $0.0.entry.group == name }.map { $0.1 }
+                return ValueGroup(name: name, source: .app, items: all)
+            }
+        }
+    }
+
+    private func item(of one: (entry: ValueEntry, call: AppCall<String>)) async -> ValueItem {
+        let entry = one.entry
+        do {
+            let text = try await one.call.value()
+            let isSecret = isSecret(entry)
+            let isEditable = entry.set != nil
+            return ValueItem(
+                entry.name,
+                entry.kind,
+                value: text,
+                isEditable: isEditable,
+                isSecret: isSecret,
+                salt: salt
+            )
+        } catch {
+            return ValueItem(entry.name, entry.kind, error: AppFailure.text(of: error))
+        }
+    }
+
+    private func isSecret(_ entry: ValueEntry) -> Bool {
+        !values.showsSecrets && (entry.isSecret || secrets.isSecret(entry.name))
+    }
+
+    private var defaultsGroups: [ValueGroup] {
+        values.defaults.map { suite in
+            let items = suite.settings.prefix(Self.countLimit).map { setting in
+                ValueItem(
+                    setting.name,
+                    setting.kind,
+                    value: setting.text,
+                    isEditable: setting.isEditable,
+                    isSecret: secrets.isSecret(setting.name),
+                    salt: salt
+                )
+            }
+            return ValueGroup(name: suite.title, source: .defaults, items: items)
+        }
+    }
+
+    private var processGroups: [ValueGroup] {
+        var groups: [ValueGroup] = []
+        if values.showsEnvironment {
+            let variables = ProcessInfo.processInfo.environment.sorted { $0.key < $1.key }.prefix(Self.countLimit)
+            let items = variables.map { name, value in
+                let isSecret = secrets.isSecret(name)
+                return ValueItem(name, value: secrets.maskingURLs(value), isSecret: isSecret, salt: salt)
+            }
+            groups.append(ValueGroup(name: "Environment", source: .environment, items: items))
+        }
+        if values.showsArguments {
+            let arguments = secrets.masking(ProcessInfo.processInfo.arguments).prefix(Self.countLimit)
+            let items = arguments.enumerated().map { ValueItem("\($0)", value: $1, salt: salt) }
+            groups.append(ValueGroup(name: "Launch arguments", source: .arguments, items: items))
+        }
+        return groups
+    }
+
+    // MARK: Changing
+
+    /// Changes a value that is still what the page has shown, and that nobody else is changing.
+    private func change(_ wish: Wish, _ note: ChangeNote, _ body: (Target) async throws -> Void) async throws {
+        note.says("\(wish.group), \(wish.name)")
+        let key = "\(wish.group)\u{0}\(wish.name)"
+        guard busy.withLock({ $0.insert(key).inserted }) else {
+            throw Problem(.conflict, "Somebody else is changing it.")
+        }
+        defer { busy.withLock { _ = $0.remove(key) } }
+        let target = try await target(wish)
+        guard ValueItem.version(of: target.text, salt: salt) == wish.version else {
+            throw Problem(.conflict, "It has changed meanwhile, and is \(shown(target.text, target)) now.")
+        }
+        try await body(target)
+    }
+
+    private func target(_ wish: Wish) async throws -> Target {
+        if let one = entries.first(where: { $0.entry.group == wish.group && $0.entry.name == wish.name }) {
+            guard let set = one.entry.set else { throw Problem(.forbidden, "That value is shown only.") }
+            let text = try await one.call.value()
+            return Target(kind: one.entry.kind, text: text, isSecret: isSecret(one.entry), set: set)
+        }
+        guard let suite = values.defaults.first(where: { $0.title == wish.group }),
+            let setting = suite.setting(wish.name)
+        else { throw Problem(.notFound, "There is no such value.") }
+        return Target(
+            kind: setting.kind,
+            text: setting.text,
+            isSecret: secrets.isSecret(setting.name),
+            set: { text in
+                guard setting.isEditable else { throw Problem(.forbidden, "That kind of value is shown only.") }
+                try suite.set(setting.name, setting.kind, to: text)
+            },
+            remove: { suite.remove(setting.name) }
+        )
+    }
+
+    /// A value in the log and in refusals: masked where it is a secret, and not longer than a line.
+    private func shown(_ text: String, _ target: Target) -> String {
+        if target.isSecret { return SecretNames.mask }
+        return text.utf8.count > 200 ? "“\(text.prefix(200))…”" : "“\(text)”"
+    }
+}

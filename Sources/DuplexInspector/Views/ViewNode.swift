@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// A view of the app with those in it, as the inspector draws them; or anything else that is boxes in boxes.
+///
+/// ```swift
+/// options.views.add("Board") {
+///     ViewNode("board", type: "Board", frame: .init(width: 800, height: 800), children: await board.squares.map { square in
+///         ViewNode(square.name, type: "Square", frame: square.frame, properties: ["piece": square.piece])
+///     })
+/// }
+/// ```
+public struct ViewNode: Sendable, Identifiable {
+    /// What tells it from all others of its tree, such as the address of an object; the page names it, and nothing is made of
+    /// what the page names but a look into the tree.
+    public var id: String
+    /// The name of its class.
+    public var type: String
+    /// Where it is, in its parent's coordinates.
+    public var frame: Frame
+    /// What the page lists of it, in this order.
+    public var properties: [Property]
+    /// Whether it isn't shown by the app; neither are those in it then.
+    public var isHidden = false
+    /// Whether those in it are cut off at its frame.
+    public var clips = false
+    /// How opaque it is, from 0 to 1.
+    public var alpha = 1.0
+    /// What it looks like without those in it; `nil` where that isn't known.
+    public var picture: ViewPicture?
+    /// Those in it, the last one in front.
+    public var children: [ViewNode]
+
+    /// A rectangle; x goes to the right and y down.
+    public struct Frame: Sendable, Hashable {
+        /// How far its left edge is from that of its parent.
+        public var x: Double
+        /// How far its upper edge is from that of its parent.
+        public var y: Double
+        /// How wide it is.
+        public var width: Double
+        /// How high it is.
+        public var height: Double
+
+        /// Makes a rectangle.
+        ///
+        /// - Parameters:
+        ///   - x: how far its left edge is from that of its parent. Default: 0.
+        ///   - y: how far its upper edge is from that of its parent. Default: 0.
+        ///   - width: how wide it is.
+        ///   - height: how high it is.
+        public init(x: Double = 0, y: Double = 0, width: Double, height: Double) {
+            self.x = x
+            self.y = y
+            self.width = width
+            self.height = height
+        }
+    }
+
+    /// A name and a value.
+    public struct Property: Sendable, Hashable {
+        /// What it is called.
+        public var name: String
+        /// What it is, as a text.
+        public var value: String
+
+        /// Makes a property.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Makes a view that is shown, doesn't clip and has no picture.
+    ///
+    /// - Parameters:
+    ///   - id: what tells it from all others of its tree.
+    ///   - type: the name of its class.
+    ///   - frame: where it is in its parent.
+    ///   - properties: what the page lists of it. Default: nothing.
+    ///   - children: those in it, the last one in front. Default: none.
+    public init(
+        _ id: String,
+        type: String,
+        frame: Frame,
+        properties: KeyValuePairs<String, String> = [:],
+        children: [ViewNode] = []
+    ) {
+        self.id = id
+        self.type = type
+        self.frame = frame
+        self.properties = properties.map { Property($0.key, $0.value) }
+        self.children = children
+    }
+}
+
+/// The picture of a view, a PNG of 8 MiB at most.
+public struct ViewPicture: Sendable {
+    /// Where its bytes come from.
+    enum Source: Sendable {
+        case bytes([UInt8])
+        case made(@Sendable (String) async throws -> [UInt8]?)
+    }
+
+    let source: Source
+
+    /// A picture that is there.
+    ///
+    /// - Parameter bytes: a PNG.
+    /// - Returns: the picture.
+    public static func png(_ bytes: [UInt8]) -> ViewPicture { ViewPicture(source: .bytes(bytes)) }
+
+    /// A picture that is made once somebody looks at it.
+    ///
+    /// - Parameter make: gives the PNG of the view with that identity, within 5 s; `nil` where there is none any more.
+    /// - Returns: the picture.
+    public static func made(by make: @escaping @Sendable (_ id: String) async throws -> [UInt8]?) -> ViewPicture {
+        ViewPicture(source: .made(make))
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWire
+import Synchronization
+
+/// A tree of views, and how it was when somebody last looked.
+final class ViewScene: Sendable {
+    /// How many pictures the app makes at a time, and how long each may take.
+    static let pictureCount = 8
+    static let pictureTime = Duration.seconds(5)
+    static let pictureSize = 8 * 1_048_576
+    /// How old a tree may be for a second viewer.
+    private static let freshness = Duration.milliseconds(500)
+
+    let name: String
+    private let call: AppCall<ViewTree>
+    private let clock: any Clock<Duration>
+    private let state = Mutex(State())
+
+    fileprivate struct State {
+        var tree: ViewTree?
+        var json: JSONText?
+        var taken: ContinuousClock.Instant?
+        var pictures = 0
+    }
+
+    init(_ provider: ViewProvider, on clock: any Clock<Duration>) {
+        name = provider.name
+        self.clock = clock
+        call = AppCall(within: provider.limit, on: clock) { ViewTree(try await provider.root()) }
+    }
+
+    /// The tree that pages have been shown.
+    var present: ViewTree? { state.withLock { $0.tree } }
+
+    /// Asks the app for the tree.
+    ///
+    /// - Parameter isFresh: whether it is asked even where another viewer has just been given one.
+    /// - Returns: the tree's JSON.
+    /// - Throws: `LiveRefusal`'s kin: `Problem` where the app fails or is late.
+    func look(isFresh: Bool = false) async throws -> JSONText {
+        if !isFresh, let json = state.withLock({ $0.recent(Self.freshness) }) { return json }
+        let tree: ViewTree
+        do {
+            tree = try await call.value()
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem(.badGateway, "The app gives no tree: \(AppFailure.text(of: error))")
+        }
+        let json = tree.json
+        state.withLock { state in
+            state.tree = tree
+            state.json = json
+            state.taken = .now
+        }
+        return json
+    }
+
+    /// The picture of a view of the tree.
+    func picture(of node: ViewTree.Node) async throws -> [UInt8] {
+        switch node.picture?.source {
+        case nil: throw Problem(.notFound, "The view has no picture.")
+        case .bytes(let bytes): return try Self.check(bytes)
+        case .made(let make):
+            let isFree = state.withLock { state in
+                if state.pictures >= Self.pictureCount { return false }
+                state.pictures += 1
+                return true
+            }
+            guard isFree else { throw Problem(.serviceUnavailable, "The app is making other pictures.") }
+            let call = AppCall(within: Self.pictureTime, on: clock) { [self] in
+                defer { state.withLock { $0.pictures -= 1 } }
+                return try await make(node.id)
+            }
+            guard let bytes = try await call.value() else { throw Problem(.notFound, "The view has no picture.") }
+            return try Self.check(bytes)
+        }
+    }
+
+    private static func check(_ bytes: [UInt8]) throws -> [UInt8] {
+        guard bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) else {
+            throw Problem(.badGateway, "The app's picture is no PNG.")
+        }
+        if bytes.count > pictureSize { throw Problem(.badGateway, "The app's picture is longer than 8 MiB.") }
+        return bytes
+    }
+}
+
+extension ViewScene.State {
+    /// The tree, if it isn't older than that.
+    fileprivate func recent(_ age: Duration) -> JSONText? {
+        guard let taken, taken.duration(to: .now) < age else { return nil }
+        return json
+    }
+}

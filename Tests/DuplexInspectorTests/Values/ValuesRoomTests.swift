@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTestPeers
+import DuplexTesting
+import DuplexWire
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("The page of values")
+struct ValuesRoomTests {
+    private struct State: Decodable {
+        struct Group: Decodable {
+            var name: String
+            var source: String
+            var items: [Item]
+        }
+
+        struct Item: Decodable {
+            var name: String
+            var text: String
+            var version: String
+            var error: String?
+        }
+
+        var groups: [Group]
+
+        init(_ response: TestResponse) throws {
+            self = try JSONDecoder().decode(State.self, from: Data(response.body))
+        }
+
+        func item(_ group: String, _ name: String) throws -> Item {
+            try #require(groups.first { $0.name == group }?.items.first { $0.name == name })
+        }
+    }
+
+    private struct Refused: Error, CustomStringConvertible {
+        let description = "too many"
+    }
+
+    private static func wish(_ name: String, _ text: String, _ version: String, in group: String = "App") -> String {
+        #"{"group":"\#(group)","name":"\#(name)","text":"\#(text)","version":"\#(version)"}"#
+    }
+
+    @Test("Values are set where the app allows it, and the log tells the old and the new one")
+    func setting() async throws {
+        let limit = Mutex(3)
+        let log = RecordedLog()
+        try await InspectedApp.run(log.logger) { options in
+            options.allows = [.values]
+            options.values.add(
+                "Limit",
+                get: { limit.withLock { $0 } },
+                set: { new in
+                    if new > 9 { throw Refused() }
+                    limit.withLock { $0 = new }
+                }
+            )
+            options.values.add("API token", get: { "hush" }, set: { _ in })
+        } _: { app async throws in
+            let state = try State(try await app.get("/values"))
+            let item = try state.item("App", "Limit")
+            #expect(item.text == "3")
+            #expect(try await app.post("/values/set", Self.wish("Limit", "5", item.version)).status == .ok)
+            #expect(limit.withLock { $0 } == 5)
+            let line = try await log.entry(of: "the inspector has changed something")
+            #expect(line.metadata["what"] == "App, Limit: “3” → “5”" && line.metadata["outcome"] == "200")
+
+            let late = try await app.post("/values/set", Self.wish("Limit", "6", item.version))
+            #expect(late.status == .conflict && late.text.contains("is “5” now"))
+            #expect(limit.withLock { $0 } == 5)
+
+            let version = try State(try await app.get("/values")).item("App", "Limit").version
+            let refused = try await app.post("/values/set", Self.wish("Limit", "10", version))
+            #expect(refused.status == .unprocessableContent && refused.text.contains("The app refuses: too many"))
+            #expect(try await app.post("/values/set", Self.wish("Limit", "x", version)).status == .badRequest)
+            #expect(try await app.post("/values/set", Self.wish("None", "x", version)).status == .notFound)
+
+            let token = try state.item("App", "API token")
+            #expect(token.text == SecretNames.mask)
+            #expect(try await app.post("/values/set", Self.wish("API token", "new", token.version)).status == .ok)
+            let last = try #require(log.entries.last)
+            #expect(last.metadata["what"] == "App, API token: •••••• → ••••••")
+            #expect(!log.entries.contains { "\($0)".contains("hush") })
+        }
+    }
+
+    @Test("Nothing is set where the app doesn't allow it, nor what is shown only")
+    func readOnly() async throws {
+        let wish = Self.wish("Fixed", "b", "")
+        try await InspectedApp.run {
+            $0.values.add("Fixed", get: { "a" }, set: { _ in Issue.record("it is set") })
+        } _: { app async throws in
+            for path in ["/values/set", "/values/remove"] {
+                #expect(try await app.post(path, wish).status == .forbidden)
+            }
+        }
+        try await InspectedApp.run {
+            $0.allows = [.values]
+            $0.values.add("Fixed", get: { "a" })
+        } _: { app async throws in
+            #expect(try await app.post("/values/set", wish).status == .forbidden)
+        }
+    }
+
+    @Test("A closure that fails or is late spoils its own value only")
+    func failures() async throws {
+        var values = InspectorValues()
+        values.defaults = []
+        values.add("Good", get: { 1 })
+        values.add("Failing", get: { () throws -> Int in throw Refused() })
+        values.add(
+            "Late",
+            get: { () async throws -> Int in
+                try await Task.sleep(for: .seconds(600))
+                return 1
+            }
+        )
+        try await TestLoop.run { [values] loop in
+            let room = ValuesRoom(values, on: loop.clock)
+            let isOver = Mutex(false)
+            let state = Task {
+                defer { isOver.withLock { $0 = true } }
+                return await room.state.text
+            }
+            while !isOver.withLock({ $0 }) { await loop.advance(by: .seconds(1)) }
+            let text = await state.value
+            #expect(text.contains(#""name":"Good","kind":"integer","text":"1""#))
+            #expect(text.contains(#""error":"too many""#) && text.contains("hasn't answered within 2.0 seconds"))
+        }
+    }
+
+    @Test("Settings are set and removed, the environment and the arguments are shown only, and secrets are masked")
+    func process() async throws {
+        let suite = "duplex-tests-\(UUID().uuidString)"
+        let defaults = try #require(UserDefaults(suiteName: suite))
+        defer { defaults.removePersistentDomain(forName: suite) }
+        defaults.set(7, forKey: "count")
+        try await InspectedApp.run { options in
+            options.allows = [.values]
+            options.values.defaults = [.named(suite)]
+        } _: { app async throws in
+            let group = "Settings of \(suite)"
+            var state = try State(try await app.get("/values"))
+            #expect(state.groups.map(\.source) == ["defaults", "environment", "arguments"])
+            let path = try state.item("Environment", "PATH")
+            #expect(path.text == ProcessInfo.processInfo.environment["PATH"])
+            let shown = Self.wish("PATH", "x", path.version, in: "Environment")
+            #expect(try await app.post("/values/set", shown).status == .notFound)
+            let count = try state.item(group, "count")
+            state = try State(try await app.post("/values/set", Self.wish("count", "8", count.version, in: group)))
+            #expect(try state.item(group, "count").text == "8")
+            let stale = Self.wish("count", "", count.version, in: group)
+            #expect(try await app.post("/values/remove", stale).status == .conflict)
+            let version = try state.item(group, "count").version
+            #expect(try await app.post("/values/remove", Self.wish("count", "", version, in: group)).status == .ok)
+            #expect(DefaultsSuite.named(suite).settings.isEmpty)
+        }
+    }
+
+    @Test("Whoever watches gets values as they change")
+    func watching() async throws {
+        let limit = Mutex(3)
+        var values = InspectorValues()
+        values.add("Limit", get: { limit.withLock { $0 } })
+        let room = ValuesRoom(values)
+        let topic = LiveState { await room.state }
+        let first = try #require(try await topic.news(since: 0, upTo: 1_000))
+        #expect(try await topic.news(since: first.position, upTo: 1_000) == nil)
+        limit.withLock { $0 = 4 }
+        let second = try #require(try await topic.news(since: first.position, upTo: 1_000))
+        #expect(second.items.first?.text.contains(#""text":"4""#) == true)
+    }
+}

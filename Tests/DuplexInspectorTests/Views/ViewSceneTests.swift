@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWire
+import Synchronization
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("A tree of views, looked at")
+struct ViewSceneTests {
+    private static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1]
+
+    private static func node(_ id: String, _ picture: ViewPicture? = nil) -> ViewNode {
+        var node = ViewNode(id, type: "View", frame: .init(width: 1, height: 1))
+        node.picture = picture
+        return node
+    }
+
+    private static func scene(_ root: @escaping @Sendable () async throws -> ViewNode) -> ViewScene {
+        ViewScene(ViewProvider(name: "a", limit: .seconds(20), root: root), on: ContinuousClock())
+    }
+
+    @Test("Several who watch have the app asked once, and who looks anew has it asked again")
+    func looks() async throws {
+        let looks = Mutex(0)
+        let scene = Self.scene {
+            let count = looks.withLock { looks in
+                looks += 1
+                return looks
+            }
+            return Self.node("\(count)")
+        }
+        #expect(scene.present == nil && looks.withLock { $0 } == 0)
+        _ = try await scene.look(isFresh: true)
+        _ = try await scene.look(isFresh: true)
+        #expect(looks.withLock { $0 } == 2 && scene.present?["2"] != nil)
+    }
+
+    @Test("What the app throws is told, and the tree before stays")
+    func failures() async throws {
+        struct Failure: Error {}
+        let isGood = Mutex(true)
+        let scene = Self.scene {
+            if isGood.withLock({ $0 }) { return Self.node("a") }
+            throw Failure()
+        }
+        _ = try await scene.look(isFresh: true)
+        isGood.withLock { $0 = false }
+        let problem = await #expect(throws: Problem.self) { try await scene.look(isFresh: true) }
+        #expect(problem?.detail == "The app gives no tree: Failure()")
+        #expect(scene.present?["a"] != nil)
+    }
+
+    @Test("A picture is a PNG, or none")
+    func pictures() async throws {
+        let scene = Self.scene { Self.node("a") }
+        let made = ViewPicture.made { $0 == "b" ? Self.png : nil }
+        for picture in [.png(Self.png), made] {
+            #expect(try await scene.picture(of: ViewTree(Self.node("b", picture)).nodes[0]) == Self.png)
+        }
+        for (picture, status) in [(made, 404), (nil, 404), (.png(Array("<svg>".utf8)), 502)] {
+            let problem = await #expect(throws: Problem.self) {
+                try await scene.picture(of: ViewTree(Self.node("a", picture)).nodes[0])
+            }
+            #expect(problem?.status.code == status)
+        }
+        let large = ViewPicture.png(Self.png + [UInt8](repeating: 0, count: 8 * 1_048_576))
+        await #expect(throws: Problem.self) { try await scene.picture(of: ViewTree(Self.node("a", large)).nodes[0]) }
+    }
+
+    @Test("No more than eight pictures are made at a time")
+    func bound() async throws {
+        let gate = Bulletin(0)
+        let scene = Self.scene { Self.node("a") }
+        let made = ViewPicture.made { _ in
+            gate.change { $0 += 1 }
+            _ = try await gate.wait { $0 >= 100 ? true : nil }
+            return Self.png
+        }
+        let node = ViewTree(Self.node("a", made)).nodes[0]
+        try await withThrowingTaskGroup(of: [UInt8].self) { tasks in
+            for _ in 0..<8 { tasks.addTask { try await scene.picture(of: node) } }
+            _ = try await gate.wait { $0 == 8 ? true : nil }
+            let problem = await #expect(throws: Problem.self) { try await scene.picture(of: node) }
+            #expect(problem?.status == .serviceUnavailable)
+            gate.change { $0 = 100 }
+            for try await picture in tasks { #expect(picture == Self.png) }
+        }
+        #expect(try await scene.picture(of: node) == Self.png)
+    }
+}

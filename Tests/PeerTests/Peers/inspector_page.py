@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright (c) the Duplex authors
+"""The inspector's page as a person has it: parts, rows, fields by their labels, notices."""
+
+import json
+import os
+import pathlib
+import sys
+from urllib.parse import urlsplit
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+
+from devtools import CheckFailed, Page, open_page  # noqa: E402
+
+THEMES = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "phone": (390, 844, "light")}
+
+
+def ok(text):
+    print(f"ok: {text}", flush=True)
+
+
+def expect(condition, text):
+    if not condition:
+        raise CheckFailed(text)
+
+
+class InspectorPage(Page):
+    """A tab with the page. What the app refuses on purpose is no complaint of the page's."""
+
+    def noticed(self, event, details):
+        if event == "Log.entryAdded" and details["entry"]["source"] == "network":
+            return
+        super().noticed(event, details)
+
+    async def part(self, name, ready):
+        """Goes to a part by its link, and waits for an expression."""
+        link = f"document.querySelector('#parts a[data-part={name}]')"
+        await self.wait_until(link, "the list of parts")
+        await self.click(link)
+        await self.wait_until(ready, f"the part {name}")
+
+    async def count(self, selector):
+        return await self.evaluate(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+    async def toasted(self, text):
+        toasts = "[...document.querySelectorAll('.toast')].some((one) => one.textContent"
+        await self.wait_until(f"{toasts}.includes({json.dumps(text)}))", f"the notice {text!r}")
+
+    async def says(self, selector, text, what=None):
+        look = f"document.querySelector({json.dumps(selector)})?.textContent.includes({json.dumps(text)})"
+        await self.wait_until(look, what or f"{text!r} in {selector}")
+
+    async def look_at(self, name):
+        """Screenshots in light, dark and on a phone, to the folder that SCREENSHOTS names."""
+        folder = os.environ.get("SCREENSHOTS")
+        for theme, (width, height, scheme) in THEMES.items():
+            await self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
+                            mobile=theme == "phone")
+            await self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            await self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            wide = await self.evaluate("document.documentElement.scrollWidth > innerWidth")
+            expect(not wide, f"{name} is wider than the {theme} window")
+            if folder:
+                await self.screenshot(pathlib.Path(folder) / f"{name}-{theme}.png")
+        await self.call("Emulation.clearDeviceMetricsOverride")
+        await self.call("Emulation.setEmulatedMedia", features=[])
+
+    async def all_is_named(self):
+        """Every control of the accessibility tree has a name."""
+        await self.call("Accessibility.enable")
+        nodes = (await self.call("Accessibility.getFullAXTree"))["nodes"]
+        roles = {"button", "link", "textbox", "searchbox", "checkbox", "combobox", "slider", "spinbutton", "tree", "img",
+                 "table", "region", "treeitem"}
+        for node in nodes:
+            role = node.get("role", {}).get("value")
+            if role in roles and not node.get("ignored") and not node.get("name", {}).get("value"):
+                raise CheckFailed(f"a {role} without a name: {json.dumps(node)[:400]}")
+
+    def is_clean(self, url):
+        """Nothing was complained of, and nothing asked of anybody else."""
+        expect(self.complaints == [], f"complaints: {self.complaints}")
+        host = urlsplit(url).netloc
+        others = [one for one in self.requests if urlsplit(one).scheme not in ("blob", "data") and urlsplit(one).netloc != host]
+        expect(others == [], f"requests to others: {others}")
+
+
+async def open_inspector(tools, url, name, kind):
+    """Opens the page by the address with the token, which leads to the one without it."""
+    page = await open_page(tools, url, name, kind)
+    while True:
+        try:
+            await page.wait_until("document.getElementById('parts')?.childElementCount", "the list of parts")
+            return page
+        except CheckFailed as failure:
+            # The document goes, and with it who waits in it.
+            if "navigated" not in str(failure) and "destroyed" not in str(failure):
+                raise
