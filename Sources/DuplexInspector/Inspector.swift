@@ -77,20 +77,12 @@ extension WebServer {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
         let history = RequestHistory(options.requests, below: base + "/")
         use(.observed(by: history))
-        let rooms = InspectorRooms.all(options, history, below: base)
+        let rooms = InspectorRooms.all(options, history, below: base, on: self.group)
         let inspector = Inspector(at: path, options, rooms: rooms, logger: logger)
         group(base, .all(settings)) { group in inspector.add(to: &group) }
         onServing.append { urls in
             for url in urls { options.tellsAddress(inspector.address(below: url)) }
         }
         return inspector
-    }
-}
-
-/// The parts that an inspector has by its options.
-enum InspectorRooms {
-    static func all(_ options: InspectorOptions, _ history: RequestHistory, below base: String) -> [any InspectorRoom] {
-        let mask = SecretMask(options.secrets)
-        return [ConnectionsRoom(recorder: FrameRecorder(), own: "WebSocket \(base)/live"), RequestsRoom(history: history, mask: mask)]
     }
 }

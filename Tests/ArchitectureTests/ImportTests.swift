@@ -42,8 +42,7 @@ struct ImportTests {
         "DuplexInspector": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",
             "DuplexServer", "DuplexSharing", "Glibc", "Darwin", "Foundation", "Synchronization", "HTTPTypes", "Logging",
-            "DequeModule", "GRDB", "GRDBSQLite", "Histogram",
-            "DequeModule", "GRDB", "Histogram", "UIKit", "AppKit",
+            "DequeModule", "GRDB", "GRDBSQLite", "Histogram", "UIKit", "AppKit",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

@@ -71,7 +71,7 @@ struct LivePage {
 
     struct News: Decodable {
         var watch: Int
-        var items: [JSONValue]?
+        var items: [ReadJSON]?
         var position: UInt64?
         var lost: UInt64?
         var error: String?
@@ -104,8 +104,8 @@ struct LivePage {
 }
 
 /// Any value of JSON, to be looked into.
-enum JSONValue: Decodable, Equatable {
-    case null, bool(Bool), number(Double), string(String), array([JSONValue]), object([String: JSONValue])
+enum ReadJSON: Decodable, Equatable {
+    case null, bool(Bool), number(Double), string(String), array([ReadJSON]), object([String: ReadJSON])
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
@@ -113,22 +113,22 @@ enum JSONValue: Decodable, Equatable {
         if let value = try? container.decode(Bool.self) { self = .bool(value); return }
         if let value = try? container.decode(Double.self) { self = .number(value); return }
         if let value = try? container.decode(String.self) { self = .string(value); return }
-        if let value = try? container.decode([JSONValue].self) { self = .array(value); return }
-        self = .object(try container.decode([String: JSONValue].self))
+        if let value = try? container.decode([ReadJSON].self) { self = .array(value); return }
+        self = .object(try container.decode([String: ReadJSON].self))
     }
 
     /// Of a response.
     init(_ response: TestResponse) throws {
-        self = try JSONDecoder().decode(JSONValue.self, from: Data(response.body))
+        self = try JSONDecoder().decode(ReadJSON.self, from: Data(response.body))
     }
 
-    subscript(name: String) -> JSONValue? { if case .object(let members) = self { members[name] } else { nil } }
-    subscript(index: Int) -> JSONValue? {
+    subscript(name: String) -> ReadJSON? { if case .object(let members) = self { members[name] } else { nil } }
+    subscript(index: Int) -> ReadJSON? {
         if case .array(let values) = self, values.indices.contains(index) { values[index] } else { nil }
     }
     var text: String? { if case .string(let text) = self { text } else { nil } }
     var number: Double? { if case .number(let number) = self { number } else { nil } }
-    var values: [JSONValue] { if case .array(let values) = self { values } else { [] } }
+    var values: [ReadJSON] { if case .array(let values) = self { values } else { [] } }
 }
 
 extension HTTPFields {

@@ -60,7 +60,7 @@ struct InspectorTests {
                 #expect(response.status == .ok && response.text == asset.body, "\(asset.name)")
                 #expect(response.fields[.contentType] == asset.contentType.rawValue)
             }
-            let state = try JSONValue(try await fixture.get("state"))
+            let state = try ReadJSON(try await fixture.get("state"))
             #expect(state["allows"]?.values.compactMap(\.text) == ["files", "sql"])
             #expect(state["pages"]?.values.first?.text == "connections")
             #expect(try await fixture.get("none").status == .notFound)

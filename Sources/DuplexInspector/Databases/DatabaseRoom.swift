@@ -18,11 +18,16 @@ struct DatabaseRoom: InspectorRoom {
 
     let page = "databases"
     let catalogue: DatabaseCatalogue
-    let options: InspectorOptions
+    /// How long SQL of the page may take, and how many rows it may give.
+    let bounds: (time: Duration, rows: Int)
 
-    init(_ options: InspectorOptions) {
-        self.options = options
-        catalogue = DatabaseCatalogue(named: options.databases, folders: options.folders)
+    /// - Parameters:
+    ///   - databases: the paths of those that the app names.
+    ///   - folders: where others may be.
+    ///   - bounds: how long SQL of the page may take, and how many rows it may give.
+    init(_ databases: [String: String], _ folders: [String: SharedFolder], bounds: (time: Duration, rows: Int)) {
+        self.bounds = bounds
+        catalogue = DatabaseCatalogue(named: databases, folders: folders)
     }
 
     func add(to routes: inout InspectorRoutes) {
@@ -96,8 +101,8 @@ struct DatabaseRoom: InspectorRoom {
 
     private func query(_ request: Request) async throws -> Response {
         let wish = try await request.decode(Wish.self)
-        let limits = DatabaseResult.Limits.list(options.sqlRows)
-        let results = try await file(wish.database, request).read(within: options.sqlTime) { database, _ in
+        let limits = DatabaseResult.Limits.list(bounds.rows)
+        let results = try await file(wish.database, request).read(within: bounds.time) { database, _ in
             wish.plan == true
                 ? try DatabaseResult.plans(wish.sql, database)
                 : try DatabaseResult.all(wish.sql, database, limits)
@@ -108,8 +113,8 @@ struct DatabaseRoom: InspectorRoom {
     private func execute(_ request: Request, _ note: ChangeNote) async throws -> Response {
         let wish = try await request.decode(Wish.self)
         note.says("\(wish.database): \(wish.sql)")
-        let limits = DatabaseResult.Limits.list(options.sqlRows)
-        let time = wish.mayTakeLong == true ? options.sqlTime : Self.holdingTime
+        let limits = DatabaseResult.Limits.list(bounds.rows)
+        let time = wish.mayTakeLong == true ? bounds.time : Self.holdingTime
         let results = try await file(wish.database, request).write(within: time) { database, _ in
             try DatabaseResult.all(wish.sql, database, limits)
         }

@@ -16,8 +16,8 @@ struct FileRoom: InspectorRoom {
     /// In the order in which the page has them; the number of one is a part of its address.
     private let folders: [(name: String, folder: SharedFolder)]
 
-    init(_ options: InspectorOptions) {
-        folders = options.folders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    init(_ folders: [String: SharedFolder]) {
+        self.folders = folders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     func add(to routes: inout InspectorRoutes) {

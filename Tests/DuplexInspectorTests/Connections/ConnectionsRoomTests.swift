@@ -38,7 +38,7 @@ struct ConnectionsRoomTests {
             let state = try #require(try await page.next().items?.first)
             let ids = state["connections"]?.values.compactMap { $0["id"]?.text } ?? []
             #expect(ids.contains(id) && state["isCut"] == .bool(false))
-            let one = try JSONValue(try await fixture.get("connections/one?id=\(id)"))
+            let one = try ReadJSON(try await fixture.get("connections/one?id=\(id)"))
             #expect(one["facts"]?["id"]?.text == id && one["timeline"] != nil)
             #expect(try await fixture.get("connections/one?id=ws-0").status == .notFound)
         }
@@ -55,12 +55,12 @@ struct ConnectionsRoomTests {
             _ = try await page.news { $0.watch == 2 }
             try await socket.send(long)
             #expect(try await socket.receive() == .text(long))
-            var frames: [JSONValue] = []
+            var frames: [ReadJSON] = []
             while frames.count < 2 { frames += try await page.news { $0.watch == 1 }.items ?? [] }
             #expect(frames[0]["out"] == .bool(false) && frames[1]["out"] == .bool(true))
             #expect(frames[0]["cut"] == .bool(true) && frames[0]["text"]?.text?.count == FrameTopic.previewSize)
             let number = Int(frames[0]["number"]?.number ?? -1)
-            let whole = try JSONValue(try await fixture.get("connections/frame?id=\(id)&number=\(number)"))
+            let whole = try ReadJSON(try await fixture.get("connections/frame?id=\(id)&number=\(number)"))
             #expect(whole["text"]?.text == long && whole["cut"] == .bool(false))
             #expect(try await fixture.get("connections/frame?id=\(id)&number=99").status == .notFound)
             #expect(try await fixture.get("connections/frame?id=none&number=0").status == .notFound)
@@ -91,7 +91,7 @@ struct ConnectionsRoomTests {
             for bad in ["{'id':'\(id)'}", "{'id':'\(id)','data':'?'}", "{'id':1}", "nonsense"] {
                 #expect(try await fixture.post("connections/send", bad).status.code == 400)
             }
-            let pong = try JSONValue(try await fixture.post("connections/ping", "{'id':'\(id)'}"))
+            let pong = try ReadJSON(try await fixture.post("connections/ping", "{'id':'\(id)'}"))
             #expect(pong["seconds"]?.number != nil)
             #expect(try await fixture.post("connections/close", "{'id':'\(id)','code':1005}").status == .badRequest)
             let closing = "{'id':'\(id)','code':4001,'reason':'enough'}"

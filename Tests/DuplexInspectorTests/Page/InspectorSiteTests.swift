@@ -24,7 +24,7 @@ struct InspectorSiteTests {
         let script = Self.scripts.map(\.body).joined()
         let imports = script.matches(of: #/from "\./([a-z-]+\.js)"/#).map { String($0.1) }
         // The parts are asked for by their names.
-        let parts = Set(script.matches(of: #/^    ([a-z]+): \{ title:/#.anchorsMatchLineEndings()).map { "\($0.1).js" })
+        let parts = Set(script.matches(of: #/^    ([a-z]+): . title:/#.anchorsMatchLineEndings()).map { "\($0.1).js" })
         let names = Set(InspectorSite.assets.map(\.name))
         #expect(names.count == InspectorSite.assets.count)
         #expect(Set(markup + imports).isSubset(of: names))

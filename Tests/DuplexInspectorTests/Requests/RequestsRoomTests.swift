@@ -27,7 +27,7 @@ struct RequestsRoomTests {
             #expect(item["status"]?.number == 200 && item["route"]?.text == "/page")
             let id = Int(item["id"]?.number ?? 0)
             let whole = try await fixture.get("requests/one?id=\(id)")
-            let value = try JSONValue(whole)
+            let value = try ReadJSON(whole)
             #expect(value["responseBody"]?["text"]?.text == "<script>")
             let command = try await fixture.get("requests/curl?id=\(id)")
             #expect(command.text.contains("curl") && command.text.contains("/page"))

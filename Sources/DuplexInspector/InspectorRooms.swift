@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// The parts that an inspector has by its options, in the order in which the page lists them.
+enum InspectorRooms {
+    static func all(
+        _ options: InspectorOptions,
+        _ history: RequestHistory,
+        below base: String,
+        on group: EventLoopGroup?
+    ) -> [any InspectorRoom] {
+        let mask = SecretMask(options.secrets)
+        var rooms: [any InspectorRoom] = []
+        rooms.append(ConnectionsRoom(recorder: FrameRecorder(), own: "WebSocket \(base)/live"))
+        rooms.append(RequestsRoom(history: history, mask: mask))
+        if let console = options.console { rooms.append(ConsoleRoom(console: console)) }
+        if !options.folders.isEmpty { rooms.append(FileRoom(options.folders)) }
+        if !options.databases.isEmpty || !options.folders.isEmpty {
+            let bounds = (time: options.sqlTime, rows: options.sqlRows)
+            rooms.append(DatabaseRoom(options.databases, options.folders, bounds: bounds))
+        }
+        rooms.append(ValuesRoom(options.values))
+        rooms.append(CommandsRoom(options.commands))
+        rooms.append(ViewsRoom(options.views))
+        rooms.append(MachineRoom(group: { group ?? .shared }))
+        return rooms
+    }
+}
