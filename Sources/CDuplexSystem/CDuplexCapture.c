@@ -275,11 +275,11 @@ void cduplex_capture_close(int index) {
 // MARK: Reading
 
 void cduplex_capture_prepare_thread(void) {
+    // No others: a crash's backtrace may be taken by a signal to each thread, and SIGPIPE of a reader that has gone ends the
+    // process as it would have without us.
     sigset_t signals;
-    sigfillset(&signals);
-    for (int index = 0; index < fault_count; index++) sigdelset(&signals, faults[index]);
-    // A reader that has gone ends the process as it would have without us.
-    sigdelset(&signals, SIGPIPE);
+    sigemptyset(&signals);
+    for (int index = 0; index < request_count; index++) sigaddset(&signals, requests[index]);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 

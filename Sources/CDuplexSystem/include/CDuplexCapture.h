@@ -19,7 +19,7 @@ bool cduplex_capture_is_shared(void);
 /// Returns a number for the functions below; -1 with `errno` where it can't: EBUSY when four are captured.
 int cduplex_capture_begin(int stream, int other);
 
-/// Prepares the calling thread for reading: signals that end the process are handled by others.
+/// Prepares the calling thread for reading: signals that ask the process to end are handled by others.
 void cduplex_capture_prepare_thread(void);
 
 /// Waits for bytes, passes them on, and gives them: how many there are; 0 at the end, which comes once nobody can write any

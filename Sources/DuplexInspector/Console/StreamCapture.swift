@@ -83,7 +83,8 @@ final class StreamCapture: Sendable {
     private static func read(_ capture: Int32, _ kind: ConsoleEntry.Kind, _ take: Taking) {
         cduplex_capture_prepare_thread()
         var lines = LineAssembler()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
+        // Small, since bytes are seen once they are passed on: who takes none holds up as many.
+        var buffer = [UInt8](repeating: 0, count: 16_384)
         while true {
             let timeout: Int32 = lines.isWaiting ? patience : -1
             let count = unsafe buffer.withUnsafeMutableBytes { bytes in

@@ -21,6 +21,8 @@ struct CaptureProcess {
         case isClosed
         /// Who read standard output has gone.
         case isUnread
+        /// Who reads standard output does so late, and it doesn't block.
+        case isFull
         /// Another console wants the streams, too.
         case wantsTwice
         /// A line isn't ended.

@@ -34,6 +34,9 @@ struct CaptureProcessTests {
         exit(0)
     }
 
+    /// What has standard output, where it is read late.
+    private static let late = Pipe()
+
     /// Leads a stream into a file, away from what the tests print.
     private static func lead(_ stream: Int32, to name: String) {
         fflush(nil)
@@ -52,6 +55,10 @@ struct CaptureProcessTests {
             try pipe.fileHandleForReading.close()
             try pipe.fileHandleForWriting.close()
             signal(SIGPIPE, SIG_IGN)
+        case .isFull:
+            dup2(late.fileHandleForWriting.fileDescriptor, 1)
+            try late.fileHandleForWriting.close()
+            _ = fcntl(1, F_SETFL, fcntl(1, F_GETFL) | O_NONBLOCK)
         default: break
         }
     }
@@ -82,6 +89,7 @@ struct CaptureProcessTests {
             try wait(for: "late", in: console)
             try wait(for: "last", in: console)
         case .isClosed, .isUnread: print("heard")
+        case .isFull: try writeBeyondWhatFits(console)
         case .wantsTwice:
             let second = #expect(throws: (any Error).self) { try InspectorConsole().captureStreams() }
             print(second.map { "\($0)" } ?? "")
@@ -103,6 +111,18 @@ struct CaptureProcessTests {
             kill(getpid(), SIGTERM)
             while true { pause() }
         }
+    }
+
+    /// Writes more than two pipes hold, whose reader begins once the writer has to wait, and ends with the last byte.
+    private static func writeBeyondWhatFits(_ console: InspectorConsole) throws {
+        let count = 5_000
+        Thread.detachNewThread { for number in 0..<count { write(1, "\(number) \(String(repeating: "x", count: 90))\n") } }
+        try wait(for: "100 \(String(repeating: "x", count: 90))", in: console)
+        var read = Data()
+        while !read.hasSuffix("x\n", behind: "\(count - 1) ") {
+            read += late.fileHandleForReading.availableData
+        }
+        try read.write(to: URL(fileURLWithPath: folder + "output"))
     }
 
     private static func writeByEveryWay() {
@@ -131,5 +151,13 @@ struct CaptureProcessTests {
     private static func note(_ console: InspectorConsole) {
         let lines = console.entries.all.map { "\($0.kind.rawValue)\($0.isCut ? "+" : "") \($0.text)" }
         try? lines.joined(separator: "\n").write(toFile: folder + "seen", atomically: false, encoding: .utf8)
+    }
+}
+
+extension Data {
+    /// Whether its last line begins and ends so.
+    fileprivate func hasSuffix(_ end: String, behind beginning: String) -> Bool {
+        let line = suffix(100).split(separator: 0x0A).last.map { String(decoding: $0, as: UTF8.self) + "\n" } ?? ""
+        return last == 0x0A && line.hasPrefix(beginning) && line.hasSuffix(end)
     }
 }

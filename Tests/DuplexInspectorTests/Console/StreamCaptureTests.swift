@@ -69,6 +69,15 @@ struct StreamCaptureTests {
         #expect(run.seen == ["output heard"])
     }
 
+    @Test("Who writes more than is read waits, and nothing of it is lost")
+    func full() async throws {
+        let run = try await CaptureProcess(.isFull)
+        let lines = (0..<5_000).map { "\($0) \(String(repeating: "x", count: 90))" }
+        #expect(run.status == 0)
+        #expect(run.output.split(separator: "\n").map { String($0) } == lines)
+        #expect(run.seen == lines.map { "output \($0)" })
+    }
+
     @Test("There is one at a time")
     func twice() async throws {
         let run = try await CaptureProcess(.wantsTwice)

@@ -57,7 +57,7 @@ struct LoopDelaysTests {
         await Self.settle(loop)
         let report = try Self.report(probe)
         // With those that would have been asked meanwhile.
-        #expect(report.max >= 0.05 && report.count >= 3, "\(report)")
+        #expect(report.max >= 0.05 && report.count >= 2, "\(report)")
         #expect(report.columns[0...4].reduce(0, +) < report.count)
         #expect(try Self.report(probe).worst == 0)
         await loop.stop()
