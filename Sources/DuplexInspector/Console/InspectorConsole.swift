@@ -34,8 +34,8 @@ public final class InspectorConsole: Sendable {
         entries = LiveRing(keeping: count, size)
     }
 
-    /// Takes what the process writes to standard output and standard error from here on, and passes it on to where it went
-    /// before.
+    /// Takes what the process writes to standard output and standard error until ``endCapture()``, and passes it on to where it
+    /// went before.
     ///
     /// Descriptors 1 and 2 lead into pipes then, which a thread reads; programs that the process starts inherit them. What is
     /// written reaches its former place byte for byte, in its order, also at exit(3), at a fault of the program, and where a

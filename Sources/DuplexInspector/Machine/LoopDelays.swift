@@ -14,7 +14,7 @@ final class LoopDelays: Sendable {
     /// How often a loop is asked.
     static let interval = Duration.milliseconds(20)
 
-    private let probes: [LoopProbe]
+    let probes: [LoopProbe]
     private let task: Task<Void, Never>
 
     init(_ loops: [EventLoop]) {

@@ -63,7 +63,7 @@ extension InspectorSite {
             let last = null;
             const tiles = Object.fromEntries(Object.entries({
                 cpu: "Processor", memory: "Memory", allocator: "Allocated", descriptors: "Descriptors", threads: "Threads",
-                delay: "Longest loop delay",
+                delay: "Loop delay",
             }).map(([id, title]) => [id, tile(id, title)]));
 
             // MARK: The parts
@@ -101,14 +101,14 @@ extension InspectorSite {
                 const total = cpu && cpu.user + cpu.system;
                 const before = last?.process.cpu;
                 const used = rate(total, before && before.user + before.system, seconds);
-                tiles.cpu.show(known(used, percent), cpu ? `${duration(cpu.user)} own, ${duration(cpu.system)} the system's` : "", used);
+                tiles.cpu.show(known(used, percent), cpu ? `${duration(cpu.user)}, system ${duration(cpu.system)}` : "", used);
                 tiles.memory.show(known(memory.resident, bytes), `${known(memory.peak, bytes)} at most`, memory.resident);
                 tiles.allocator.show(known(allocator?.used, bytes), allocator ? `${bytes(allocator.kept)} kept for later` : "", allocator?.used);
                 const limit = known(descriptors.limit, count);
                 tiles.descriptors.show(known(descriptors.open, count), `of ${limit}`, descriptors.open);
                 tiles.threads.show(known(process.threadCount, count), "", process.threadCount);
                 const worst = Math.max(0, ...all.map((loop) => loop.worst));
-                tiles.delay.show(duration(worst), `of ${count(all.length)} ${all.length === 1 ? "loop" : "loops"}`, worst);
+                tiles.delay.show(duration(worst), `longest of ${count(all.length)} ${all.length === 1 ? "loop" : "loops"}`, worst);
             }
 
             function showLoops(all) {

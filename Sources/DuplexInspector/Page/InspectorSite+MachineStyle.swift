@@ -6,7 +6,7 @@ extension InspectorSite {
     static let machineStyle = #"""
         .part-machine h3 { margin: 0; font-size: 0.875rem; font-weight: 600; color: var(--soft); }
         .part-machine > * { flex: none; }
-        .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 0.75rem; }
+        .tiles { display: grid; grid-template-columns: repeat(auto-fill, minmax(10rem, 1fr)); gap: 0.75rem; }
         .tile { display: grid; gap: 0.125rem; align-content: start; }
         .tile strong { font-size: 1.375rem; font-weight: 620; font-variant-numeric: tabular-nums; }
         .tile .soft { min-block-size: 1.25rem; font-size: 0.8125rem; }

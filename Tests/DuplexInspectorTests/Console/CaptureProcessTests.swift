@@ -116,7 +116,9 @@ struct CaptureProcessTests {
     /// Writes more than two pipes hold, whose reader begins once the writer has to wait, and ends with the last byte.
     private static func writeBeyondWhatFits(_ console: InspectorConsole) throws {
         let count = 5_000
-        Thread.detachNewThread { for number in 0..<count { write(1, "\(number) \(String(repeating: "x", count: 90))\n") } }
+        Thread.detachNewThread {
+            for number in 0..<count { write(1, "\(number) \(String(repeating: "x", count: 90))\n") }
+        }
         try wait(for: "100 \(String(repeating: "x", count: 90))", in: console)
         var read = Data()
         while !read.hasSuffix("x\n", behind: "\(count - 1) ") {

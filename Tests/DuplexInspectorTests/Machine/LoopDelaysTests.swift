@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestProcesses
 import DuplexWire
 import Foundation
 import Synchronization
@@ -67,10 +68,11 @@ struct LoopDelaysTests {
     func lifetime() async throws {
         let group = try EventLoopGroup(loops: 2)
         var delays: LoopDelays? = LoopDelays(group.loops)
-        weak let former = delays
+        weak let probe = delays?.probes.first
         while delays?.json.text.contains(#""count":0,"#) == true { try await Task.sleep(for: .milliseconds(5)) }
         delays = nil
-        #expect(former == nil)
+        // What asks them holds them until it ends.
+        #expect(await comesTrue { probe == nil })
         await group.stop()
     }
 }

@@ -66,6 +66,7 @@ class InspectorTab(UploaderPage):
             unnamed = [role for role in await self.unnamed() if role != "row"]
             expect(not unnamed, f"{size}: nodes without a name: {unnamed}")
             if folder:
+                await self.evaluate("document.getElementById('main').scrollTo(0, 0)")
                 await asyncio.sleep(0.3)
                 await self.screenshot(pathlib.Path(folder) / f"{name}-{size}.png")
         await self.size(1280, 900)
