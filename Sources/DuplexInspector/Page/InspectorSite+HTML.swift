@@ -22,6 +22,7 @@ extension InspectorSite {
             <link rel="stylesheet" href="assets/files.css">
             <link rel="stylesheet" href="assets/values.css">
             <link rel="stylesheet" href="assets/views.css">
+            <link rel="stylesheet" href="assets/recordings.css">
             <script type="module" src="assets/app.js"></script>
         </head>
         <body class="inspector">

@@ -36,6 +36,30 @@ enum RecordedHeads {
         return head(line(exchange.status, exchange.reason), fields) + body
     }
 
+    /// A request that is made again, with its body, on a connection that ends with it.
+    ///
+    /// - Parameters:
+    ///   - exchange: what was recorded.
+    ///   - host: where it goes.
+    ///   - others: take the place of recorded fields.
+    /// - Returns: the bytes.
+    static func replay(_ exchange: RecordedExchange, host: String, _ others: HTTPFields) -> [UInt8] {
+        let body = exchange.requestBody.bytes
+        var fields = replayed(exchange.requestFields, others).filter { $0.name != .expect }
+        if let name = HTTPField.Name("Host") { fields.insert(HTTPField(name: name, value: host), at: 0) }
+        fields.append(HTTPField(name: .connection, value: "close"))
+        if !body.isEmpty || exchange.method == "POST" || exchange.method == "PUT" || exchange.method == "PATCH" {
+            fields.append(HTTPField(name: .contentLength, value: "\(body.count)"))
+        }
+        return head(line(exchange.method, exchange.url), fields) + body
+    }
+
+    /// The fields that go with what is made again: not those of a connection, and none that was masked.
+    static func replayed(_ fields: HTTPFields, _ others: HTTPFields) -> [HTTPField] {
+        Self.fields(fields, host: nil).filter { !$0.value.hasSuffix(SecretMask.sign) && !others.contains($0.name) }
+            + others.filter { !left.contains($0.name.canonicalName) }
+    }
+
     // MARK: WebSockets
 
     /// The request that opens a WebSocket.

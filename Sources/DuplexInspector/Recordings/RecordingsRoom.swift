@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexJSON
+import DuplexServer
+import DuplexWire
+import HTTPTypes
+
+/// Recordings: that of the process as it is now, and those that were imported; looked at, exported and replayed.
+struct RecordingsRoom: InspectorRoom {
+    /// How many entries are replayed at once, one after the other.
+    static let replayLimit = 100
+    /// The number of the process's own.
+    static let own = 0
+
+    let page = "recordings"
+    /// Takes secrets out of all that is shown, exported and replayed.
+    let mask: SecretMask
+    /// What the process has recorded by now; `nil` where there is nothing of its own to show.
+    let recorded: (@Sendable () async -> Recording)?
+    let store: RecordingStore
+
+    /// - Parameters:
+    ///   - mask: takes secrets out.
+    ///   - store: keeps what is imported. Default: an empty one.
+    ///   - recorded: gives what the process has recorded.
+    init(mask: SecretMask, store: RecordingStore = RecordingStore(), recorded: (@Sendable () async -> Recording)? = nil)
+    {
+        self.mask = mask
+        self.store = store
+        self.recorded = recorded
+    }
+
+    private struct Wish: Decodable {
+        var recording: Int
+        /// Of which all are replayed unless they are named.
+        var entries: [String]?
+        var target: String?
+        /// Names and values of fields to send beside those that were recorded, or in their place.
+        var fields: [[String]]?
+    }
+
+    func add(to routes: inout InspectorRoutes) {
+        routes.get("/recordings/list") { _ in await list() }
+        routes.get("/recordings/entries") { request in
+            InspectorAnswer.json(RecordingJSON.rows(try await recording(request)))
+        }
+        routes.get("/recordings/entry") { request in try await entry(request) }
+        routes.get("/recordings/frames") { request in
+            let items = try request.queryItems
+            let connection = try await connection(request)
+            let first = items["from"].flatMap { Int($0) } ?? 0
+            return InspectorAnswer.json(RecordingJSON.frames(connection, from: first))
+        }
+        routes.get("/recordings/har") { request in
+            let bytes = HARFile.write(try await recording(request))
+            return InspectorAnswer.attachment(HARFile.type, named: "recording.har", bytes)
+        }
+        routes.get("/recordings/pcapng") { request in
+            let bytes = PcapngFile.write(try await recording(request))
+            return InspectorAnswer.attachment(PcapngFile.type, named: "recording.pcapng", bytes)
+        }
+        // Neither is a change of the app: a recording is kept by the inspector alone, for whoever looks.
+        routes.mount { group in
+            group.post("/recordings/import", .bodySize(HARFile.largest)) { request in try await take(request) }
+            group.post("/recordings/remove", .bodySize(.kibibytes(1))) { request in
+                store.remove(try await request.decode(Wish.self).recording)
+                return Response(status: .noContent)
+            }
+        }
+        routes.change(.replaying, "/recordings/replay") { request, note in try await replay(request, note) }
+    }
+
+    // MARK: Looking
+
+    private func list() async -> Response {
+        var list: [JSONText] = []
+        if let recorded {
+            let recording = await recorded()
+            list.append(
+                RecordingJSON.summary(recording, id: Self.own, name: "This process", size: nil, skipped: 0)
+            )
+        }
+        for entry in store.all {
+            list.append(
+                RecordingJSON.summary(
+                    entry.recording,
+                    id: entry.id,
+                    name: entry.name,
+                    size: entry.size,
+                    skipped: entry.skipped
+                )
+            )
+        }
+        return InspectorAnswer.object { $0.add("recordings", .array(list)) }
+    }
+
+    /// A recording without its secrets.
+    private func recording(_ id: Int) async throws -> Recording {
+        if id == Self.own, let recorded { return mask.masked(await recorded()) }
+        guard let entry = store[id] else { throw Problem(.notFound, "That recording isn't kept any more.") }
+        return entry.recording
+    }
+
+    private func recording(_ request: Request) async throws -> Recording {
+        guard let id = try request.queryItems["recording"].flatMap({ Int($0) }) else {
+            throw Problem(.badRequest, "“recording” says which one.")
+        }
+        return try await recording(id)
+    }
+
+    private func entry(_ request: Request) async throws -> Response {
+        let recording = try await recording(request)
+        let id = try request.queryItems["entry"] ?? ""
+        if let exchange = recording.exchanges.first(where: { "e\($0.id)" == id }) {
+            return InspectorAnswer.object { members in
+                members.add("request", ExchangeJSON.whole(exchange))
+                members.add("curl", CurlCommand(exchange)?.text)
+            }
+        }
+        return InspectorAnswer.json(RecordingJSON.whole(try await connection(request)))
+    }
+
+    private func connection(_ request: Request) async throws -> RecordedConnection {
+        let id = try request.queryItems["entry"] ?? ""
+        guard let connection = try await recording(request).connections.first(where: { "c\($0.id)" == id }) else {
+            throw Problem(.notFound, "That WebSocket isn't in the recording any more.")
+        }
+        return connection
+    }
+
+    // MARK: Importing
+
+    private func take(_ request: Request) async throws -> Response {
+        let bytes = try await request.body.collect(upTo: HARFile.largest)
+        let reading: HARFile.Reading
+        do {
+            reading = try HARFile.read(bytes)
+        } catch {
+            throw Problem(.badRequest, error.description)
+        }
+        let masked = HARFile.Reading(recording: mask.masked(reading.recording), skipped: reading.skipped)
+        let name = try request.queryItems["name"] ?? ""
+        let id = store.add(masked, named: name.isEmpty ? "Recording" : name, size: bytes.count)
+        return InspectorAnswer.object { $0.add("id", id) }
+    }
+
+    // MARK: Replaying
+
+    private func replay(_ request: Request, _ note: ChangeNote) async throws -> Response {
+        let wish = try await request.decode(Wish.self)
+        guard let target = wish.target.flatMap({ ReplayTarget($0) }) else {
+            throw Problem(.badRequest, "A server is named by a URL without a path: http://host:port, or wss://host.")
+        }
+        note.says("replays recording \(wish.recording) against \(wish.target ?? "")")
+        var replay = Replay(target: target)
+        for pair in wish.fields ?? [] {
+            guard pair.count == 2, let name = HTTPField.Name(pair[0]), HTTPField.isValidValue(pair[1]) else {
+                throw Problem(.badRequest, "“\(pair.first ?? "")” is no field of a request.")
+            }
+            replay.fields.append(HTTPField(name: name, value: pair[1]))
+        }
+        let recording = try await recording(wish.recording)
+        let outcomes = await outcomes(of: replay, recording, wish.entries.map { Set($0) })
+        return InspectorAnswer.object { members in
+            members.add("outcomes", .array(outcomes.list))
+            members.add("left", outcomes.left)
+        }
+    }
+
+    /// In the order of their times; those beyond the bound are left.
+    private func outcomes(
+        of replay: Replay,
+        _ recording: Recording,
+        _ wanted: Set<String>?
+    ) async -> (list: [JSONText], left: Int) {
+        enum Item {
+            case exchange(RecordedExchange)
+            case connection(RecordedConnection)
+        }
+        var items = recording.exchanges.map { ("e\($0.id)", $0.began, Item.exchange($0)) }
+        items += recording.connections.map { ("c\($0.id)", $0.began, Item.connection($0)) }
+        items = items.filter { wanted?.contains($0.0) ?? true }.sorted { $0.1 < $1.1 }
+        var list: [JSONText] = []
+        for (id, _, item) in items.prefix(Self.replayLimit) where !Task.isCancelled {
+            switch item {
+            case .exchange(let exchange):
+                let outcome = await replay.run(exchange)
+                list.append(RecordingJSON.outcome(outcome, id: id, url: exchange.url, recorded: exchange.status))
+            case .connection(let connection):
+                let outcome = await replay.run(connection)
+                list.append(RecordingJSON.outcome(outcome, id: id, url: connection.url, recorded: 101))
+            }
+        }
+        return (list, items.count - list.count)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("Recordings as the page gets them")
+struct RecordingJSONTests {
+    @Test("Entries are listed in the order of their times")
+    func rows() throws {
+        var late = try Sample.exchange()
+        late.began = Sample.began + 100
+        let text = try RecordingJSON.rows(Recording(exchanges: [late], connections: [Sample.connection()])).text
+        let places = try ["\"c7\"", "\"e3\""].map { try #require(text.firstRange(of: $0)).lowerBound }
+        #expect(places == places.sorted())
+        #expect(text.hasSuffix(#""total":2}"#))
+    }
+
+    @Test("Lists are bounded, and say how many there are")
+    func bound() throws {
+        let exchange = try Sample.exchange()
+        let json = RecordingJSON.rows(
+            Recording(exchanges: Array(repeating: exchange, count: RecordingJSON.rowLimit + 1))
+        )
+        guard case .object(let members) = json, case .array(let rows) = members[0].value else {
+            Issue.record("no list")
+            return
+        }
+        #expect(rows.count == RecordingJSON.rowLimit)
+        #expect(members[1].value == .integer(Int64(RecordingJSON.rowLimit + 1)))
+    }
+
+    @Test("Frames come in parts, CBOR with its notation", arguments: [(0, 12), (10, 2), (100, 0), (-5, 12)])
+    func frames(first: Int, count: Int) throws {
+        var connection = try Sample.connection()
+        connection.frames[11].opcode = .binary
+        connection.frames[11].payload = RecordedBytes([0xA1, 0x61, 0x61, 0x01])
+        guard case .object(let members) = RecordingJSON.frames(connection, from: first),
+            case .array(let frames) = members[0].value
+        else {
+            Issue.record("no frames")
+            return
+        }
+        #expect(frames.count == count)
+        #expect(members[1].value == .integer(12))
+        if count > 0 { #expect(frames.last?.text.contains(#""cbor":"{\"a\": 1}""#) == true) }
+    }
+
+    @Test("A replay is told with what was different")
+    func outcome() {
+        let outcome = Replay.Outcome(status: 200, seconds: 1, differences: ["x"], error: nil)
+        #expect(
+            RecordingJSON.outcome(outcome, id: "e1", url: "http://a/", recorded: 404).text
+                == #"{"id":"e1","url":"http://a/","recorded":404,"status":200,"seconds":1.0,"differences":["x"]}"#
+        )
+    }
+}

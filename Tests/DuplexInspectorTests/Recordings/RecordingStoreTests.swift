@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexInspector
+
+@Suite("Recordings that were imported")
+struct RecordingStoreTests {
+    @Test("They are found by their numbers, and forgotten")
+    func keeps() {
+        let store = RecordingStore()
+        let first = store.add(HARFile.Reading(skipped: 2), named: "one", size: 10)
+        let second = store.add(HARFile.Reading(), named: String(repeating: "x", count: 500), size: 10)
+        #expect(store[first]?.name == "one")
+        #expect(store[first]?.skipped == 2)
+        #expect(store[second]?.name.count == 200)
+        store.remove(first)
+        #expect(store[first] == nil)
+        #expect(store.all.map(\.id) == [second])
+    }
+
+    @Test("The oldest make room, by number and by size")
+    func bounds() {
+        let store = RecordingStore()
+        for index in 0..<20 { store.add(HARFile.Reading(), named: "\(index)", size: 1) }
+        #expect(store.all.map(\.name) == (12..<20).map { "\($0)" })
+        store.add(HARFile.Reading(), named: "large", size: RecordingStore.byteLimit.bytes)
+        #expect(store.all.map(\.name) == ["large"])
+        store.add(HARFile.Reading(), named: "larger", size: RecordingStore.byteLimit.bytes * 2)
+        #expect(store.all.map(\.name) == ["larger"])
+    }
+}
