@@ -72,7 +72,8 @@ struct ReplayTests {
     func nobody() async throws {
         let port = try ReservedPort()
         let target = try #require(ReplayTarget("http://\(port.address)"))
-        #expect(await Replay(target: target).run(try Sample.exchange()).error != nil)
+        let exchange = try Sample.exchange()
+        #expect(await Replay(target: target).run(exchange).error != nil)
         let outcome = await Replay(target: target).run(Self.connection("/echo", []))
         #expect(outcome.error != nil && outcome.status == nil)
     }

@@ -18,7 +18,7 @@ struct RecordingsRoomTests {
         allowing changes: Set<InspectorChange> = [],
         recorded: (@Sendable () async -> Recording)? = nil
     ) -> WebServer {
-        var server = WebServer()
+        var server = WebServer(port: 0)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         let room = RecordingsRoom(mask: SecretMask(["token"]), recorded: recorded)
         let logger = server.logger
@@ -126,7 +126,8 @@ struct RecordingsRoomTests {
     func forbidden() async throws {
         try await WebServer.testing(Self.server()) { client in
             let body = Array(#"{"recording":0,"target":"http://127.0.0.1:1"}"#.utf8)
-            #expect(try await client.post("/i/recordings/replay", fields: Self.json, body: body).status == .forbidden)
+            let answer = try await client.post("/i/recordings/replay", fields: Self.json, body: body)
+            #expect(answer.status == .forbidden)
         }
     }
 
