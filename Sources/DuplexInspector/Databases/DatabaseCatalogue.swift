@@ -26,6 +26,9 @@ struct DatabaseCatalogue: Sendable {
     let named: [String: String]
     let folders: [String: SharedFolder]
 
+    /// Whether there can be none.
+    var isEmpty: Bool { named.isEmpty && folders.isEmpty }
+
     /// All of them, in order; those of folders are looked for.
     ///
     /// - Parameter visitor: who looks; folders may not be for everybody.

@@ -58,7 +58,7 @@ extension DatabaseRoom {
         let (sql, number) = (items["sql"], items["rowid"].flatMap { Int64($0) })
         let selection = try sql == nil ? DatabaseSelection(items) : nil
         let file = try await file(request)
-        return try await file.read(within: sql == nil ? Self.time : options.sqlTime) { database, _ in
+        return try await file.read(within: sql == nil ? Self.time : sqlTime) { database, _ in
             let cells: [DatabaseCell]?
             if let selection {
                 let table = try DatabaseTable(selection.table, database)
@@ -95,7 +95,7 @@ extension DatabaseRoom {
         let file = try await file(request)
         var response: Response
         if let sql = items["sql"] {
-            response = try await export(format, isGuarded, file, within: options.sqlTime) { database in
+            response = try await export(format, isGuarded, file, within: sqlTime) { database in
                 try DatabaseResult.one(sql, database, Self.exportLimits)
             }
         } else {
@@ -106,7 +106,7 @@ extension DatabaseRoom {
             response =
                 selection.isWhole && table.rowid != nil
                 ? try await export(format, isGuarded, file, table)
-                : try await export(format, isGuarded, file, within: options.sqlTime) { database in
+                : try await export(format, isGuarded, file, within: sqlTime) { database in
                     let query = try selection.statement(table, count: Int(Int32.max))
                     return try query.run(database, Self.exportLimits).without(first: table.rowid == nil ? 0 : 1)
                 }

@@ -29,6 +29,9 @@ struct DatabaseRoom: InspectorRoom {
         self.bounds = bounds
         catalogue = DatabaseCatalogue(named: databases, folders: folders)
     }
+    /// How long SQL that somebody writes may take, and how many rows of what it gives are shown.
+    let sqlTime: Duration
+    let sqlRows: Int
 
     func add(to routes: inout InspectorRoutes) {
         routes.get("/databases/list") { request in try await list(request) }
@@ -59,7 +62,7 @@ struct DatabaseRoom: InspectorRoom {
         let entries = try await catalogue.all(for: FolderVisitor(request)).map { entry in
             var members = JSONText.Members()
             members.add("id", entry.id)
-            members.add("isNamed", options.databases[entry.id] != nil)
+            members.add("isNamed", catalogue.named[entry.id] != nil)
             members.add("problem", entry.problem)
             let attributes = try? FileManager.default.attributesOfItem(atPath: entry.path)
             members.add("size", (attributes?[.size] as? NSNumber)?.intValue)
@@ -103,6 +106,8 @@ struct DatabaseRoom: InspectorRoom {
         let wish = try await request.decode(Wish.self)
         let limits = DatabaseResult.Limits.list(bounds.rows)
         let results = try await file(wish.database, request).read(within: bounds.time) { database, _ in
+        let limits = DatabaseResult.Limits.list(sqlRows)
+        let results = try await file(wish.database, request).read(within: sqlTime) { database, _ in
             wish.plan == true
                 ? try DatabaseResult.plans(wish.sql, database)
                 : try DatabaseResult.all(wish.sql, database, limits)
@@ -115,6 +120,8 @@ struct DatabaseRoom: InspectorRoom {
         note.says("\(wish.database): \(wish.sql)")
         let limits = DatabaseResult.Limits.list(bounds.rows)
         let time = wish.mayTakeLong == true ? bounds.time : Self.holdingTime
+        let limits = DatabaseResult.Limits.list(sqlRows)
+        let time = wish.mayTakeLong == true ? sqlTime : Self.holdingTime
         let results = try await file(wish.database, request).write(within: time) { database, _ in
             try DatabaseResult.all(wish.sql, database, limits)
         }
