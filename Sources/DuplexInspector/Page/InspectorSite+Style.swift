@@ -109,7 +109,7 @@ extension InspectorSite {
         pre.text { margin: 0; font: 0.8125rem/1.5 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; }
         .spark { inline-size: 4rem; vertical-align: middle; block-size: 1.25rem; fill: none; stroke: var(--accent); stroke-width: 1.5; }
         .lost-items { color: var(--warm); }
-        .toasts { position: fixed; inset-block-end: 1rem; inset-inline-end: 1rem; z-index: 9; display: grid; gap: 0.5rem; max-inline-size: min(26rem, 90vw); }
+        .toasts { pointer-events: none; position: fixed; inset-block-end: 1rem; inset-inline-end: 1rem; z-index: 9; display: grid; gap: 0.5rem; max-inline-size: min(26rem, 90vw); }
         .toast { padding: 0.625rem 0.875rem; border: 1px solid var(--edge); border-radius: 0.625rem; background: var(--surface); box-shadow: 0 4px 16px var(--shadow); overflow-wrap: anywhere; }
         .toast.danger { border-color: var(--danger); color: var(--danger); }
 

@@ -144,6 +144,7 @@ extension InspectorSite {
                         },
                     });
                 }
+                this.details.show(this.scene?.nodes[this.selected], isLive);
                 changeIcon(this.live, isLive ? "pause" : "play");
                 this.live.querySelector("span").textContent = isLive ? "Freeze" : "Go live";
             }
@@ -175,7 +176,7 @@ extension InspectorSite {
                 this.tree.set(this.scene);
                 this.arrange();
                 this.mark();
-                this.details.show(this.scene.nodes[this.selected]);
+                this.details.show(this.scene.nodes[this.selected], Boolean(this.end));
                 this.tellFacts("");
                 this.tell();
             }
@@ -219,7 +220,7 @@ extension InspectorSite {
                 this.selected = index;
                 if (index !== undefined) this.tree.reveal(index);
                 this.mark();
-                this.details.show(this.scene.nodes[index]);
+                this.details.show(this.scene.nodes[index], Boolean(this.end));
             }
 
             hover(index) {
@@ -257,6 +258,7 @@ extension InspectorSite {
                 clearTimeout(this.searching);
                 this.stage.close();
                 this.tree.close();
+                this.details.close();
             }
         }
 

@@ -9,6 +9,7 @@ extension InspectorSite {
         import { address, get } from "./api.js";
         import { make } from "./dom.js";
         import { foreign, visible } from "./foreign.js";
+        import { watch } from "./live.js";
 
         const number = (value) => `${Math.round(value * 100) / 100}`;
         const frame = ([x, y, width, height]) => `${number(x)}, ${number(y)} · ${number(width)} × ${number(height)}`;
@@ -21,16 +22,17 @@ extension InspectorSite {
                 this.show(undefined);
             }
 
-            /** Shows a view; undefined for none. */
-            show(node) {
-                const turn = ++this.turn;
+            /** Shows a view, and its properties as they change or as they were; undefined for none. */
+            show(node, isLive) {
                 if (!node) {
+                    this.close();
                     this.key = undefined;
                     this.node.replaceChildren(make("p", { class: "soft", text: "Choose a view: in the drawing or in the tree." }));
                     return;
                 }
                 const key = `${node.id} ${node.picture}`;
                 if (key !== this.key) {
+                    this.close();
                     this.key = key;
                     this.head = make("div", {});
                     this.list = make("dl", { class: "facts", id: "views-properties" });
@@ -38,7 +40,8 @@ extension InspectorSite {
                     this.node.replaceChildren(foreign("h3", node.type), this.head, this.picture, this.list);
                 }
                 this.head.replaceChildren(this.facts(node));
-                this.loadProperties(node, turn);
+                if (isLive) this.follow(node.id);
+                else this.load(node.id);
             }
 
             facts(node) {
@@ -67,14 +70,37 @@ extension InspectorSite {
                 this.key = undefined;
             }
 
-            async loadProperties(node, turn) {
+            fill(properties) {
+                this.list.replaceChildren(...properties.flatMap(([name, value]) => [foreign("dt", name), foreign("dd", value)]));
+            }
+
+            follow(id) {
+                if (this.watched === id) return;
+                this.close();
+                this.watched = id;
+                this.end = watch("views-node", (items) => this.fill(items.at(-1)?.properties ?? []), {
+                    parameters: { scene: this.scene, id },
+                    onError: (text) => this.fill([["properties", text]]),
+                });
+            }
+
+            async load(id) {
+                this.close();
+                const { turn } = this;
                 try {
-                    const { properties } = await get("views/node", { scene: this.scene, id: node.id });
-                    if (turn !== this.turn) return;
-                    this.list.replaceChildren(...properties.flatMap(([name, value]) => [foreign("dt", name), foreign("dd", value)]));
+                    const { properties } = await get("views/node", { scene: this.scene, id });
+                    if (turn === this.turn) this.fill(properties);
                 } catch (error) {
-                    if (turn === this.turn) this.list.replaceChildren(foreign("dt", "properties"), foreign("dd", error.message));
+                    if (turn === this.turn) this.fill([["properties", error.message]]);
                 }
+            }
+
+            /** Asks for nothing any more. */
+            close() {
+                this.turn += 1;
+                this.end?.();
+                this.end = undefined;
+                this.watched = undefined;
             }
         }
 

@@ -4,7 +4,8 @@
 extension InspectorSite {
     /// Drawing views by WebGL.
     static let viewsGLScript = #"""
-        // Draws all views in one call: a rectangle, as often as there are views, each with what is its own in a buffer.
+        // Draws all views in one call: four corners for each, with what is its own in a buffer. Not as instances of one
+        // rectangle: renderers that are programs take each of those for a call of its own, and are half as fast or worse.
         //
         // They are opaque and come from the front to the back, so that what is covered costs nothing, which matters where a
         // processor draws. Pictures lie in one texture.
@@ -31,7 +32,7 @@ extension InspectorSite {
         flat out vec4 ink;
         flat out vec3 kind;
         void main() {
-            vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+            vec2 corner = vec2(gl_VertexID & 1, (gl_VertexID >> 1) & 1);
             vec3 point = vec3(mix(rect.xy, rect.zw, corner) - centre, place.x * lens.z);
             vec3 turn = turned * point;
             float w = 1.0 - lens.y * turn.z;
@@ -126,8 +127,10 @@ extension InspectorSite {
                 for (const place of [0, 1, 2, 3]) {
                     gl.enableVertexAttribArray(place);
                     gl.vertexAttribPointer(place, 4, gl.FLOAT, false, floats * 4, place * 16);
-                    gl.vertexAttribDivisor(place, 1);
                 }
+                this.corners = gl.createBuffer();
+                gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.corners);
+                this.room = 0;
                 this.texture = gl.createTexture();
                 gl.bindTexture(gl.TEXTURE_2D, this.texture);
                 gl.texStorage2D(gl.TEXTURE_2D, 1, gl.RGBA8, atlasSize, atlasSize);
@@ -141,20 +144,34 @@ extension InspectorSite {
 
             /** Takes what is to be drawn from now on; `pictures.part(node)` is where a picture lies in the texture. */
             set(items, scene, pictures, isDark) {
-                const data = new Float32Array(items.length * floats);
+                const data = new Float32Array(items.length * 4 * floats);
                 const colours = new Map();
                 items.forEach(({ node, rect, layer, order }, index) => {
                     if (!colours.has(node.type)) colours.set(node.type, colour(node.type, isDark));
                     const part = pictures?.part(node, rect) ?? [0, 0, 0, 0];
-                    data.set(rect, index * floats);
-                    data.set([layer, order / scene.count, node.isOff ? 1 : 0, node.index], index * floats + 4);
-                    data.set(part, index * floats + 8);
-                    data.set([...colours.get(node.type), Math.max(0.15, node.opacity)], index * floats + 12);
+                    const start = index * 4 * floats;
+                    data.set(rect, start);
+                    data.set([layer, order / scene.count, node.isOff ? 1 : 0, node.index], start + 4);
+                    data.set(part, start + 8);
+                    data.set([...colours.get(node.type), Math.max(0.15, node.opacity)], start + 12);
+                    for (const corner of [1, 2, 3]) data.copyWithin(start + corner * floats, start, start + floats);
                 });
                 const { gl } = this;
+                gl.bindVertexArray(this.array);
                 gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer);
                 gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);
                 this.count = items.length;
+                if (this.count > this.room) this.makeRoom(this.count);
+            }
+
+            /** Which corners the two triangles of each rectangle have. */
+            makeRoom(count) {
+                this.room = count;
+                const corners = new Uint32Array(count * 6);
+                for (let index = 0; index < count; index += 1) {
+                    corners.set([0, 1, 2, 2, 1, 3].map((corner) => index * 4 + corner), index * 6);
+                }
+                this.gl.bufferData(this.gl.ELEMENT_ARRAY_BUFFER, corners, this.gl.STATIC_DRAW);
             }
 
             /** Puts a picture into the texture. */
@@ -190,7 +207,7 @@ extension InspectorSite {
                 gl.uniform3f(uniforms.line, ...colours.line);
                 gl.uniform1f(uniforms.thick, Math.max(1, ratio));
                 gl.bindVertexArray(this.array);
-                gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.count);
+                gl.drawElements(gl.TRIANGLES, this.count * 6, gl.UNSIGNED_INT, 0);
             }
 
             close() {

@@ -19,6 +19,7 @@ extension InspectorSite {
                 this.collapsed = new Set();
                 this.rows = [];
                 this.found = null;
+                this.elements = new Map();
                 this.space = make("div", { class: "tree-space", role: "presentation" });
                 this.node = make("div", { class: "tree", id: "views-tree", role: "tree", tabindex: "0", "aria-label": "Tree of views" }, this.space);
                 this.node.addEventListener("scroll", () => this.draw());

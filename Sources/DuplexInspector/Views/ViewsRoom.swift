@@ -16,15 +16,10 @@ struct ViewsRoom: InspectorRoom {
     var page: String { "views" }
 
     func add(to routes: inout InspectorRoutes) {
+        addTopics(to: &routes)
         let scenes = scenes
         routes.get("/views") { _ in
             InspectorAnswer.object { $0.add("scenes", .array(scenes.map { .string($0.name) })) }
-        }
-        routes.watch("views") { parameters in
-            guard let scene = scenes.first(where: { $0.name == parameters["scene"] }) else {
-                throw LiveRefusal("There is no such tree.")
-            }
-            return LiveState { try await scene.look() }
         }
         routes.get("/views/tree") { request in
             InspectorAnswer.json(try await Self.scene(request, scenes).look(isFresh: true))
@@ -42,6 +37,25 @@ struct ViewsRoom: InspectorRoom {
             let (node, scene) = try Self.node(request, scenes)
             let bytes = try await scene.picture(of: node)
             return Response(type: "image/png", fields: [.cacheControl: "no-store"], body: bytes)
+        }
+    }
+
+    private func addTopics(to routes: inout InspectorRoutes) {
+        let scenes = scenes
+        routes.watch("views") { parameters in
+            guard let scene = scenes.first(where: { $0.name == parameters["scene"] }) else {
+                throw LiveRefusal("There is no such tree.")
+            }
+            return LiveState { try await scene.look() }
+        }
+        routes.watch("views-node") { parameters in
+            guard let scene = scenes.first(where: { $0.name == parameters["scene"] }), let id = parameters["id"] else {
+                throw LiveRefusal("There is no such tree.")
+            }
+            return LiveState {
+                _ = try await scene.look()
+                return scene.present?[id]?.json ?? .null
+            }
         }
     }
 

@@ -29,9 +29,18 @@ class InspectorPage(Page):
     """A tab with the page. What the app refuses on purpose is no complaint of the page's."""
 
     def noticed(self, event, details):
-        if event == "Log.entryAdded" and details["entry"]["source"] == "network":
+        entry = details.get("entry", {}) if event == "Log.entryAdded" else {}
+        # A screenshot of what WebGL has drawn is waited for, of which the browser warns.
+        if entry.get("source") == "network" or "GPU stall due to ReadPixels" in entry.get("text", ""):
             return
         super().noticed(event, details)
+
+    async def wait_until(self, condition, what):
+        try:
+            await super().wait_until(condition, what)
+        except CheckFailed as failure:
+            toasts = await self.evaluate("document.getElementById('toasts')?.textContent")
+            raise CheckFailed(f"{failure}; notices: {toasts!r}, complaints: {self.complaints}") from None
 
     async def part(self, name, ready):
         """Goes to a part by its link, and waits for an expression."""

@@ -116,6 +116,7 @@ async def check(url):
         await page.save("count", "8")
         await page.value_is("count", "8")
         await page.click(f"{row('colour')}.querySelector('.danger')")
+        await page.toasted("colour is removed")
         await page.wait_until(f"!{row('colour')}", "the end of the setting")
         ok("settings are set and removed")
 
