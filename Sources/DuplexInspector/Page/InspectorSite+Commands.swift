@@ -129,7 +129,7 @@ extension InspectorSite {
                 const tools = make("div", { class: "tools" }, make("h3", { class: "grow", text: "What has run" }));
                 if (!allows) tools.prepend(make("span", { class: "badge", text: "read-only" }));
                 else tools.append(button("trash", { text: "Forget", label: "Forget what has run", onclick: () => this.forget() }));
-                main.append(make("div", { class: "commands" }, this.forms, make("section", { class: "history" }, tools, this.empty, this.list)));
+                main.append(make("div", { class: "commands-layout" }, this.forms, make("section", { class: "history" }, tools, this.empty, this.list)));
             }
 
             async run(path, wish) {

@@ -7,7 +7,7 @@ extension InspectorSite {
         // Settings and values: groups of rows, each of which becomes a field where the app allows that.
 
         import { get, post } from "./api.js";
-        import { arrange, button, make } from "./dom.js";
+        import { arrange, button, byId, make } from "./dom.js";
         import { field } from "./fields.js";
         import { foreign, visible } from "./foreign.js";
         import { watch } from "./live.js";
@@ -107,7 +107,7 @@ extension InspectorSite {
                     this.editor = null;
                     this.item = null;
                     this.page.take(state);
-                    say(`${wish.name} is set.`);
+                    byId("live").textContent = `${visible(wish.name)} is set.`;
                     this.actions.querySelector("button")?.focus();
                 } catch (error) {
                     if (error.status === 409) await this.page.refresh();
@@ -140,6 +140,7 @@ extension InspectorSite {
                 const head = make("div", { class: "tools" }, title, this.count);
                 if (notes[group.source]) head.append(make("span", { class: "soft", text: notes[group.source] }));
                 const table = make("table", { class: "grid values", "aria-label": visible(group.name) },
+                    make("colgroup", {}, make("col", { class: "names" }), make("col"), make("col", { class: "deeds" })),
                     make("thead", { class: "spoken" }, make("tr", {},
                         make("th", { scope: "col", text: "Name" }), make("th", { scope: "col", text: "Value" }),
                         make("th", { scope: "col", text: "Actions" }))),

@@ -10,7 +10,6 @@ extension InspectorSite {
         .grid.values { table-layout: fixed; }
         .grid.values th[scope="row"] {
             position: static;
-            inline-size: 16rem;
             border-block-start: 1px solid var(--line);
             background: none;
             color: var(--ink);
@@ -19,7 +18,9 @@ extension InspectorSite {
             overflow-wrap: anywhere;
             vertical-align: top;
         }
-        .grid.values td.actions { inline-size: 8.5rem; text-align: end; white-space: nowrap; }
+        .grid.values .names { inline-size: 16rem; }
+        .grid.values .deeds { inline-size: 8.5rem; }
+        .grid.values td.actions { text-align: end; white-space: nowrap; }
         .grid.values td.actions > * + * { margin-inline-start: 0.375rem; }
         .grid.values pre.text { max-block-size: 12rem; overflow: auto; }
         .edit, .command { display: grid; gap: 0.5rem; }
@@ -32,7 +33,7 @@ extension InspectorSite {
         }
         .fault { color: var(--danger); overflow-wrap: anywhere; }
         .fault:empty { display: none; }
-        .commands { display: grid; grid-template-columns: minmax(16rem, 24rem) minmax(0, 1fr); gap: 1.25rem; align-items: start; }
+        .commands-layout { display: grid; grid-template-columns: minmax(16rem, 24rem) minmax(0, 1fr); gap: 1.25rem; align-items: start; }
         .forms, .history, .runs { display: grid; gap: 0.75rem; min-inline-size: 0; }
         .command .field { display: grid; gap: 0.25rem; }
         .command label { font-size: 0.8125rem; }
@@ -43,7 +44,7 @@ extension InspectorSite {
         .run .answer pre, .run .answer .grid-frame { max-block-size: 24rem; overflow: auto; }
 
         @media (max-width: 60rem) {
-            .commands { grid-template-columns: minmax(0, 1fr); }
+            .commands-layout { grid-template-columns: minmax(0, 1fr); }
         }
         @media (max-width: 40rem) {
             .grid.values, .grid.values tbody, .grid.values tr, .grid.values th[scope="row"], .grid.values td, .grid.values td.actions {

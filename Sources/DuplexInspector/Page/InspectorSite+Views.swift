@@ -45,7 +45,7 @@ extension InspectorSite {
                 this.stage.camera.spacing = this.settings.spacing;
                 this.stage.camera.isFlat = this.settings.isFlat || this.stage.isPlain;
                 this.notice = make("p", { class: "notice", id: "views-notice", role: "status", hidden: true });
-                main.append(this.makeTools(scenes), this.notice, make("div", { class: "views" },
+                main.append(this.makeTools(scenes), this.notice, make("div", { class: "views-layout" },
                     make("div", { class: "views-side" }, this.makeSearch(), this.tree.node), this.stage.node, this.details.node));
                 if (this.stage.isPlain) {
                     this.plain = "This browser has no WebGL, so the views are drawn flat. The tree and the properties are the same.";
@@ -194,6 +194,7 @@ extension InspectorSite {
                 this.stage.drawing.place(bitmap, x, y);
                 this.filling ??= requestAnimationFrame(() => {
                     this.filling = undefined;
+                    this.stage.canvas.dataset.pictures = this.pictures.count;
                     this.stage.refill();
                 });
             }

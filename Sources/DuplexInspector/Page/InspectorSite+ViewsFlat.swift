@@ -21,7 +21,6 @@ extension InspectorSite {
                 this.context = context;
                 this.kind = "canvas";
                 this.name = "no WebGL";
-                this.quality = 1;
                 this.items = [];
                 this.bitmaps = new Map();
             }

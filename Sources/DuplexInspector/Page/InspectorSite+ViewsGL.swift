@@ -103,18 +103,20 @@ extension InspectorSite {
                     probe.getExtension("WEBGL_lose_context")?.loseContext();
                     const isSlow = /swiftshader|llvmpipe|software/i.test(name);
                     const gl = canvas.getContext("webgl2", { antialias: !isSlow, alpha: false });
-                    return gl ? new Drawing(canvas, gl, name) : null;
+                    return gl ? new Drawing(canvas, gl, name, isSlow) : null;
                 } catch {
                     return null;
                 }
             }
 
-            constructor(canvas, gl, name) {
+            constructor(canvas, gl, name, isSlow) {
                 this.canvas = canvas;
                 this.gl = gl;
                 this.name = name;
                 this.kind = "WebGL";
+                // How finely it is drawn while it moves, and once it is still: without smoothing, at twice the size.
                 this.quality = 1;
+                this.fine = isSlow ? 2 : 1;
                 this.program = program(gl);
                 this.uniforms = {};
                 for (const one of ["turned", "centre", "origin", "stage", "lens", "depths", "marks", "paper", "accent", "line", "thick"]) {
@@ -181,9 +183,9 @@ extension InspectorSite {
                 gl.texSubImage2D(gl.TEXTURE_2D, 0, x, y, gl.RGBA, gl.UNSIGNED_BYTE, bitmap);
             }
 
-            draw(view, marks, colours) {
+            draw(view, marks, colours, isMoving) {
                 const { gl, canvas, uniforms } = this;
-                const ratio = Math.min(2, devicePixelRatio) * this.quality;
+                const ratio = Math.min(2, devicePixelRatio * (isMoving ? this.quality : this.fine));
                 const [width, height] = [Math.max(1, Math.round(view.width * ratio)), Math.max(1, Math.round(view.height * ratio))];
                 if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
                 gl.viewport(0, 0, width, height);

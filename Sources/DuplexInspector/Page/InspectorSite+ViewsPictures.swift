@@ -79,6 +79,11 @@ extension InspectorSite {
                 shelf.height = Math.max(shelf.height, bitmap.height);
             }
 
+            /** How many there are. */
+            get count() {
+                return [...this.known.values()].filter(Boolean).length;
+            }
+
             found(node) {
                 return node.picture === 0 ? null : this.known.get(`${node.picture} ${node.id}`) ?? null;
             }

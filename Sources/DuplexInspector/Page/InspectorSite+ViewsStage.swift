@@ -72,7 +72,9 @@ extension InspectorSite {
 
             // When it is drawn
 
-            invalidate() {
+            /** Has it be drawn; `isMoving`: less finely, and finely once it is still again. */
+            invalidate(isMoving = false) {
+                if (isMoving) this.moved = performance.now();
                 if (this.frame === undefined && this.scene) this.frame = requestAnimationFrame((time) => this.tick(time));
             }
 
@@ -86,13 +88,15 @@ extension InspectorSite {
                     this.camera.turn(Math.min(passed, 100) * 0.0006, 0);
                     this.rate(passed, time);
                 }
-                this.adapt(passed);
+                const isMoving = this.isTurning || performance.now() - (this.moved ?? -1e9) < 200;
+                if (isMoving) this.adapt(passed);
                 const { view } = this;
-                this.drawing.draw(view, this.marks, this.colours);
+                this.drawing.draw(view, this.marks, this.colours, isMoving);
+                this.canvas.dataset.quality = this.drawing.quality;
                 this.drawLabel(view);
                 this.canvas.dataset.frames = Number(this.canvas.dataset.frames ?? 0) + 1;
                 if (this.isTurning) this.invalidate();
-                else this.settle();
+                else if (isMoving) this.settle();
             }
 
             /** Draws less finely while it moves and the frames are late. */
@@ -106,10 +110,7 @@ extension InspectorSite {
             /** Draws it once more, finely, once nothing moves any more. */
             settle() {
                 clearTimeout(this.settling);
-                if (this.drawing.quality === 1) return;
                 this.settling = setTimeout(() => {
-                    this.drawing.quality = 1;
-                    this.pace = undefined;
                     this.last = undefined;
                     this.invalidate();
                 }, 250);
@@ -126,7 +127,7 @@ extension InspectorSite {
             turnAround(isTurning) {
                 this.isTurning = isTurning;
                 [this.since, this.drawn, this.last] = [undefined, 0, undefined];
-                this.invalidate();
+                this.invalidate(true);
             }
 
             /** The class of what is pointed at, beside it. */
@@ -161,7 +162,7 @@ extension InspectorSite {
                     else if (event.shiftKey || event.buttons > 1 || this.camera.isFlat) this.move(dx, dy);
                     else this.camera.turn(dx * 0.008, dy * 0.008);
                     pointers.set(event.pointerId, event);
-                    this.invalidate();
+                    this.invalidate(true);
                 });
                 canvas.addEventListener("pointerup", (event) => {
                     if (pointers.delete(event.pointerId) && moved < 5 && event.button === 0) this.onPick(this.at(event));
@@ -207,7 +208,7 @@ extension InspectorSite {
 
             zoom(factor, x = 0, y = 0) {
                 this.camera.scale(factor, x, y);
-                this.invalidate();
+                this.invalidate(true);
             }
 
             reset() {
@@ -226,7 +227,7 @@ extension InspectorSite {
                 else if (event.key === "0") this.camera.reset();
                 else return;
                 event.preventDefault();
-                this.invalidate();
+                this.invalidate(true);
             }
 
             close() {

@@ -5,7 +5,7 @@ extension InspectorSite {
     /// The look of the page of views.
     static let viewsStyle = #"""
         .part-views { overflow: hidden; }
-        .views {
+        .views-layout {
             flex: 1;
             display: grid;
             grid-template-columns: minmax(12rem, 18rem) minmax(0, 1fr) minmax(12rem, 18rem);
@@ -62,7 +62,7 @@ extension InspectorSite {
 
         @media (max-width: 60rem) {
             .part-views { overflow: auto; }
-            .views { flex: none; grid-template-columns: minmax(0, 1fr); }
+            .views-layout { flex: none; grid-template-columns: minmax(0, 1fr); }
             .stage { order: -1; block-size: 52vh; }
             .tree { block-size: 40vh; flex: none; }
             .details { max-block-size: none; }

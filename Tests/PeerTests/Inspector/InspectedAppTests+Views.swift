@@ -13,8 +13,8 @@ extension PeerTests.InspectedAppTests {
     /// Red, 2 × 2.
     private static let png: [UInt8] =
         Base16.decode(
-            "89504e470d0a1a0a0000000d4948445200000002000000020802000000fdd49a730000001649444154789c63fccfc0c0c0c0c4c0c0c0c0"
-                + "c0000006160103c9b1a4760000000049454e44ae426082"
+            "89504e470d0a1a0a0000000d4948445200000002000000020802000000fdd49a73000000104944415478da63b8232202440c100a001f9e"
+                + "04115aecfe060000000049454e44ae426082"
         ) ?? []
 
     /// A window with lists, and lists with rows: as many views as wanted.
