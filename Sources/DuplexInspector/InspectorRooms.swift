@@ -13,17 +13,19 @@ enum InspectorRooms {
     ) -> [any InspectorRoom] {
         let mask = SecretMask(options.secrets)
         var rooms: [any InspectorRoom] = []
-        rooms.append(ConnectionsRoom(recorder: FrameRecorder(), own: "WebSocket \(base)/live"))
+        let recorder = FrameRecorder()
+        rooms.append(ConnectionsRoom(recorder: recorder, mask: mask, own: "WebSocket \(base)/live"))
         rooms.append(RequestsRoom(history: history, mask: mask))
         if let console = options.console { rooms.append(ConsoleRoom(console: console)) }
         if !options.folders.isEmpty { rooms.append(FileRoom(options.folders)) }
         if !options.databases.isEmpty || !options.folders.isEmpty {
-            let bounds = (time: options.sqlTime, rows: options.sqlRows)
-            rooms.append(DatabaseRoom(options.databases, options.folders, bounds: bounds))
+            let catalogue = DatabaseCatalogue(named: options.databases, folders: options.folders)
+            rooms.append(DatabaseRoom(catalogue: catalogue, sqlTime: options.sqlTime, sqlRows: options.sqlRows))
         }
         rooms.append(ValuesRoom(options.values))
         rooms.append(CommandsRoom(options.commands))
         rooms.append(ViewsRoom(options.views))
+        rooms.append(RecordingsRoom(mask: mask) { await recorder.recording(with: history.ring.all) })
         rooms.append(MachineRoom(group: { group ?? .shared }))
         return rooms
     }

@@ -139,3 +139,8 @@ extension HTTPFields {
         return all
     }
 }
+
+extension ConnectionFacts {
+    /// As little as a recorder needs.
+    init(_ socket: WebSocket) { self.init(id: "\(socket.id)", kind: .webSocket, state: "open") }
+}

@@ -43,6 +43,8 @@ struct ConnectionFacts: Sendable {
     var timeline: WebSocketTimeline?
     /// What else there is to say.
     var note: String?
+    /// When it was looked at, in seconds since 1970.
+    let seen = Date().timeIntervalSince1970
 
     init(id: String, kind: Kind, state: String) {
         self.id = id

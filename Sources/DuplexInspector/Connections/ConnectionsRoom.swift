@@ -11,6 +11,8 @@ import Foundation
 struct ConnectionsRoom: InspectorRoom {
     let page = "connections"
     let recorder: FrameRecorder
+    /// Takes secrets out of what is exported.
+    let mask: SecretMask
     /// The route of the page's own connection, whose frames tell of themselves.
     let own: String
 
@@ -32,10 +34,18 @@ struct ConnectionsRoom: InspectorRoom {
                 throw LiveRefusal("There is no such WebSocket any more.")
             }
             if entry.facts.place == own { throw LiveRefusal("This is how the page is told: it would tell of itself.") }
-            return FrameTopic(await recorder.watch(socket))
+            return FrameTopic(await recorder.watch(socket, entry.facts))
         }
         routes.get("/connections/one") { request in try await Self.one(try request.queryItems["id"] ?? "") }
         routes.get("/connections/frame") { request in try frame(request) }
+        routes.get("/connections/har") { request in
+            let bytes = HARFile.write(try await recording(request))
+            return InspectorAnswer.attachment(HARFile.type, named: "connection.har", bytes)
+        }
+        routes.get("/connections/pcapng") { request in
+            let bytes = PcapngFile.write(try await recording(request))
+            return InspectorAnswer.attachment(PcapngFile.type, named: "connection.pcapng", bytes)
+        }
         addChanges(to: &routes)
     }
 
@@ -93,13 +103,25 @@ struct ConnectionsRoom: InspectorRoom {
         }
     }
 
+    private func recording(_ request: Request) async throws -> Recording {
+        guard let recording = await recorder.recording(of: try request.queryItems["id"] ?? "") else {
+            throw Problem(.notFound, "Nothing is recorded of that connection: nobody has opened it.")
+        }
+        return mask.masked(recording)
+    }
+
     /// A frame with all of its payload that is kept.
     private func frame(_ request: Request) throws -> Response {
         let items = try request.queryItems
         guard let id = items["id"], let number = items["number"].flatMap(UInt64.init),
             let frame = recorder.ring(of: id)?.all.first(where: { $0.number == number })
         else { throw Problem(.notFound, "That frame isn't kept any more.") }
-        return InspectorAnswer.json(FrameTopic.json(frame, upTo: FrameRecorder.payloadLimit))
+        guard case .object(var members) = FrameTopic.json(frame, upTo: FrameRecorder.payloadLimit) else {
+            throw Problem(.internalServerError, "The frame can't be told.")
+        }
+        let decoded = PayloadText(frame)
+        if decoded.kind == .cbor { members.append(JSONText.Member(name: "cbor", value: .string(decoded.text))) }
+        return InspectorAnswer.json(.object(members))
     }
 
     // MARK: Changing

@@ -29,6 +29,8 @@ final class FrameRecorder: Sendable {
         let id: String
         let ring: LiveRing<RecordedFrame>
         weak var socket: WebSocket?
+        /// As it was when it was first watched.
+        let facts: ConnectionFacts
         var watchers = 0
         /// Counts the times that watching began: a wait for its end is over when it has begun anew.
         var turn = 0
@@ -40,10 +42,10 @@ final class FrameRecorder: Sendable {
     }
 
     /// Watches a connection for as long as the result is kept.
-    func watch(_ socket: WebSocket) async -> FrameWatch {
+    func watch(_ socket: WebSocket, _ facts: ConnectionFacts) async -> FrameWatch {
         let id = "\(socket.id)"
         let (ring, isNew) = state.withLock { state -> (LiveRing<RecordedFrame>, Bool) in
-            let index = state.index(of: id, socket)
+            let index = state.index(of: id, socket, facts)
             state.tracks[index].watchers += 1
             state.tracks[index].turn += 1
             let isNew = state.tracks[index].watchers == 1 && state.tracks[index].tap == nil
@@ -89,6 +91,26 @@ final class FrameRecorder: Sendable {
         state.withLock { state in state.tracks.first { $0.id == id }?.ring }
     }
 
+    /// All that was recorded of connections, and these requests.
+    func recording(with exchanges: [RecordedExchange]) async -> Recording {
+        let tracks = state.withLock { $0.tracks }
+        var recording = Recording(exchanges: exchanges)
+        for track in tracks { recording.connections.append(await Self.connection(track)) }
+        return recording
+    }
+
+    /// What was recorded of one connection; nil where nobody has watched it.
+    func recording(of id: String) async -> Recording? {
+        guard let track = state.withLock({ state in state.tracks.first { $0.id == id } }) else { return nil }
+        return Recording(connections: [await Self.connection(track)])
+    }
+
+    private static func connection(_ track: Track) async -> RecordedConnection {
+        let socket = track.socket
+        let snapshot = await socket?.snapshot
+        return RecordedConnection(track.facts, snapshot, track.ring)
+    }
+
     /// Of how many connections something is kept.
     var count: Int { state.withLock { $0.tracks.count } }
 
@@ -100,7 +122,7 @@ final class FrameRecorder: Sendable {
 
 extension FrameRecorder.State {
     /// The place of a connection, made where it has none: the one that was watched longest ago makes room.
-    fileprivate mutating func index(of id: String, _ socket: WebSocket) -> Int {
+    fileprivate mutating func index(of id: String, _ socket: WebSocket, _ facts: ConnectionFacts) -> Int {
         if let index = tracks.firstIndex(where: { $0.id == id }) {
             tracks.append(tracks.remove(at: index))
         } else {
@@ -110,7 +132,7 @@ extension FrameRecorder.State {
                 tracks.remove(at: old)
             }
             let ring = LiveRing<RecordedFrame>(keeping: FrameRecorder.frameLimit, FrameRecorder.byteLimit)
-            tracks.append(FrameRecorder.Track(id: id, ring: ring, socket: socket))
+            tracks.append(FrameRecorder.Track(id: id, ring: ring, socket: socket, facts: facts))
         }
         return tracks.count - 1
     }

@@ -18,17 +18,6 @@ struct DatabaseRoom: InspectorRoom {
 
     let page = "databases"
     let catalogue: DatabaseCatalogue
-    /// How long SQL of the page may take, and how many rows it may give.
-    let bounds: (time: Duration, rows: Int)
-
-    /// - Parameters:
-    ///   - databases: the paths of those that the app names.
-    ///   - folders: where others may be.
-    ///   - bounds: how long SQL of the page may take, and how many rows it may give.
-    init(_ databases: [String: String], _ folders: [String: SharedFolder], bounds: (time: Duration, rows: Int)) {
-        self.bounds = bounds
-        catalogue = DatabaseCatalogue(named: databases, folders: folders)
-    }
     /// How long SQL that somebody writes may take, and how many rows of what it gives are shown.
     let sqlTime: Duration
     let sqlRows: Int
@@ -104,8 +93,6 @@ struct DatabaseRoom: InspectorRoom {
 
     private func query(_ request: Request) async throws -> Response {
         let wish = try await request.decode(Wish.self)
-        let limits = DatabaseResult.Limits.list(bounds.rows)
-        let results = try await file(wish.database, request).read(within: bounds.time) { database, _ in
         let limits = DatabaseResult.Limits.list(sqlRows)
         let results = try await file(wish.database, request).read(within: sqlTime) { database, _ in
             wish.plan == true
@@ -118,8 +105,6 @@ struct DatabaseRoom: InspectorRoom {
     private func execute(_ request: Request, _ note: ChangeNote) async throws -> Response {
         let wish = try await request.decode(Wish.self)
         note.says("\(wish.database): \(wish.sql)")
-        let limits = DatabaseResult.Limits.list(bounds.rows)
-        let time = wish.mayTakeLong == true ? bounds.time : Self.holdingTime
         let limits = DatabaseResult.Limits.list(sqlRows)
         let time = wish.mayTakeLong == true ? sqlTime : Self.holdingTime
         let results = try await file(wish.database, request).write(within: time) { database, _ in

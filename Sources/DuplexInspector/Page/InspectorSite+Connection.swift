@@ -122,8 +122,8 @@ extension InspectorSite {
                 if (allows.has("killing") && ["webSocket", "http", "events"].includes(kind)) actions.append(endForm(id, isWebSocket));
                 if (isWebSocket) {
                     frames = showFrames(place, id, {
-                        har: address("recordings/har", { connection: id }),
-                        pcapng: address("recordings/pcapng", { connection: id }),
+                        har: address("connections/har", { id }),
+                        pcapng: address("connections/pcapng", { id }),
                     });
                 }
             }

@@ -105,7 +105,7 @@ extension InspectorSite {
                 for (const other of body.querySelectorAll("[aria-selected]")) other.removeAttribute("aria-selected");
                 row.setAttribute("aria-selected", "true");
                 let whole = frame;
-                if (frame.cut) whole = await get("connections/frame", { id, number: frame.number }).catch(() => frame);
+                if (frame.cut || frame.opcode === "binary") whole = await get("connections/frame", { id, number: frame.number }).catch(() => frame);
                 shown.hidden = false;
                 shown.replaceChildren(make("h5", { text: `Frame ${count(frame.number + 1)}` }), payload(whole));
             }

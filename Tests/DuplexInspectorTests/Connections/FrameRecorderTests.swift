@@ -27,8 +27,8 @@ struct FrameRecorderTests {
             let id = "\(socket.id)"
             try await Self.talk("unseen", socket)
             #expect(recorder.ring(of: id) == nil)
-            var first: FrameWatch? = await recorder.watch(socket)
-            var second: FrameWatch? = await recorder.watch(socket)
+            var first: FrameWatch? = await recorder.watch(socket, ConnectionFacts(socket))
+            var second: FrameWatch? = await recorder.watch(socket, ConnectionFacts(socket))
             try await Self.talk("seen", socket)
             first = nil
             #expect(recorder.isLooking(at: id))
@@ -41,7 +41,7 @@ struct FrameRecorderTests {
             let texts = ring.all.map { String(decoding: $0.payload.bytes, as: UTF8.self) }
             #expect(texts == ["seen", "seen", "seen", "seen"] && first == nil)
             // What was recorded stays, and goes on with the next viewer.
-            let third = await recorder.watch(socket)
+            let third = await recorder.watch(socket, ConnectionFacts(socket))
             #expect(third.ring === ring)
             try await Self.talk("again", socket)
             #expect(ring.all.count == 6)
@@ -52,11 +52,11 @@ struct FrameRecorderTests {
     func grace() async throws {
         try await Self.run { _, socket async throws in
             let recorder = FrameRecorder(grace: .seconds(3_600))
-            var watch: FrameWatch? = await recorder.watch(socket)
+            var watch: FrameWatch? = await recorder.watch(socket, ConnectionFacts(socket))
             let ring = try #require(watch?.ring)
             watch = nil
             try await Self.talk("between", socket)
-            watch = await recorder.watch(socket)
+            watch = await recorder.watch(socket, ConnectionFacts(socket))
             #expect(ring.all.count == 2 && watch?.ring === ring)
         }
     }
@@ -67,10 +67,10 @@ struct FrameRecorderTests {
             let recorder = FrameRecorder(grace: .zero)
             for _ in 0..<FrameRecorder.connectionLimit {
                 let other = try await fixture.client.webSocket("/echo")
-                _ = await recorder.watch(other)
+                _ = await recorder.watch(other, ConnectionFacts(other))
                 while recorder.isLooking(at: "\(other.id)") { await Task.yield() }
             }
-            _ = await recorder.watch(socket)
+            _ = await recorder.watch(socket, ConnectionFacts(socket))
             let last = "\(socket.id)"
             #expect(recorder.ring(of: last) != nil && recorder.count == FrameRecorder.connectionLimit)
         }

@@ -59,7 +59,7 @@ struct FrameTrackerTests {
             }
         }) { fixture async throws in
             let socket = try await fixture.client.webSocket("/echo", options: options)
-            let watch = await FrameRecorder(grace: .zero).watch(socket)
+            let watch = await FrameRecorder(grace: .zero).watch(socket, ConnectionFacts(socket))
             try await body(socket, watch.ring)
         }
     }
