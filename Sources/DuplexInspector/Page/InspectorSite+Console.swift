@@ -165,10 +165,13 @@ extension InspectorSite {
             }
 
             function change(wish) {
+                const before = filter && JSON.stringify(query());
                 level.value = levels.includes(wish.get("level")) ? wish.get("level") : "trace";
                 field.value = wish.get("text") ?? "";
                 const kinds = wish.get("kinds")?.split(",");
                 for (const { box } of boxes) box.checked = !kinds || kinds.includes(box.value);
+                // Lines that stay as they are stay where they are: somebody may be about to click on one.
+                if (before === JSON.stringify(query())) return;
                 readFilter();
                 redraw();
             }

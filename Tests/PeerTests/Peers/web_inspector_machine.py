@@ -29,14 +29,15 @@ async def body(tab, _, shots):
     ok("the numbers of the process are there, and their last minute")
 
     await tab.produce("busy")
-    share = "parseFloat(document.getElementById('machine-cpu').textContent)"
-    await tab.wait_until(f"{share} > 40", "a processor at work")
+    # Its share depends on what else the machine does; at least two seconds of time come in some of the looks.
+    used = "/^[2-9]\\.\\d s,/.test(document.getElementById('machine-cpu').nextElementSibling.textContent)"
+    await tab.wait_until(f"parseFloat(document.getElementById('machine-cpu').textContent) > 5 && {used}", "work")
     ok("work shows as use of a processor")
 
     await tab.produce("block")
     longest = "[...document.querySelectorAll('section[aria-label=\"Event loops\"] tbody tr')]" \
               ".map((row) => row.children[4].textContent)"
-    await tab.wait_until(f"{longest}.some((text) => /^[3-9]\\d\\d ms$/.test(text))", "a loop that was held up")
+    await tab.wait_until(f"{longest}.some((text) => /^([3-9]\\d\\d ms|[\\d.]+ s)$/.test(text))", "a loop that was held up")
     expect(await tab.evaluate("document.querySelector('.columns rect[height]') !== null"), "no columns are drawn")
     ok("a loop that was held up shows its delay")
 
