@@ -32,6 +32,8 @@ struct DatabaseCatalogue: Sendable {
     /// All of them, in order; those of folders are looked for.
     ///
     /// - Parameter visitor: who looks; folders may not be for everybody.
+    /// - Returns: those that are databases, and those that are named so, with what is wrong with them.
+    /// - Throws: `CancellationError`.
     func all(for visitor: FolderVisitor) async throws -> [Entry] {
         var entries: [Entry] = []
         for (name, path) in named.sorted(by: { $0.key < $1.key }) { entries.append(Entry(id: name, path: path)) }

@@ -22,7 +22,6 @@ struct FileFacts: Sendable {
         members.add("kind", isFile ? "file" : "folder")
         if isFile { members.add("size", number(.size)) }
         members.add("modified", time(.modificationDate))
-        members.add("created", time(.creationDate))
         members.add("mode", number(.posixPermissions).map { Self.mode($0) })
         members.add("owner", Self.owner(attributes[.ownerAccountName], number(.ownerAccountID)))
         members.add("group", Self.owner(attributes[.groupOwnerAccountName], number(.groupOwnerAccountID)))

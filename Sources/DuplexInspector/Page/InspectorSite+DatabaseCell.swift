@@ -53,7 +53,10 @@ extension InspectorSite {
                 dialog.append(make("img", { class: "cell-image", src: source, alt: `A picture (${image})` }));
             }
             const text = cell === null ? "null" : cell.kind === "blob" ? dump(cell.text) : cell.text;
-            dialog.append(foreign("pre", text, { class: "text cell-text", tabindex: "0", dir: cell?.kind === "blob" ? "ltr" : "auto" }));
+            const isBytes = cell?.kind === "blob";
+            dialog.append(foreign("pre", text, {
+                class: isBytes ? "text cell-text cell-dump" : "text cell-text", tabindex: "0", dir: isBytes ? "ltr" : "auto",
+            }));
             dialog.addEventListener("close", () => dialog.remove());
             document.body.append(dialog);
             dialog.showModal();

@@ -126,7 +126,7 @@ extension InspectorSite {
                 this.#column.value = chosen;
                 const names = result.columns.slice(hasNumber ? 1 : 0);
                 const heads = names.map((name) => this.#headOf(name));
-                if (hasNumber) heads.unshift(foreign("th", table.rowid, { class: "rowid", scope: "col" }));
+                if (this.#showsNumber) heads.unshift(foreign("th", table.rowid, { class: "rowid", scope: "col" }));
                 arrange(this.#head, heads);
                 arrange(this.#body, result.rows.map((row, index) => this.#row(row, index, names, hasNumber)));
                 const { length } = result.rows;
@@ -137,6 +137,13 @@ extension InspectorSite {
                 for (const [index, format] of ["csv", "json"].entries()) {
                     this.#files[index].href = address("databases/export", { ...this.#selection, format });
                 }
+            }
+
+            /** Rows' numbers are shown where they aren't a column, too, as an INTEGER PRIMARY KEY is. */
+            get #showsNumber() {
+                const { rowid, columns } = this.#shape;
+                const keys = columns.filter(({ key }) => key > 0);
+                return rowid !== undefined && !(keys.length === 1 && keys[0].type.toLowerCase() === "integer");
             }
 
             #headOf(name) {
@@ -156,7 +163,7 @@ extension InspectorSite {
                 const cells = row.slice(hasNumber ? 1 : 0).map((cell, column) => cellOf(cell, names[column], () => showCell({
                     ...this.#selection, row: this.#offset + index, index: column, rowid: number,
                 }, `${names[column]}, row ${number ?? this.#offset + index + 1}`)));
-                if (hasNumber) cells.unshift(foreign("td", number ?? "", { class: "rowid number" }));
+                if (this.#showsNumber) cells.unshift(foreign("td", number ?? "", { class: "rowid number" }));
                 return make("tr", {}, ...cells);
             }
         }

@@ -9,12 +9,12 @@ extension InspectorSite {
         .database-frame { display: grid; grid-template-columns: minmax(10rem, 15rem) minmax(0, 1fr); gap: 0.75rem; flex: 1; min-block-size: 0; }
         .database-side { overflow: auto; border: 1px solid var(--line); border-radius: 0.625rem; background: var(--surface); }
         .tables { display: flex; flex-direction: column; padding: 0.25rem; }
-        .inspector .table-choice { display: flex; inline-size: 100%; gap: 0.5rem; align-items: baseline; justify-content: space-between; border: 0; background: none; color: inherit; text-align: start; font-weight: 400; }
+        .inspector .table-choice { display: flex; inline-size: 100%; gap: 0.5rem; align-items: baseline; justify-content: space-between; border: 0; background: none; color: inherit; text-align: start; font-weight: 400; white-space: normal; }
         .inspector .table-choice:hover { background: var(--well); }
         .inspector .table-choice[aria-current] { background: var(--accent-wash); color: var(--accent-strong); font-weight: 600; }
         .table-name { overflow-wrap: anywhere; min-inline-size: 0; }
         .table-count { color: var(--soft); font-size: 0.75rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
-        .database-view { display: flex; flex-direction: column; gap: 0.5rem; min-inline-size: 0; min-block-size: 0; overflow: auto; }
+        .database-view { display: flex; flex-direction: column; gap: 0.5rem; padding: 0.25rem; min-inline-size: 0; min-block-size: 0; overflow: auto; }
         .database-view > .grid-frame { flex: 1; }
         .inspector [data-view][aria-pressed="true"] { background: var(--accent-wash); color: var(--accent-strong); border-color: var(--accent); }
         table.cells { inline-size: auto; min-inline-size: 100%; }
@@ -23,7 +23,7 @@ extension InspectorSite {
         table.cells .rowid { color: var(--soft); }
         .inspector table.cells button.head { min-block-size: 0; padding: 0; border: 0; background: none; color: inherit; font: inherit; white-space: pre; }
         .inspector table.cells button.head:not(:disabled):hover { color: var(--accent); }
-        .inspector table.cells button.whole { min-block-size: 0; max-inline-size: 100%; padding: 0; border: 0; border-radius: 0; background: none; color: var(--accent); font: inherit; white-space: pre; overflow: hidden; text-overflow: ellipsis; }
+        .inspector table.cells button.whole { min-block-size: 0; max-inline-size: 100%; padding: 0; border: 0; border-radius: 0; display: block; text-align: start; background: none; color: var(--accent); font: inherit; white-space: pre; overflow: hidden; text-overflow: ellipsis; }
         .inspector table.cells button.whole:hover { text-decoration: underline; }
         .pager { font-size: 0.875rem; font-variant-numeric: tabular-nums; }
         .schema { overflow: auto; display: flex; flex-direction: column; gap: 0.25rem; }
@@ -40,6 +40,7 @@ extension InspectorSite {
         .plan { padding-inline-start: 1.25rem; list-style: disc; font: 0.8125rem/1.6 var(--mono); overflow-wrap: anywhere; }
         .cell-dialog { inline-size: min(60rem, 94vw); max-block-size: 90dvh; padding: 1rem; border: 1px solid var(--edge); border-radius: 0.75rem; background: var(--surface); color: var(--ink); overflow: auto; }
         .cell-dialog::backdrop { background: var(--veil); }
+        pre.cell-dump { white-space: pre; overflow-wrap: normal; }
         .cell-facts { color: var(--soft); font-size: 0.8125rem; }
         .cell-image { display: block; max-inline-size: 100%; max-block-size: 40dvh; margin-block: 0.5rem; }
         .cell-text { max-block-size: 60dvh; overflow: auto; margin-block-start: 0.5rem; padding: 0.5rem; background: var(--well); border-radius: 0.5rem; }

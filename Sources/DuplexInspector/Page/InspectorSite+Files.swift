@@ -110,7 +110,6 @@ extension InspectorSite {
                     ["Kind", facts.type ?? facts.kind],
                     ["Size", facts.size === undefined ? undefined : `${bytes(facts.size)} (${count(facts.size)} bytes)`],
                     ["Changed", facts.modified === undefined ? undefined : time(facts.modified)],
-                    ["Made", facts.created === undefined ? undefined : time(facts.created)],
                     ["Mode", facts.mode], ["Owner", facts.owner], ["Group", facts.group],
                     ["Links", facts.links], ["Number", facts.number], ["Path", facts.path],
                 ].filter(([, value]) => value !== undefined);

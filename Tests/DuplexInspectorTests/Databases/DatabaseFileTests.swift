@@ -74,6 +74,17 @@ import Testing
         }
     }
 
+    @Test("Closing a database moves nothing out of its log: that would take as long as the log is")
+    func log() async throws {
+        try await DatabaseFixture.run(mode: "WAL") { file async throws in
+            _ = try await file.write(within: .seconds(20)) { database, _ in
+                try DatabaseResult.all("UPDATE people SET age = 1", database, .list(1)).count
+            }
+            let log = try FileManager.default.attributesOfItem(atPath: file.path + "-wal")
+            #expect((log[.size] as? Int ?? 0) > 0)
+        }
+    }
+
     @Test("One that holds the database for too long is taken back")
     func holding() async throws {
         try await DatabaseFixture.run(mode: "WAL") { file async throws in

@@ -36,6 +36,7 @@ enum DatabaseFixture {
     ///   - path: where.
     ///   - mode: its journal.
     ///   - sql: what is in it.
+    /// - Throws: `DatabaseError`.
     static func make(_ path: String, mode: String = "DELETE", _ sql: String = DatabaseFixture.sql) throws {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }

@@ -92,7 +92,7 @@ import Testing
             "?1", ":a", "@b",
         ]
         try Self.withDatabase { database throws in
-            for name in HostileNames.share(0, of: 4, all) + others where name.utf8.count < 1_000 {
+            for name in HostileTexts.all + HostileNames.share(0, of: 4, all) + others where name.utf8.count < 1_000 {
                 let quoted = DatabaseTable.quoted(name)
                 try database.execute(sql: "CREATE TABLE \(quoted) (\(quoted) TEXT, other TEXT)")
                 try database.execute(sql: "INSERT INTO \(quoted) VALUES (?, 'x')", arguments: [name])

@@ -4,7 +4,9 @@
 #if os(Linux)
 import DuplexInspector
 import DuplexServer
+import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexWire
 import Foundation
 import GRDB
 import Logging
@@ -29,17 +31,38 @@ extension PeerTests {
             CREATE TABLE changing (name TEXT);
             """
 
+        /// A picture of 2 × 2.
+        private static let png =
+            Base16.decode(
+                "89504e470d0a1a0a0000000d4948445200000002000000020802000000fdd49a730000001649444154789c63fccfc0c0c0c0c4c0c0c0c0c0"
+                    + "000006160103c9b1a4760000000049454e44ae426082"
+            ) ?? []
+
         private static func make(_ root: String) throws {
             let queue = try DatabaseQueue(path: root + "main.db")
             defer { try? queue.close() }
-            let png = try Data(contentsOf: URL(fileURLWithPath: Peer.path("Tests/PeerTests/Peers/pixel.png")))
             try queue.inDatabase { database in
                 try database.execute(sql: plain + hostile)
+                try fill(database)
                 try database.execute(
                     sql:
                         "INSERT INTO people VALUES (1, 'Ann', 30, ?, ?), (2, 'Bob', 7.5, x'00ff10', 'short'), (3, 'Zoe', 50, NULL, NULL)",
-                    arguments: [png, String(repeating: "long text ", count: 100)]
+                    arguments: [Data(png), String(repeating: "long text ", count: 100)]
                 )
+            }
+        }
+
+        /// Tables, columns and values whose texts are those by which others have been attacked.
+        private static func fill(_ database: Database) throws {
+            try database.execute(sql: "CREATE TABLE corpus (text)")
+            for text in HostileTexts.all + HostileNames.texts {
+                try database.execute(sql: "INSERT INTO corpus VALUES (?)", arguments: [text])
+            }
+            for (number, text) in HostileTexts.all.enumerated() {
+                let (table, column) = ("x\(number) \(text)", text.isEmpty ? "none" : text)
+                let names = [table, column].map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }
+                try database.execute(sql: "CREATE TABLE \(names[0]) (\(names[1]) TEXT DEFAULT 'd')")
+                try database.execute(sql: "INSERT INTO \(names[0]) VALUES (?)", arguments: [text])
             }
         }
 
@@ -66,7 +89,7 @@ extension PeerTests {
                         environment: Peer.environment.merging(shots) { $1 }
                     )
                     let lines = output.split(separator: "\n")
-                    #expect(lines.count == 12 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+                    #expect(lines.count == 14 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
                 }
             }
         }

@@ -4,6 +4,7 @@
 #if os(Linux)
 import DuplexInspector
 import DuplexServer
+import DuplexTestPeers
 import DuplexTestProcesses
 import Foundation
 import GRDB
@@ -25,6 +26,12 @@ extension PeerTests {
         )
         func page() async throws {
             try await withTestFolder(Self.files) { root async throws in
+                for (number, text) in HostileTexts.all.enumerated() {
+                    let name =
+                        "folder/x\(number) "
+                        + String(text.prefix(50)).replacing("/", with: ":").replacing("\0", with: "")
+                    try? Data(text.utf8).write(to: URL(fileURLWithPath: root + name))
+                }
                 let queue = try DatabaseQueue(path: root + "notes.sqlite")
                 try await queue.write {
                     try $0.execute(sql: "CREATE TABLE notes (text); INSERT INTO notes VALUES ('found')")
@@ -49,7 +56,7 @@ extension PeerTests {
                         environment: Peer.environment.merging(shots) { $1 }
                     )
                     let lines = output.split(separator: "\n")
-                    #expect(lines.count == 7 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+                    #expect(lines.count == 8 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
                 }
             }
         }

@@ -18,21 +18,21 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 from devtools import browser, run  # noqa: E402
 from inspector_folders_page import expect, ok, open_inspector  # noqa: E402
 
-INNER = "document.getElementById('files-frame').contentDocument"
+INNER = "document.getElementById('files-frame')?.contentDocument"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 def row(name):
     label = f"[...one.querySelectorAll('.label')].some((label) => label.textContent === {json.dumps(name)})"
-    return f"[...{INNER}.querySelectorAll('.rows .row')].find((one) => {label})"
+    return f"[...({INNER}?.querySelectorAll('.rows .row') ?? [])].find((one) => {label})"
 
 
 async def until(page, condition, what):
     """Waits for something in the frame, whose document changes by itself."""
     await page.evaluate(f"""new Promise((resolve, reject) => {{
         const look = () => {{ if ({condition}) resolve(true); else if (--left < 0) reject(new Error({json.dumps(what)}));
-            else requestAnimationFrame(look); }};
-        let left = 1200;
+            else setTimeout(look, 10); }};
+        let left = 1000;
         look();
     }})""")
 
@@ -42,10 +42,16 @@ async def press(page, element):
     place = await page.evaluate(f"""(async () => {{
         const element = {element};
         element.scrollIntoView({{ block: "nearest", behavior: "instant" }});
-        for (const turn of [1, 2]) await new Promise(requestAnimationFrame);
         const frame = document.getElementById("files-frame").getBoundingClientRect();
-        const {{ x, y, width, height }} = element.getBoundingClientRect();
-        return {{ x: frame.x + x + width / 2, y: frame.y + y + height / 2 }};
+        // What slides in is clicked on when it has come, and is in front.
+        for (let last = null; ;) {{
+            const {{ x, y, width, height }} = element.getBoundingClientRect();
+            const place = {{ x: x + width / 2, y: y + height / 2 }};
+            const isInFront = element.contains({INNER}.elementFromPoint(place.x, place.y));
+            if (isInFront && last?.x === place.x && last.y === place.y) return {{ x: frame.x + place.x, y: frame.y + place.y }};
+            last = place;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        }}
     }})()""")
     for kind in ("mousePressed", "mouseReleased"):
         await page.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
@@ -72,6 +78,17 @@ async def reading(page):
     await select(page, "inner.txt")
     await page.shows("file-details", "folder/inner.txt")
     expect("path=folder" in await page.evaluate("location.hash"), "the address doesn't lead here")
+    count = await page.evaluate(f"{INNER}.querySelectorAll('.rows .row').length")
+    hostile = await page.evaluate(f"[...{INNER}.querySelectorAll('.rows .label')].map((one) => one.textContent)")
+    hostile = [one for one in hostile if one.startswith("x")]
+    expect(count > 30 and len(hostile) > 30, f"only {count} files are shown")
+    for name in hostile:
+        await page.evaluate(f"{row(name)}.querySelector('.date').click()")
+        await page.shows("document.querySelector('#file-details h3')", name.split(" ")[0])
+    for document in ("document", INNER):
+        expect(not await page.evaluate(f"{document}.querySelector('#main img:not([src*=icon]), #rows img, #rows script, #main script')"),
+               "a name became markup")
+    ok("a corpus of names that have attacked others")
     await page.select("folder-choice", "1")
     await until(page, f"{INNER}?.title === 'Inner' && {row('inner.txt')}", "the other folder isn't shown")
     ok("folders in folders, and the other folder of the app")
