@@ -47,7 +47,11 @@ public struct InspectorOptions: Sendable {
     /// The folders that are shown, by the names that the page has for them.
     ///
     /// Each is shown as far as its `FolderOptions` let visitors look, and changed by the page only where ``allows`` has
-    /// ``InspectorChange/files``, too. SQLite databases in them are shown as ``databases`` are. Default: none.
+    /// ``InspectorChange/files``, too. SQLite databases in them are shown as ``databases`` are.
+    ///
+    /// Hazard: a database that the app has open is better not downloaded as a file, here or elsewhere:
+    /// closing its file takes away the locks that SQLite has on it in this process
+    /// (<https://sqlite.org/howtocorrupt.html> section 2.2). Its tables can be exported. Default: none.
     public var folders: [String: SharedFolder] = [:]
     /// The SQLite databases that are shown, by the names that the page has for them: the paths of their files.
     ///

@@ -12,6 +12,8 @@ struct DatabaseCatalogue: Sendable {
     private static let entryLimit = 20_000
     /// How many files of a folder are opened to see whether they are databases.
     private static let candidateLimit = 200
+    /// How long files are opened for that; some may be locked by others.
+    private static let checkTime = Duration.seconds(5)
     /// Names that databases often have.
     private static let names: Set = ["db", "rdb", "sqlite", "sqlite3"]
 
@@ -40,7 +42,14 @@ struct DatabaseCatalogue: Sendable {
         for (name, folder) in folders.sorted(by: { $0.key < $1.key }) {
             entries += try await found(in: folder, name, visitor).filter { one in named[one.id] == nil }
         }
-        for index in entries.indices { entries[index].problem = await DatabaseFile(path: entries[index].path).fault() }
+        let end = ContinuousClock.now + Self.checkTime
+        for index in entries.indices {
+            if ContinuousClock.now < end {
+                entries[index].problem = await DatabaseFile(path: entries[index].path).fault()
+            } else if !Self.hasName(entries[index].path) {
+                entries[index].problem = "There was no time to see whether that is a database."
+            }
+        }
         // What only might have been one isn't told of.
         return entries.filter { $0.problem == nil || named[$0.id] != nil || Self.hasName($0.path) }
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
+import DuplexSockets
 import DuplexWire
 import Foundation
 
@@ -54,6 +56,16 @@ struct DatabaseExport: Sendable {
             }
         }
         return text
+    }
+
+    /// Writes rows, which become text beside the event loops.
+    mutating func write(_ rows: [[DatabaseCell]], to writer: ResponseWriter) async throws {
+        let (text, next) = try await BlockingThreads.files.run { [self] in
+            var export = self
+            return (export.text(rows), export)
+        }
+        self = next
+        try await writer.write(text)
     }
 
     private func csv(_ cell: DatabaseCell) -> String {

@@ -135,7 +135,7 @@ extension DatabaseRoom {
             var export = DatabaseExport(format, columns: result.columns, isGuarded: isGuarded)
             try await writer.write(export.beginning)
             for start in stride(from: 0, to: result.rows.count, by: 500) {
-                try await writer.write(export.text(Array(result.rows[start..<min(start + 500, result.rows.count)])))
+                try await export.write(Array(result.rows[start..<min(start + 500, result.rows.count)]), to: writer)
             }
             try await writer.write(export.end)
         }
@@ -165,7 +165,7 @@ extension DatabaseRoom {
             try await writer.write(export.beginning)
             var next: DatabaseResult? = first
             while let page = next {
-                try await writer.write(export.text(page.rows.map { Array($0.dropFirst()) }))
+                try await export.write(page.rows.map { Array($0.dropFirst()) }, to: writer)
                 guard case .integer(let last)? = page.rows.last?.first else { break }
                 next = page.isCut || page.rows.count == Self.exportPage ? try await read(behind: last) : nil
             }

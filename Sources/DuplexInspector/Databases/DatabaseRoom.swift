@@ -25,8 +25,7 @@ struct DatabaseRoom: InspectorRoom {
     func add(to routes: inout InspectorRoutes) {
         routes.get("/databases/list") { request in try await list(request) }
         routes.get("/databases/schema") { request in
-            let json = try await file(request).read(within: Self.time) { try DatabaseSchema.json($0, $1) }
-            return InspectorAnswer.json(json)
+            Self.answer(try await file(request).read(within: Self.time) { try DatabaseSchema.json($0, $1).text })
         }
         routes.get("/databases/rows") { request in try await rows(request) }
         routes.get("/databases/cell") { request in try await cell(request) }
@@ -61,6 +60,15 @@ struct DatabaseRoom: InspectorRoom {
         return InspectorAnswer.object { $0.add("databases", .array(entries)) }
     }
 
+    /// An answer whose JSON was written where it may take a while: beside the event loops.
+    private static func answer(_ json: String) -> Response {
+        Response(type: .json, fields: [.cacheControl: "no-store"], body: .text(json + "\n"))
+    }
+
+    private static func text(_ results: [DatabaseResult]) -> String {
+        JSONText.object([JSONText.Member(name: "results", value: .array(results.map(\.json)))]).text
+    }
+
     // MARK: Rows
 
     private func rows(_ request: Request) async throws -> Response {
@@ -68,7 +76,7 @@ struct DatabaseRoom: InspectorRoom {
         let selection = try DatabaseSelection(items)
         let count = min(max(1, Int(items["count"] ?? "") ?? 100), Self.pageLimit)
         let offset = max(0, Int(items["offset"] ?? "") ?? 0)
-        let json = try await file(request).read(within: Self.time) { database, _ in
+        let text = try await file(request).read(within: Self.time) { database, _ in
             let table = try DatabaseTable(selection.table, database)
             // One more tells whether there are more.
             let query = try selection.statement(table, count: count + 1, offset: offset)
@@ -76,9 +84,9 @@ struct DatabaseRoom: InspectorRoom {
             var members = JSONText.Members()
             members.add("table", table.json)
             members.add("result", result.json)
-            return JSONText.object(members.all)
+            return JSONText.object(members.all).text
         }
-        return InspectorAnswer.json(json)
+        return Self.answer(text)
     }
 
     // MARK: SQL
@@ -94,12 +102,14 @@ struct DatabaseRoom: InspectorRoom {
     private func query(_ request: Request) async throws -> Response {
         let wish = try await request.decode(Wish.self)
         let limits = DatabaseResult.Limits.list(sqlRows)
-        let results = try await file(wish.database, request).read(within: sqlTime) { database, _ in
-            wish.plan == true
-                ? try DatabaseResult.plans(wish.sql, database)
-                : try DatabaseResult.all(wish.sql, database, limits)
+        let text = try await file(wish.database, request).read(within: sqlTime) { database, _ in
+            Self.text(
+                wish.plan == true
+                    ? try DatabaseResult.plans(wish.sql, database)
+                    : try DatabaseResult.all(wish.sql, database, limits)
+            )
         }
-        return InspectorAnswer.object { $0.add("results", .array(results.map(\.json))) }
+        return Self.answer(text)
     }
 
     private func execute(_ request: Request, _ note: ChangeNote) async throws -> Response {
@@ -107,10 +117,11 @@ struct DatabaseRoom: InspectorRoom {
         note.says("\(wish.database): \(wish.sql)")
         let limits = DatabaseResult.Limits.list(sqlRows)
         let time = wish.mayTakeLong == true ? sqlTime : Self.holdingTime
-        let results = try await file(wish.database, request).write(within: time) { database, _ in
-            try DatabaseResult.all(wish.sql, database, limits)
+        let (text, changes) = try await file(wish.database, request).write(within: time) { database, _ in
+            let results = try DatabaseResult.all(wish.sql, database, limits)
+            return (Self.text(results), results.reduce(0) { $0 + $1.changes })
         }
-        note.says("\(wish.database), \(results.reduce(0) { $0 + $1.changes }) rows: \(wish.sql)")
-        return InspectorAnswer.object { $0.add("results", .array(results.map(\.json))) }
+        note.says("\(wish.database), \(changes) rows: \(wish.sql)")
+        return Self.answer(text)
     }
 }

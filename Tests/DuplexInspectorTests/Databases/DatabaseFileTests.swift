@@ -162,8 +162,8 @@ import Testing
             options.databases["Main"] = root + "main.db"
             options.allows = [.sql]
             try await InspectorClient.run(options) { inspector async throws in
-                async let run = ProgramRun(["python3", "-c", Self.writer, root + "main.db", "1000", "all"])
-                for _ in 0..<10 {
+                async let run = ProgramRun(["python3", "-c", Self.writer, root + "main.db", "400", "all"])
+                for _ in 0..<4 {
                     let queries: [(String, KeyValuePairs<String, String>)] = [
                         ("list", [:]), ("schema", ["database": "Main"]),
                         ("rows", ["database": "Main", "table": "people"]),

@@ -117,7 +117,7 @@ import Testing
             options.folders["D"] = try SharedFolder(folder.root)
             try await InspectorClient.run(options) { inspector async throws in
                 let mark = "CANARY"
-                for name in HostileNames.share(0, of: 6, HostileNames.texts) where name.utf8.count < 2_000 {
+                for name in HostileNames.share(0, of: 20, HostileNames.texts) where name.utf8.count < 2_000 {
                     for (path, query) in [("files/attributes", "folder"), ("files/0/view", "x"), ("files/0/list", "x")]
                     {
                         let answer = try await inspector.get(path, [query: "0", "path": name])
