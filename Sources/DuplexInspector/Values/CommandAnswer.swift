@@ -39,7 +39,7 @@ public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolatio
     /// - Returns: the answer.
     /// - Throws: what encoding it throws.
     public static func json(_ value: some Encodable) throws -> CommandAnswer {
-        let text = try JSONValue.text(of: value)
+        let text = try AppJSON.text(of: value)
         return text.utf8.count > limit ? .text(text) : CommandAnswer(.json(text))
     }
 

@@ -106,9 +106,9 @@ public struct InspectorValues: Sendable {
         set: (@Sendable (Value) async throws -> Void)? = nil
     ) {
         let write = set.map { set in
-            { @Sendable (text: String) async throws in try await set(try JSONValue.decode(text)) }
+            { @Sendable (text: String) async throws in try await set(try AppJSON.decode(text)) }
         }
-        let read = { @Sendable () async throws in try JSONValue.text(of: try await get()) }
+        let read = { @Sendable () async throws in try AppJSON.text(of: try await get()) }
         add(ValueEntry(name, in: group, .json, isSecret: false, get: read, set: write))
     }
 

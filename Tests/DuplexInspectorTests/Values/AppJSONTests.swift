@@ -7,7 +7,7 @@ import Testing
 @testable import DuplexInspector
 
 @Suite("Values as JSON")
-struct JSONValueTests {
+struct AppJSONTests {
     private struct Plan: Codable, Equatable {
         var b: Int
         var a: [String: [Int]]
@@ -16,9 +16,9 @@ struct JSONValueTests {
     @Test("A value comes back, and its text is the same each time")
     func roundTrip() throws {
         let plan = Plan(b: 1, a: ["z": [1], "y": []])
-        let text = try JSONValue.text(of: plan)
-        #expect(try JSONValue.decode(text) == plan)
-        #expect(try JSONValue.text(of: plan) == text)
+        let text = try AppJSON.text(of: plan)
+        #expect(try AppJSON.decode(text) == plan)
+        #expect(try AppJSON.text(of: plan) == text)
     }
 
     @Test(
@@ -29,7 +29,7 @@ struct JSONValueTests {
         ]
     )
     func refusals(text: String, words: String) {
-        let problem = #expect(throws: Problem.self) { let _: Plan = try JSONValue.decode(text) }
+        let problem = #expect(throws: Problem.self) { let _: Plan = try AppJSON.decode(text) }
         #expect(problem?.detail.contains(words) == true, "\(problem?.detail ?? "")")
     }
 }

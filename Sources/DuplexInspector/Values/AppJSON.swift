@@ -5,7 +5,7 @@ import DuplexServer
 import Foundation
 
 /// Values of the app as JSON, over several lines and in the same order each time.
-enum JSONValue {
+enum AppJSON {
     /// - Parameter value: any value.
     /// - Returns: its JSON.
     /// - Throws: what encoding it throws.
