@@ -29,6 +29,7 @@ let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package
 let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
 let package = Package(
@@ -136,7 +137,8 @@ let package = Package(
             name: "DuplexInspector",
             dependencies: [
                 "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",
-                "DuplexServer", "DuplexSharing", httpTypes, logging, deque, database, histogram,
+                "DuplexServer", "DuplexSharing", httpTypes, logging, deque, database, sqlite,
+                histogram,
             ],
             swiftSettings: strict
         ),

@@ -3,21 +3,46 @@
 
 import DuplexInspector
 import DuplexServer
+import Synchronization
 
 /// The inspector of `duplex serve`, with something to see in each of its parts.
-enum InspectedServer {
+struct InspectedServer {
     static let path = "/_inspect"
 
+    /// What may be changed by its page.
+    var changes: [String]
+    /// The folder that is served, if one is.
+    var folder: SharedFolder?
+    /// Where its address is told.
+    let console: Console
+
     /// Adds the inspector.
-    ///
-    /// - Parameters:
-    ///   - server: what is looked into.
-    ///   - changes: what may be changed by its page.
-    ///   - console: where its address is told.
-    static func add(to server: inout WebServer, allowing changes: [String], _ console: Console) {
+    func add(to server: inout WebServer) {
         var options = InspectorOptions()
         options.allows = Set(changes.compactMap(InspectorChange.init))
         options.tellsAddress = { address in console.print("  The inspector: \(address)") }
-        server.inspector(path, options)
+        options.console = .command
+        if let folder { options.folders["Served"] = folder }
+        let note = Note()
+        options.values.add("Note", in: "Demo") { note.text.withLock { $0 } } set: { text in
+            note.text.withLock { $0 = text }
+        }
+        options.messages { text in .text("You said: \(text)") }
+        options.commands.add("Count", .number("to", default: 10), detail: "Counts, as a table.") { arguments in
+            let last = max(0, min(1_000, arguments.integer("to") ?? 0))
+            return .table(columns: ["Number", "Square"], rows: (0...last).map { ["\($0)", "\($0 * $0)"] })
+        }
+        options.views.add("This process") { await DemoScene.take() }
+        server.inspector(Self.path, options)
     }
+
+    /// A value to try with.
+    private final class Note: Sendable {
+        let text = Mutex("Write something here.")
+    }
+}
+
+extension InspectorConsole {
+    /// That of the command, which has its log from the start.
+    static let command = InspectorConsole()
 }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexInspector
 import DuplexServer
 import DuplexSockets
 import DuplexWire
@@ -111,8 +112,10 @@ struct Serve: AsyncParsableCommand {
 
     private func serve() async throws {
         DescriptorLimit.raise()
-        ConsoleLogHandler.install(level: options.logLevel?.level ?? (options.quiet ? .error : .notice))
+        let level = options.logLevel?.level ?? (options.quiet ? .error : .notice)
+        ConsoleLogHandler.install(level: level, beside: options.inspect ? .command : nil)
         do {
+            if options.inspect { try InspectorConsole.command.captureStreams() }
             let tls = try options.tls.load()
             if let stream = target?.stream {
                 reloadOnHangUp(tls?.identities, nil)

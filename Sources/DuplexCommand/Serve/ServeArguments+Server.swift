@@ -53,7 +53,9 @@ extension ServeArguments {
             shared: shared,
             showsPage: demo
         )
-        if inspect { InspectedServer.add(to: &server, allowing: inspectorChanges, console) }
+        if inspect {
+            InspectedServer(changes: inspectorChanges, folder: shared?.folder, console: console).add(to: &server)
+        }
         return server
     }
 

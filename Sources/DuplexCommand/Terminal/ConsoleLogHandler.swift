@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexInspector
 import Logging
 
 /// Writes log lines to standard error, with what a peer may have put into them made visible.
@@ -9,8 +10,16 @@ struct ConsoleLogHandler: LogHandler {
     var metadata = Logger.Metadata()
 
     /// Makes every logger of the process write here; called once, before the first of them is made.
-    static func install(level: Logger.Level) {
-        LoggingSystem.bootstrap { _ in ConsoleLogHandler(logLevel: level) }
+    ///
+    /// - Parameters:
+    ///   - level: the lowest level that is written.
+    ///   - console: shows the lines as well. Default: there is none.
+    static func install(level: Logger.Level, beside console: InspectorConsole? = nil) {
+        LoggingSystem.bootstrap { label in
+            let handler = ConsoleLogHandler(logLevel: level)
+            guard let console else { return handler }
+            return InspectorLogHandler(label: label, to: console, and: handler)
+        }
     }
 
     func log(event: LogEvent) {

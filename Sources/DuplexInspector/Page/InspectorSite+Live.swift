@@ -59,6 +59,7 @@ extension InspectorSite {
         export function onLink(listener) {
             listeners.add(listener);
             listener(socket?.readyState === WebSocket.OPEN);
+            if (socket === null && timer === null) connect();
         }
 
         /**

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexJSON
 import DuplexServer
+import DuplexSockets
 import DuplexWire
 import Foundation
 
@@ -18,6 +20,7 @@ struct RequestsRoom: InspectorRoom {
             let exchange = mask.masked(try exchange(request))
             return InspectorAnswer.json(ExchangeJSON.whole(exchange))
         }
+        routes.change(.replaying, "/requests/repeat") { request, note in try await repeated(request, note) }
         routes.get("/requests/curl") { request in
             let exchange = mask.masked(try exchange(request))
             guard let command = CurlCommand(exchange) else {
@@ -27,10 +30,41 @@ struct RequestsRoom: InspectorRoom {
         }
     }
 
+    private struct Wish: Decodable {
+        var id: UInt64
+    }
+
+    /// Makes a kept request again, of this server and of no other: whom it named as its host is anybody's choice.
+    private func repeated(_ request: Request, _ note: ChangeNote) async throws -> Response {
+        let id = try await request.decode(Wish.self).id
+        let exchange = try exchange(id)
+        note.says("repeats \(exchange.method) \(exchange.url)")
+        let scheme = exchange.url.hasPrefix("https:") ? "https" : "http"
+        guard let local = exchange.local, local.path == nil, let target = ReplayTarget("\(scheme)://\(local)") else {
+            throw Problem(.badRequest, "It didn't come by a port of this machine.")
+        }
+        if exchange.requestBody.isCut { throw Problem(.badRequest, "Its body isn't kept whole.") }
+        var client = ReplayClient(target: target)
+        // It is this server itself, whatever its certificate is for.
+        client.tls.trust = .anyone
+        do {
+            let answer = try await client.send(exchange)
+            return InspectorAnswer.object { members in
+                members.add("status", answer.status)
+                members.add("size", .integer(Int64(clamping: answer.size)))
+                members.add("seconds", answer.seconds)
+            }
+        } catch { throw Problem(.badGateway, "It wasn't answered: \(error)") }
+    }
+
     private func exchange(_ request: Request) throws -> RecordedExchange {
-        guard let number = try request.queryItems["id"].flatMap(UInt64.init),
-            let exchange = history.ring.all.first(where: { $0.id == number })
-        else { throw Problem(.notFound, "That request isn't kept any more.") }
+        try exchange(try request.queryItems["id"].flatMap(UInt64.init) ?? 0)
+    }
+
+    private func exchange(_ id: UInt64) throws(Problem) -> RecordedExchange {
+        guard let exchange = history.ring.all.first(where: { $0.id == id }) else {
+            throw Problem(.notFound, "That request isn't kept any more.")
+        }
         return exchange
     }
 }
