@@ -11,12 +11,10 @@ final class ViewScene: Sendable {
     static let pictureCount = 8
     static let pictureTime = Duration.seconds(5)
     static let pictureSize = 8 * 1_048_576
-    /// How old a tree may be for a second viewer.
-    private static let freshness = Duration.milliseconds(500)
-
     let name: String
     private let call: AppCall<ViewTree>
     private let clock: any Clock<Duration>
+    private let freshness: Duration
     private let state = Mutex(State())
 
     fileprivate struct State {
@@ -26,9 +24,14 @@ final class ViewScene: Sendable {
         var pictures = 0
     }
 
-    init(_ provider: ViewProvider, on clock: any Clock<Duration>) {
+    /// - Parameters:
+    ///   - provider: what gives the tree.
+    ///   - clock: the time by which its deadlines go.
+    ///   - freshness: how old a tree may be for another viewer. Default: half a second.
+    init(_ provider: ViewProvider, on clock: any Clock<Duration>, freshness: Duration = .milliseconds(500)) {
         name = provider.name
         self.clock = clock
+        self.freshness = freshness
         call = AppCall(within: provider.limit, on: clock) { ViewTree(try await provider.root()) }
     }
 
@@ -41,7 +44,7 @@ final class ViewScene: Sendable {
     /// - Returns: the tree's JSON.
     /// - Throws: `LiveRefusal`'s kin: `Problem` where the app fails or is late.
     func look(isFresh: Bool = false) async throws -> JSONText {
-        if !isFresh, let json = state.withLock({ $0.recent(Self.freshness) }) { return json }
+        if !isFresh, let json = state.withLock({ $0.recent(freshness) }) { return json }
         let tree: ViewTree
         do {
             tree = try await call.value()

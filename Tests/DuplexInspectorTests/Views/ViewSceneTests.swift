@@ -20,7 +20,8 @@ struct ViewSceneTests {
     }
 
     private static func scene(_ root: @escaping @Sendable () async throws -> ViewNode) -> ViewScene {
-        ViewScene(ViewProvider(name: "a", limit: .seconds(20), root: root), on: ContinuousClock())
+        let provider = ViewProvider(name: "a", limit: .seconds(20), root: root)
+        return ViewScene(provider, on: ContinuousClock(), freshness: .seconds(600))
     }
 
     @Test("Several who watch have the app asked once, and who looks anew has it asked again")
@@ -37,6 +38,8 @@ struct ViewSceneTests {
         _ = try await scene.look(isFresh: true)
         _ = try await scene.look(isFresh: true)
         #expect(looks.withLock { $0 } == 2 && scene.present?["2"] != nil)
+        for _ in 0..<3 { _ = try await scene.look() }
+        #expect(looks.withLock { $0 } == 2)
     }
 
     @Test("What the app throws is told, and the tree before stays")
