@@ -29,6 +29,9 @@ class InspectorPage(Page):
     """A tab with the page. What the app refuses on purpose is no complaint of the page's."""
 
     def noticed(self, event, details):
+        if event == "Page.frameNavigated" and "parentId" not in details["frame"]:
+            self.url = details["frame"]["url"]
+            self.document = details["frame"]["loaderId"]
         entry = details.get("entry", {}) if event == "Log.entryAdded" else {}
         # A screenshot of what WebGL has drawn is waited for, of which the browser warns.
         if entry.get("source") == "network" or "GPU stall due to ReadPixels" in entry.get("text", ""):
@@ -167,13 +170,6 @@ async def open_inspector(tools, url, fragment, name):
     if "token" in await page.evaluate("location.href"):
         raise CheckFailed("the token is still in the address")
     await page.go(fragment)
+    await page.wait_for_document(lambda: page.is_let_in)
+    await page.wait_until("document.getElementById('parts')?.childElementCount", "the list of parts")
     return page
-
-
-def expect(condition, what):
-    if not condition:
-        raise CheckFailed(what)
-
-
-def ok(what):
-    print(f"ok: {what}", flush=True)
