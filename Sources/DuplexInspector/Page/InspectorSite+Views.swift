@@ -31,12 +31,12 @@ extension InspectorSite {
         }
 
         class ViewsPage {
-            constructor(main, scenes, name, wantsFlat) {
+            constructor(main, scenes, name) {
                 this.name = name;
                 this.settings = { ...defaults, ...recall("views", {}) };
                 this.range = { from: 0, to: Infinity };
                 this.stage = new Stage({
-                    wantsFlat, onPick: (index) => this.select(index), onHover: (index) => this.hover(index),
+                    onPick: (index) => this.select(index), onHover: (index) => this.hover(index),
                     onRate: (frames) => this.tellRate(frames),
                 });
                 this.tree = new TreeList({ onSelect: (index) => this.select(index), onHover: (index) => this.hover(index) });
@@ -263,7 +263,7 @@ extension InspectorSite {
             }
         }
 
-        /** Shows the part; `scene` names the tree, and `drawing=flat` has it drawn without WebGL. */
+        /** Shows the part; `scene` names the tree. */
         export async function open(main, { parameters }) {
             const { scenes } = await get("views");
             if (scenes.length === 0) {
@@ -273,7 +273,7 @@ extension InspectorSite {
             let page;
             const show = (wanted) => {
                 const name = scenes.includes(wanted.get("scene")) ? wanted.get("scene") : scenes[0];
-                page = new ViewsPage(main, scenes, name, wanted.get("drawing") === "flat");
+                page = new ViewsPage(main, scenes, name);
             };
             show(parameters);
             return {

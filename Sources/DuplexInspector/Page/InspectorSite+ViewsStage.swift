@@ -20,7 +20,7 @@ extension InspectorSite {
 
         export class Stage {
             /** `onPick(index)` and `onHover(index)` are told what is pointed at; `onRate(frames)` how many are drawn in a second. */
-            constructor({ wantsFlat, onPick, onHover, onRate }) {
+            constructor({ onPick, onHover, onRate }) {
                 Object.assign(this, { onPick, onHover, onRate });
                 this.camera = new Camera();
                 this.items = [];
@@ -31,7 +31,7 @@ extension InspectorSite {
                 });
                 this.label = make("div", { class: "stage-label", hidden: true });
                 this.node = make("div", { class: "stage", id: "views-stage" }, this.canvas, this.label);
-                this.drawing = (wantsFlat ? null : Drawing.make(this.canvas)) ?? FlatDrawing.make(this.canvas);
+                this.drawing = Drawing.make(this.canvas) ?? FlatDrawing.make(this.canvas);
                 this.isPlain = this.drawing.kind === "canvas";
                 this.canvas.dataset.drawing = this.drawing.kind;
                 this.canvas.dataset.renderer = this.drawing.name;
