@@ -82,6 +82,10 @@ public struct InspectorOptions: Sendable {
     ///
     /// Default: none.
     public var views = InspectorViews()
+    /// Recordings that the page shows from the beginning, beside what is imported by it.
+    ///
+    /// Kept are the last eight, imported ones among them. Default: none.
+    public var recordings: [InspectorRecording] = []
 
     /// Makes options that show what needs no naming, to whoever has the token, and change nothing.
     public init() {}

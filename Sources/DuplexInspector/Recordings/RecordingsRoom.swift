@@ -31,6 +31,14 @@ struct RecordingsRoom: InspectorRoom {
         self.recorded = recorded
     }
 
+    /// Shows recordings of the app's from the beginning.
+    func show(_ recordings: [InspectorRecording]) {
+        for one in recordings {
+            let reading = HARFile.Reading(recording: mask.masked(one.reading.recording), skipped: one.reading.skipped)
+            store.add(reading, named: one.name, size: one.size)
+        }
+    }
+
     private struct Wish: Decodable {
         var recording: Int
         /// Of which all are replayed unless they are named.
