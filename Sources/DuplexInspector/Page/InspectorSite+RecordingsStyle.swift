@@ -5,6 +5,7 @@ extension InspectorSite {
     /// Recordings and their entries.
     static let recordingsStyle = #"""
         .part-recordings .list { flex: 1 1 16rem; min-block-size: 10rem; }
+        .part-recordings .list td:nth-child(2) { white-space: nowrap; }
         .part-recordings td.mono { font-size: 0.8125rem; }
         .part-recordings.dropping { outline: 2px dashed var(--accent); outline-offset: -0.5rem; }
         .part-recordings .tools select { max-inline-size: 16rem; }
@@ -14,7 +15,7 @@ extension InspectorSite {
         .part-recordings.with-detail > .list { grid-area: list; }
         .part-recordings.with-detail > .replay { grid-area: replay; }
         .part-recordings.with-detail .list th:nth-child(n + 4), .part-recordings.with-detail .list td:nth-child(n + 4) { display: none; }
-        .part-recordings > .detail { grid-area: detail; position: relative; display: grid; grid-template-columns: minmax(0, 1fr); align-content: start; gap: 0.75rem; min-inline-size: 0; overflow: auto; }
+        .part-recordings > .detail { grid-area: detail; position: relative; display: grid; grid-template-columns: minmax(0, 1fr); grid-auto-rows: max-content; align-content: start; gap: 0.75rem; min-inline-size: 0; overflow: auto; }
         .part-recordings > .detail[hidden] { display: none; }
         .part-recordings .detail h3 { padding-inline-end: 2.5rem; overflow-wrap: anywhere; }
         .replay { display: grid; gap: 0.5rem; }

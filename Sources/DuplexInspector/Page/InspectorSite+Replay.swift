@@ -36,6 +36,7 @@ extension InspectorSite {
             if (place.dataset.recording === recording && place.childElementCount > 0) return undefined;
             place.dataset.recording = recording;
             const target = make("input", { class: "grow", type: "url", required: true, placeholder: "The URL of a server to try it with",
+            const target = make("input", { class: "grow", type: "text", inputmode: "url", required: true, placeholder: "http://localhost:8080",
                 "aria-label": "Server to replay against", value: recall("inspector.replay.target", "") });
             const more = make("textarea", { rows: "2", placeholder: "Authorization: Bearer …", "aria-label": "Fields to send as well" });
             const body = make("tbody");

@@ -9,6 +9,7 @@ variable SCREENSHOTS may name a folder to write to. Prints "ok" lines and exits 
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import pathlib
@@ -43,6 +44,16 @@ class RecordingsPage(Page):
             self.awaited[event].set_result(details)
         if event != "Log.entryAdded" or details["entry"]["source"] != "network":
             super().noticed(event, details)
+
+    async def admitted(self):
+        """Waits until the page has its cookie and is another one, without the token in its address."""
+        async with asyncio.timeout(self.tools.deadline):
+            while True:
+                # A document that goes while it is asked has no answer.
+                with contextlib.suppress(CheckFailed):
+                    if await self.evaluate("location.search === '' && document.querySelector('#parts a') !== null"):
+                        return
+                await asyncio.sleep(0.05)
 
     async def choose(self, path):
         self.awaited["Page.fileChooserOpened"] = asyncio.get_running_loop().create_future()
@@ -224,10 +235,15 @@ class Check:
 async def check():
     address, folder, target = sys.argv[1:]
     async with browser(20) as tools:
-        page = await open_page(tools, f"{address}#recordings", "recordings", RecordingsPage)
-        await page.wait_until("location.search === '' && document.querySelector('#parts a')", "the page without its token")
+        page = await open_page(tools, address, "recordings", RecordingsPage)
+        await page.admitted()
         await page.evaluate("location.hash = 'recordings'")
-        await Check(page, pathlib.Path(folder), target).all()
+        try:
+            await Check(page, pathlib.Path(folder), target).all()
+        except CheckFailed:
+            if folder := os.environ.get("SCREENSHOTS"):
+                await page.screenshot(pathlib.Path(folder) / "recordings-failed.png")
+            raise
 
 
 if __name__ == "__main__":
