@@ -45,9 +45,11 @@ struct InspectProxy: Sendable {
 
     /// Has the server forward all WebSockets that nothing else takes.
     func add(to server: inout WebServer) {
-        server.webSocket("/*", admit: { request in try await admit(request) }) { client, _, server in
-            await Self.relay(client, server)
-        }
+        server.webSocket(
+            "/*",
+            admit: { request in try await admit(request) },
+            handler: { client, _, server in await Self.relay(client, server) }
+        )
     }
 
     // MARK: Opening

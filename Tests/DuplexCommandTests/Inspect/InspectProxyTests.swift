@@ -45,35 +45,34 @@ struct InspectProxyTests {
         server.subprotocols = ["v2", "v1"]
         server.origins = .any
         server.limits.messages = .local
-        server.webSocket(
-            "/refused",
-            admit: { request -> Admission<Void> in
-                .refused(.unauthorized, "Not you, \(request.fields[.authorization] ?? "stranger").")
-            }
-        ) { _, _ in }
-        server.webSocket(
-            "/*",
-            admit: { request -> Admission<Void> in
-                seen.add(request)
-                return .accepted(fields: [.setCookie: "id=7"])
-            }
-        ) { socket, _ in
-            defer { seen.add(socket.closeReport) }
-            for try await message in socket.messages {
-                if message == .text("close") {
-                    await socket.close(code: CloseCode(rawValue: 4_321), reason: "as asked")
-                } else if message == .text("reset") {
-                    socket.reset()
-                } else {
-                    try await socket.send(message)
-                }
-            }
+        server.webSocket("/refused", admit: Self.refuse, handler: { _, _ in })
+        let admit: @Sendable (Request) async throws -> Admission<Void> = { request in
+            seen.add(request)
+            return .accepted(fields: [.setCookie: "id=7"])
         }
+        server.webSocket("/*", admit: admit, handler: { socket, _ in try await Self.echo(socket, seen) })
         try await server.withRunning { address in
             var front = WebServer(host: "127.0.0.1", port: 0)
             front.limits.messages = .local
             try InspectProxy(to: "ws://\(address)\(path)", options: options).add(to: &front)
             try await front.withRunning { try await body("ws://\($0)", seen) }
+        }
+    }
+
+    private static let refuse: @Sendable (Request) async throws -> Admission<Void> = { request in
+        .refused(.unauthorized, "Not you, \(request.fields[.authorization] ?? "stranger").")
+    }
+
+    private static func echo(_ socket: isolated WebSocket, _ seen: Seen) async throws {
+        defer { seen.add(socket.closeReport) }
+        for try await message in socket.messages {
+            if message == .text("close") {
+                await socket.close(code: CloseCode(rawValue: 4_321), reason: "as asked")
+            } else if message == .text("reset") {
+                socket.reset()
+            } else {
+                try await socket.send(message)
+            }
         }
     }
 
