@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import Foundation
 public import DuplexServer
+import Foundation
 
 /// What an inspector shows, to whom, and what may be changed by it; see `inspector` of `WebServer`.
 public struct InspectorOptions: Sendable {

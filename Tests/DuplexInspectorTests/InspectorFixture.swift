@@ -20,15 +20,15 @@ struct InspectorFixture {
     ///
     /// - Parameters:
     ///   - options: those of the inspector.
-    ///   - build: adds what else the server has.
+    ///   - server: what else the server has. Default: nothing.
     ///   - body: gets the two.
+    /// - Throws: what `body` throws.
     static func run(
         _ options: InspectorOptions = InspectorOptions(),
-        _ build: (inout WebServer) -> Void = { _ in },
+        _ server: WebServer = WebServer(port: 0),
         _ body: (InspectorFixture) async throws -> Void
     ) async throws {
-        var server = WebServer(port: 0)
-        build(&server)
+        var server = server
         let inspector = server.inspector("/_inspect", options)
         try await WebServer.testing(server) { client async throws in
             try await body(InspectorFixture(client: client, inspector: inspector))
@@ -105,16 +105,28 @@ struct LivePage {
 
 /// Any value of JSON, to be looked into.
 enum ReadJSON: Decodable, Equatable {
-    case null, bool(Bool), number(Double), string(String), array([ReadJSON]), object([String: ReadJSON])
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([ReadJSON])
+    case object([String: ReadJSON])
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if container.decodeNil() { self = .null; return }
-        if let value = try? container.decode(Bool.self) { self = .bool(value); return }
-        if let value = try? container.decode(Double.self) { self = .number(value); return }
-        if let value = try? container.decode(String.self) { self = .string(value); return }
-        if let value = try? container.decode([ReadJSON].self) { self = .array(value); return }
-        self = .object(try container.decode([String: ReadJSON].self))
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode([ReadJSON].self) {
+            self = .array(value)
+        } else {
+            self = .object(try container.decode([String: ReadJSON].self))
+        }
     }
 
     /// Of a response.

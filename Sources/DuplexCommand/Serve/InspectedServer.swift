@@ -24,7 +24,9 @@ struct InspectedServer {
         options.console = .command
         if let folder { options.folders["Served"] = folder }
         let note = Note()
-        options.values.add("Note", in: "Demo") { note.text.withLock { $0 } } set: { text in
+        options.values.add("Note", in: "Demo") {
+            note.text.withLock { $0 }
+        } set: { text in
             note.text.withLock { $0 = text }
         }
         options.messages { text in .text("You said: \(text)") }

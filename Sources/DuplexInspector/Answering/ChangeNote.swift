@@ -37,7 +37,8 @@ final class ChangeNote: Sendable {
 
     func tell(_ logger: Logger, outcome: String) {
         var metadata: Logger.Metadata = [
-            "change": "\(kind.rawValue)", "what": "\(what.withLock { $0 })", "from": "\(from)", "outcome": "\(Self.visible(outcome.prefix(1_000)))",
+            "change": "\(kind.rawValue)", "what": "\(what.withLock { $0 })", "from": "\(from)",
+            "outcome": "\(Self.visible(outcome.prefix(1_000)))",
         ]
         if let user { metadata["user"] = "\(user)" }
         logger.notice("the inspector has changed something", metadata: metadata)

@@ -63,7 +63,8 @@ final class FrameTracker {
     private func isPartOfCompressed(_ frame: TappedFrame, _ isOutgoing: Bool) -> Bool {
         if frame.opcode.isControl { return false }
         if frame.opcode != .continuation {
-            if isOutgoing { isCompressed.outgoing = frame.isCompressed } else { isCompressed.incoming = frame.isCompressed }
+            let path = isOutgoing ? \FrameTracker.isCompressed.outgoing : \FrameTracker.isCompressed.incoming
+            self[keyPath: path] = frame.isCompressed
         }
         return isOutgoing ? isCompressed.outgoing : isCompressed.incoming
     }

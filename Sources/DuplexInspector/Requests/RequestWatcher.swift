@@ -59,7 +59,8 @@ final class RequestWatcher: ExchangeWatcher {
         exchange.durations.sending = answeredAt.duration(to: now).inSeconds
         // Of a file nothing but its length is seen.
         exchange.responseBody.size = max(exchange.responseBody.size, UInt64(outcome.sentBytes))
-        if let error = outcome.error { exchange.error = "\(error)" } else if outcome.isCut { exchange.error = "The client has gone." }
+        if outcome.isCut { exchange.error = "The client has gone." }
+        if let error = outcome.error { exchange.error = "\(error)" }
         done(exchange)
     }
 }

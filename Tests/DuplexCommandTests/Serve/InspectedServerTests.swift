@@ -10,7 +10,7 @@ import Testing
 @testable import DuplexCommand
 
 @Suite(.timeLimit(.minutes(1))) struct InspectedServerTests {
-    @Test("With --inspect the server has an inspector, which lets nobody in without its token; without it there is none")
+    @Test("With --inspect there is an inspector, which lets nobody in without its token; without it there is none")
     func flag() async throws {
         for (arguments, status) in [(["--inspect"], 401), ([], 426)] {
             let options = try ServeArguments.parse(["--quiet"] + arguments)

@@ -69,7 +69,9 @@ struct InspectorGuardTests {
         var options = InspectorOptions()
         options.hosts = ["inspect.example.com"]
         // The server answers for all: what counts is what the inspector says.
-        try await InspectorFixture.run(options, { $0.allowedHosts = ["*"] }) { fixture async throws in
+        var server = WebServer(port: 0)
+        server.allowedHosts = ["*"]
+        try await InspectorFixture.run(options, server) { fixture async throws in
             let host = try #require(HTTPField.Name("Host"))
             for name in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1"] {
                 let answer = try await fixture.get("state", [host: name])

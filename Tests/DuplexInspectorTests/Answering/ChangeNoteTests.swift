@@ -14,7 +14,9 @@ import Testing
     func lines() async throws {
         let log = RecordedLog()
         let options = InspectorFixture.allowing(.killing)
-        try await InspectorFixture.run(options, { $0.logger = log.logger }) { fixture async throws in
+        var server = WebServer(port: 0)
+        server.logger = log.logger
+        try await InspectorFixture.run(options, server) { fixture async throws in
             #expect(try await fixture.post("connections/reset", "{'id':'ws-0'}").status == .notFound)
             #expect(try await fixture.post("connections/send", "{'id':'ws-0','text':'a'}").status == .forbidden)
             let lines = log.entries.filter { $0.message == "the inspector has changed something" }

@@ -18,11 +18,11 @@ struct ConnectionsRoomTests {
     ) async throws {
         // Of its own, as other tests have connections in this process, too.
         let path = "/room-echo-\(RandomText.hexadecimal())"
-        try await InspectorFixture.run(options, { server in
-            server.webSocket(path) { socket in
-                for try await message in socket.messages { try await socket.send(message) }
-            }
-        }) { fixture async throws in
+        var server = WebServer(port: 0)
+        server.webSocket(path) { socket in
+            for try await message in socket.messages { try await socket.send(message) }
+        }
+        try await InspectorFixture.run(options, server) { fixture async throws in
             let socket = try await fixture.client.webSocket(path)
             let entries = await ConnectionCensus.take().entries
             let id = try #require(entries.first { $0.facts.place == "WebSocket \(path)" }?.facts.id)

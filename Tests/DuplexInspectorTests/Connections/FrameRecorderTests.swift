@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -11,11 +12,11 @@ import Testing
 @Suite("Recording the frames of connections that are watched", .timeLimit(.minutes(1)))
 struct FrameRecorderTests {
     private static func run(_ body: (InspectorFixture, WebSocket) async throws -> Void) async throws {
-        try await InspectorFixture.run(InspectorOptions(), { server in
-            server.webSocket("/echo") { socket in
-                for try await message in socket.messages { try await socket.send(message) }
-            }
-        }) { fixture async throws in
+        var server = WebServer(port: 0)
+        server.webSocket("/echo") { socket in
+            for try await message in socket.messages { try await socket.send(message) }
+        }
+        try await InspectorFixture.run(InspectorOptions(), server) { fixture async throws in
             try await body(fixture, try await fixture.client.webSocket("/echo"))
         }
     }

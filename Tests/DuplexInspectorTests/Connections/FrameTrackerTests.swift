@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -52,12 +53,12 @@ struct FrameTrackerTests {
         _ options: WebSocketOptions,
         _ body: (WebSocket, LiveRing<RecordedFrame>) async throws -> Void
     ) async throws {
-        try await InspectorFixture.run(InspectorOptions(), { server in
-            server.compression = .offered
-            server.webSocket("/echo") { socket in
-                for try await message in socket.messages { try await socket.send(message) }
-            }
-        }) { fixture async throws in
+        var server = WebServer(port: 0)
+        server.compression = .offered
+        server.webSocket("/echo") { socket in
+            for try await message in socket.messages { try await socket.send(message) }
+        }
+        try await InspectorFixture.run(InspectorOptions(), server) { fixture async throws in
             let socket = try await fixture.client.webSocket("/echo", options: options)
             let watch = await FrameRecorder(grace: .zero).watch(socket, ConnectionFacts(socket))
             try await body(socket, watch.ring)

@@ -12,16 +12,15 @@ import Testing
 @Suite("What is recorded of a request", .timeLimit(.minutes(1)))
 struct RequestWatcherTests {
     private func recorded(
-        _ build: (inout WebServer) -> Void,
+        _ server: WebServer,
         _ body: (TestClient) async throws -> Void
     ) async throws -> [RecordedExchange] {
         var options = RequestHistoryOptions()
         options.bodySize = .bytes(8)
         let history = RequestHistory(options, below: "/_inspect/", grace: .zero)
         let look = history.look()
-        var server = WebServer(port: 0)
+        var server = server
         server.use(.observed(by: history))
-        build(&server)
         try await WebServer.testing(server, body)
         withExtendedLifetime(look) {}
         return history.ring.all
@@ -29,18 +28,18 @@ struct RequestWatcherTests {
 
     @Test("Fields, both bodies up to a bound, times, and what failed")
     func exchange() async throws {
-        let all = try await recorded({ server in
-            server.post("/echo") { request in
-                Response(type: .plainText, fields: [.eTag: "\"1\""], body: .text(try await request.text()))
+        var server = WebServer(port: 0)
+        server.post("/echo") { request in
+            Response(type: .plainText, fields: [.eTag: "\"1\""], body: .text(try await request.text()))
+        }
+        server.get("/stream") { _ in
+            Response(type: .plainText) { writer in
+                for piece in ["abcdef", "ghijkl"] { try await writer.write(piece) }
             }
-            server.get("/stream") { _ in
-                Response(type: .plainText) { writer in
-                    for piece in ["abcdef", "ghijkl"] { try await writer.write(piece) }
-                }
-            }
-            server.get("/fails") { _ async throws -> String in throw LiveRefusal("no") }
-            server.get("/packed", .compressResponses()) { _ in String(repeating: "x", count: 4_000) }
-        }) { client async throws in
+        }
+        server.get("/fails") { _ async throws -> String in throw LiveRefusal("no") }
+        server.get("/packed", .compressResponses()) { _ in String(repeating: "x", count: 4_000) }
+        let all = try await recorded(server) { client async throws in
             _ = try await client.request(.post, "/echo?q=1", fields: [.from: "me"], body: Array("0123456789".utf8))
             _ = try await client.get("/stream")
             _ = try await client.get("/fails")
@@ -59,9 +58,9 @@ struct RequestWatcherTests {
 
     @Test("A WebSocket is told of as the request that it was")
     func upgrade() async throws {
-        let all = try await recorded({ server in
-            server.webSocket("/socket") { socket in for try await _ in socket.messages {} }
-        }) { client async throws in
+        var server = WebServer(port: 0)
+        server.webSocket("/socket") { socket in for try await _ in socket.messages {} }
+        let all = try await recorded(server) { client async throws in
             await (try await client.webSocket("/socket")).close()
         }
         #expect(all.map(\.status) == [101] && all[0].requestFields[.upgrade] == "websocket")

@@ -15,7 +15,9 @@ struct RequestsRoomTests {
     func requests() async throws {
         var options = InspectorOptions()
         options.secrets = ["X-Key", "pin"]
-        try await InspectorFixture.run(options, { $0.get("/page") { _ in "<script>" } }) { fixture async throws in
+        var server = WebServer(port: 0)
+        server.get("/page") { _ in "<script>" }
+        try await InspectorFixture.run(options, server) { fixture async throws in
             let page = try await fixture.live()
             try await page.watch("requests")
             try await page.watch("nothing", as: 2)
@@ -31,7 +33,8 @@ struct RequestsRoomTests {
             #expect(value["responseBody"]?["text"]?.text == "<script>")
             let command = try await fixture.get("requests/curl?id=\(id)")
             #expect(command.text.contains("curl") && command.text.contains("/page"))
-            for text in [item["url"]?.text ?? "", whole.text, command.text] { #expect(!text.contains("hidden"), "\(text)") }
+            let texts = [item["url"]?.text ?? "", whole.text, command.text]
+            for text in texts { #expect(!text.contains("hidden"), "\(text)") }
             #expect(try await fixture.get("requests/one?id=0").status == .notFound)
             #expect(try await fixture.get("requests/one").status == .notFound)
         }
