@@ -29,6 +29,10 @@ extension InspectorSite {
             .part-recordings > .detail { overflow: visible; }
             .part-recordings .list { flex: none; max-block-size: 24rem; }
         }
+        @media (max-width: 48rem) {
+            .part-recordings .list th:nth-child(1), .part-recordings .list td:nth-child(1),
+            .part-recordings .list th:nth-child(n + 5), .part-recordings .list td:nth-child(n + 5) { display: none; }
+        }
 
         """#
 }

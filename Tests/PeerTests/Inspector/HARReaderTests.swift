@@ -32,6 +32,25 @@ extension PeerTests {
             }
         }
 
+        @Test("Chromium's network panel opens it, with the messages of WebSockets", .timeLimit(.minutes(2)))
+        func networkPanel() async throws {
+            try await withTestFolder { folder in
+                let file = folder + "recording.har"
+                try Data(HARFile.write(RecordedTraffic.recording())).write(to: URL(filePath: file))
+                let script = Peer.path("Tests/PeerTests/Peers/har_devtools.py")
+                let output = try await PeerProcess.run([Peer.python, script, file], environment: Peer.environment)
+                let lines = output.split(separator: "\n")
+                #expect(lines.count == 6, "\(output)")
+                #expect(
+                    lines.contains("GET http://example.com:8080/things/0?name=a%20b&empty= 200 fetch 0 0"),
+                    "\(output)"
+                )
+                // 26 messages each way and a ping, a message in fragments and a close of the client, a pong of the server.
+                #expect(lines.contains("GET ws://example.com:8080/chat?room=1 101 websocket 29 27"), "\(output)")
+                #expect(lines.contains("GET wss://example.com/secure 101 websocket 27 29"), "\(output)")
+            }
+        }
+
         @Test("mitmproxy opens it, and what mitmproxy exports of it is the same here", .timeLimit(.minutes(2)))
         func mitmproxy() async throws {
             let recording = try RecordedTraffic.recording()
