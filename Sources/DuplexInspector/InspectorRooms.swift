@@ -25,7 +25,9 @@ enum InspectorRooms {
         rooms.append(ValuesRoom(options.values))
         rooms.append(CommandsRoom(options.commands))
         rooms.append(ViewsRoom(options.views))
-        rooms.append(RecordingsRoom(mask: mask) { await recorder.recording(with: history.ring.all) })
+        let recordings = RecordingsRoom(mask: mask) { await recorder.recording(with: history.ring.all) }
+        recordings.show(options.recordings)
+        rooms.append(recordings)
         rooms.append(MachineRoom(group: { group ?? .shared }))
         return rooms
     }

@@ -35,8 +35,7 @@ extension InspectorSite {
             if (!allows.has("replaying") || recording === null || entries.length === 0) return place.replaceChildren();
             if (place.dataset.recording === recording && place.childElementCount > 0) return undefined;
             place.dataset.recording = recording;
-            const target = make("input", { class: "grow", type: "url", required: true, placeholder: "The URL of a server to try it with",
-            const target = make("input", { class: "grow", type: "text", inputmode: "url", required: true, placeholder: "http://localhost:8080",
+            const target = make("input", { class: "grow", type: "text", inputmode: "url", required: true, placeholder: "The URL of a server to try it with",
                 "aria-label": "Server to replay against", value: recall("inspector.replay.target", "") });
             const more = make("textarea", { rows: "2", placeholder: "Authorization: Bearer …", "aria-label": "Fields to send as well" });
             const body = make("tbody");

@@ -11,7 +11,14 @@ import Testing
     private func frame(_ opcode: Opcode, _ bytes: [UInt8]) -> RecordedFrame {
         let size = UInt64(bytes.count)
         let payload = RecordedBytes(bytes)
-        return RecordedFrame(number: 3, time: 1.5, isOutgoing: true, opcode: opcode, wireLength: size + 2, payload: payload)
+        return RecordedFrame(
+            number: 3,
+            time: 1.5,
+            isOutgoing: true,
+            opcode: opcode,
+            wireLength: size + 2,
+            payload: payload
+        )
     }
 
     @Test("Text is text, also where it is cut within a character, and all else is base64")
@@ -32,7 +39,10 @@ import Testing
         #expect(news.items.count == FrameTopic.rate && news.lost == 10 && !news.hasMore)
     }
 
-    @Test("The longest text that bytes begin with", arguments: [([], ""), ([0xE2, 0x82], ""), ([65, 0xF0, 0x9F, 0x98], "A"), ([0xC3, 0xB1], "ñ")])
+    @Test(
+        "The longest text that bytes begin with",
+        arguments: [([], ""), ([0xE2, 0x82], ""), ([65, 0xF0, 0x9F, 0x98], "A"), ([0xC3, 0xB1], "ñ")]
+    )
     func prefix(bytes: [UInt8], text: String) {
         #expect(String(prefixOfUTF8: bytes[...]) == text)
         for wrong: [UInt8] in [[0xFF, 65, 65, 65, 65], [0xFF], [65, 0x80], [0xC0]] {
