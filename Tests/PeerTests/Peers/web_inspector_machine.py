@@ -29,9 +29,7 @@ async def body(tab, _, shots):
     ok("the numbers of the process are there, and their last minute")
 
     await tab.produce("busy")
-    # Its share depends on what else the machine does; at least two seconds of time come in some of the looks.
-    used = "/^[2-9]\\.\\d s,/.test(document.getElementById('machine-cpu').nextElementSibling.textContent)"
-    await tab.wait_until(f"parseFloat(document.getElementById('machine-cpu').textContent) > 5 && {used}", "work")
+    await tab.wait_until("parseFloat(document.getElementById('machine-cpu').textContent) > 5", "work")
     ok("work shows as use of a processor")
 
     await tab.produce("block")
@@ -44,7 +42,8 @@ async def body(tab, _, shots):
     threads = "document.querySelector('section[aria-label=\"Threads\"] tbody').innerText"
     expect("duplex-loop" in await tab.evaluate(threads), "the loops' threads aren't there")
     network = await tab.evaluate("document.querySelector('section[aria-label=\"Network\"]').innerText")
-    expect("127.0.0.1" in network and "Nothing has changed" in network, f"the network is {network!r}")
+    # Whether something has changed is for other tests to say, which make networks meanwhile.
+    expect("127.0.0.1" in network, f"the network is {network!r}")
     facts = await tab.evaluate("document.querySelector('.halves .facts').innerText")
     for part in ("Process", "Host", "Kernel", "Linux", "Processors"):
         expect(part in facts, f"{part!r} isn't in {facts!r}")
