@@ -136,7 +136,7 @@ class Results:
             elif kind == "stream":
                 name, number, who, *words = rest.split()
                 self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
-            elif kind in ("deflate", "secured", "broadcast", "request", "web", "zip", "file"):
+            elif kind in ("deflate", "secured", "broadcast", "request", "web", "zip", "file", "inspector", "watched"):
                 name, number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
@@ -278,6 +278,28 @@ def file_table(results):
     """The time of nginx for a file that it reads or writes over that of Duplex."""
     rows = [file_row(name, rounds) for name, rounds in results.rounds["file"].items()]
     return table(("CPU of files", "nginx / **Duplex**", "to reach", "<sub>µs: Duplex</sub>"), rows)
+
+
+INSPECTOR_TARGETS = {
+    "nobody": ("an inspector at which nobody looks", 0.99),
+    "viewer": ("one whose viewer watches another connection", 0.97),
+}
+
+
+def inspector_table(results):
+    """What an echo costs a server without an inspector over what it costs one that has it."""
+    rows = []
+    for size, rounds in results.rounds["inspector"].items():
+        for who, (title, target) in INSPECTOR_TARGETS.items():
+            found = ratios(rounds, who, "without", cost)
+            reached = verdict(round(statistics.median(found), 2) >= target) if found else "–"
+            rows.append((f"{title}, {size} B", ratio_text(found) if found else "–", f"{target:.2f} {reached}"))
+    for rounds in results.rounds.get("watched", {}).values():
+        run = next(iter(rounds.values()))["duplex"]
+        early, late = int(run["early_kb"]), int(run["late_kb"])
+        text = f"{late - early} KiB more <sub>{float(run['rate']):,.0f} messages/s, {int(run['lost']):,} frames not shown</sub>"
+        rows.append(("memory while a connection is watched for 20 s", text, f"{early:,} to {late:,} KiB"))
+    return table(("CPU of an echo", "without / with", "to reach"), rows)
 
 
 def zip_table(results):
@@ -452,6 +474,10 @@ def report(results):
         web = (*web, "", *zip_table(results), "")
     if "file" in results.rounds:
         web = (*web, "", *file_table(results), "")
+    inspector = (*inspector_table(results), "") if "inspector" in results.rounds else ()
+    if not results.echoes and "inspector" in results.rounds:
+        count = max(len(rounds) for rounds in results.rounds["inspector"].values())
+        return "\n".join((f"{place} Medians of {count} rounds.", "", *inspector))
     if not results.echoes and "web" not in results.rounds:
         count = max(len(rounds) for rounds in results.rounds["file"].values())
         return "\n".join((f"{place} Medians of {count} rounds.", "", *web))
@@ -476,6 +502,8 @@ def report(results):
         *other_table(results),
         "",
         *(peer_table(results) if results.peers else ()),
+        "",
+        *inspector,
     ]
     return "\n".join(lines) + "\n"
 
