@@ -31,23 +31,18 @@ struct ConnectionCensus: Sendable {
     /// - Returns: at most ``limit`` of them, and whether there are more.
     static func take() async -> (entries: [Entry], isCut: Bool) {
         var entries: [Entry] = []
-        var served: Set<ObjectIdentifier> = []
+        var isCut = false
         for server in ServingLoops.all {
-            for connection in await server.connections {
-                served.insert(connection.identity)
-                if entries.count < limit { entries.append(await entry(of: connection)) }
-            }
+            let connections = await server.connections(upTo: limit + 1)
+            let room = limit - entries.count
+            isCut = isCut || connections.count > room
+            for connection in connections.prefix(room) { entries.append(await entry(of: connection)) }
         }
-        var isCut = served.count > limit
         for loop in EventLoop.all {
-            let others = await loop.look { [served] resident in Self.resident(resident, notIn: served) }
-            for other in others {
-                guard entries.count < limit else {
-                    isCut = true
-                    break
-                }
-                entries.append(other)
-            }
+            let others = await loop.look { resident in Self.resident(resident) }
+            let room = limit - entries.count
+            isCut = isCut || others.count > room
+            entries += others.prefix(room)
         }
         for client in ReconnectingWebSocket.all where entries.count < limit { entries.append(await entry(of: client)) }
         // In an order that stays from look to look, the oldest first.
@@ -88,12 +83,12 @@ struct ConnectionCensus: Sendable {
 
     // MARK: On loops
 
-    /// What is to be told of somebody who uses a channel; on the loop.
-    private static func resident(_ object: AnyObject, notIn served: Set<ObjectIdentifier>) -> Entry? {
-        if served.contains(ObjectIdentifier(object)) { return nil }
+    /// What is to be told of somebody who uses a channel; on the loop. Servers tell of their own.
+    private static func resident(_ object: AnyObject) -> Entry? {
         switch object {
         case let socket as WebSocket:
             return socket.assumeIsolated { socket in
+                guard socket.isClient else { return nil }
                 var facts = facts(of: socket.snapshot, tls: socket.tls)
                 facts.place = socket.url
                 return Entry(facts: facts, subject: .webSocket(socket))

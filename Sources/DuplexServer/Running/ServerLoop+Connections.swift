@@ -16,10 +16,11 @@ extension ServerLoop {
         )
     }
 
-    var currentConnections: [ServerConnection] {
+    func currentConnections(upTo limit: Int) -> [ServerConnection] {
         let now = loop.core.now
-        return state.value.connections.map { tell($0, now) }
-            + state.value.webSockets.values.compactMap { served in served.socket.map { tell($0, served, now) } }
+        let connections = state.value.connections.prefix(limit).map { tell($0, now) }
+        let left = state.value.webSockets.values.prefix(limit - connections.count)
+        return connections + left.compactMap { served in served.socket.map { tell($0, served, now) } }
     }
 
     private func tell(_ connection: HTTPConnection, _ now: Instant) -> ServerConnection {

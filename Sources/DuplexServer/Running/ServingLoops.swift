@@ -73,11 +73,14 @@ package final class ServingLoops: Sendable {
     }
 
     package var connections: [ServerConnection] {
-        get async {
-            var connections: [ServerConnection] = []
-            for loop in loops { connections += await loop.loop.make { _ in loop.currentConnections } }
-            return connections
-        }
+        get async { await connections(upTo: .max) }
+    }
+
+    /// Some of the connections: each loop tells of so many at most.
+    package func connections(upTo limit: Int) async -> [ServerConnection] {
+        var connections: [ServerConnection] = []
+        for loop in loops { connections += await loop.loop.make { _ in loop.currentConnections(upTo: limit) } }
+        return connections
     }
 
     // MARK: The end

@@ -10,6 +10,9 @@ extension WebSocket {
     /// Where a client's connection leads, without a query; nil for a server's.
     package var url: String? { record?.observation.url }
 
+    /// Whether this side has connected.
+    package var isClient: Bool { session.masksFrames }
+
     /// Has somebody see the frames from now on.
     ///
     /// - Parameter tap: belongs to this connection alone.
