@@ -135,8 +135,10 @@ static void handle_signal(int number, siginfo_t *information, void *context) {
         is_fault = index < fault_count;
         sigaction(number, &former[index], NULL);
     }
-    // A fault happens again behind the return; anything else has to be sent again. Who handled it before does so then.
-    if (!is_fault || information->si_code <= 0) raise(number);
+    // A fault happens again behind the return, but for a breakpoint and for a call that a filter refuses; those, and anything
+    // else, have to be sent again. Who handled it before does so then.
+    bool is_passed = number == SIGTRAP || number == SIGSYS;
+    if (!is_fault || is_passed || information->si_code <= 0) raise(number);
     errno = code;
 }
 
@@ -207,6 +209,14 @@ static int open_capture(struct capture *capture, int stream, int other) {
     capture->stream = stream;
     capture->other = other;
     capture->original = fcntl(stream, F_DUPFD_CLOEXEC, 3);
+    // One that is closed leads nowhere; another failure would lose what is written.
+    if (capture->original < 0 && errno != EBADF) {
+        int code = errno;
+        close(reading);
+        close(writing);
+        errno = code;
+        return -1;
+    }
     capture->reading = reading;
     atomic_store(&capture->is_moving, 0);
     fflush(stdout);

@@ -35,7 +35,7 @@ public final class Inspector: Sendable {
     /// - Returns: the address. Hazard: whoever has it can look.
     public func address(below url: String) -> String {
         let page = (url.hasSuffix("/") ? String(url.dropLast()) : url) + path
-        return options.access == .users ? page : "\(page)?token=\(token)"
+        return options.access == .users ? page : "\(page)?token=\(PercentEncoding.segment(token))"
     }
 
     /// Adds everything below the path, behind the guard.
@@ -63,6 +63,9 @@ public final class Inspector: Sendable {
 extension WebServer {
     /// Shows the app's insides in the browser, to whoever has the token.
     ///
+    /// Hazard: pages of the app are of the same origin as the inspector. What runs in one of them, by a file that somebody has
+    /// uploaded or by a fault of the app's, can do what whoever looks may. A server of its own, on another port, keeps them apart.
+    ///
     /// - Parameters:
     ///   - path: where the page is, such as `/_inspect`.
     ///   - options: what is shown, to whom, and what may be changed. Default: as in ``InspectorOptions``.
@@ -75,7 +78,7 @@ extension WebServer {
         _ settings: RouteOption...
     ) -> Inspector {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
-        let history = RequestHistory(options.requests, below: base + "/")
+        let history = RequestHistory(options.requests)
         use(.observed(by: history))
         let rooms = InspectorRooms.all(options, history, below: base, on: self.group)
         let inspector = Inspector(at: path, options, rooms: rooms, logger: logger)

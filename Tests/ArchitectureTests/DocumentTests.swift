@@ -12,7 +12,7 @@ struct DocumentTests {
         ["README.md", "docs/WebServer.md", "docs/SecuringAServer.md", "docs/TestingAServer.md"]
         + [
             "CocoaAsyncSocket", "CocoaHTTPServer", "GCDWebServer", "SocketRocket", "XPWebSocket", "Starscream",
-            "URLSessionWebSocketTask",
+            "URLSessionWebSocketTask", "HttpServerDebug",
         ]
         .map { "docs/From\($0).md" }
     private static let documents = guides + ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]

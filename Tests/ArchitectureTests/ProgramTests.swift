@@ -17,7 +17,12 @@ struct ProgramTests {
     private static let maps: [URL] = {
         guard let folder else { return [] }
         let built = folder.appending(path: "CDuplexSystem.build/module.modulemap")
-        return [built]
+        let checkouts = folder.deletingLastPathComponent().deletingLastPathComponent().appending(path: "checkouts")
+        let others = [
+            "GRDB.swift/Sources/GRDBSQLite/module.modulemap",
+            "swift-numerics/Sources/_NumericsShims/include/module.modulemap",
+        ]
+        return [built] + others.map { checkouts.appending(path: $0) }
             + ["CDuplexOpenSSL", "CDuplexZlib", "CDuplexExpat", "CDuplexQRCode"].map {
                 Repository.root.appending(path: "Sources/\($0)/module.modulemap")
             }

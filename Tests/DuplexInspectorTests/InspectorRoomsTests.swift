@@ -9,7 +9,7 @@ import Testing
     @Test("Parts that need something of the app are there when it is given")
     func parts() throws {
         func pages(_ options: InspectorOptions) -> [String] {
-            let history = RequestHistory(options.requests, below: "/_inspect/")
+            let history = RequestHistory(options.requests)
             return InspectorRooms.all(options, history, below: "/_inspect", on: nil).map(\.page)
         }
         var options = InspectorOptions()

@@ -102,6 +102,7 @@ struct Inspect: AsyncParsableCommand {
         options.allows = Set(allow.compactMap(InspectorChange.init))
         options.recordings = try har.map(Self.recording)
         options.tellsAddress = { address in console.print("  The inspector: \(address)") }
+        server.compression = .offered
         server.inspector(InspectedServer.path, options)
         return server
     }

@@ -28,13 +28,15 @@ enum DemoServer {
     ///   - folder: its files answer GET where nothing else does; without one the demo page is at `/`.
     ///   - shared: the same folder, where clients may change it.
     ///   - showsPage: whether the demo page is there beside a folder, at `/demo`.
+    ///   - isInspected: whether there is an inspector, to which no page of the folder may get.
     static func addRoutes(
         to server: inout WebServer,
         echoPath: String,
         style: HandlerStyle,
         folder: String? = nil,
         shared: SharedContent? = nil,
-        showsPage: Bool = false
+        showsPage: Bool = false,
+        isInspected: Bool = false
     ) {
         let log = DemoLog()
         if folder == nil || showsPage { addPage(to: &server, at: folder == nil ? "/" : "/demo", log) }
@@ -42,7 +44,8 @@ enum DemoServer {
         if let folder {
             var serving = FileOptions()
             serving.showsListings = true
-            if shared?.hasPage != true { server.files("/", log.option, from: folder, serving: serving) }
+            let option = isInspected ? RouteOption.all(log.option, InspectedServer.sandbox) : log.option
+            if shared?.hasPage != true { server.files("/", option, from: folder, serving: serving) }
         } else {
             // For scripts/bench: the least that a request can ask for, of a handler that never waits and of one that may.
             server.get("/hello") { _ in greeting }

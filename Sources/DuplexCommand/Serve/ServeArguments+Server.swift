@@ -51,7 +51,8 @@ extension ServeArguments {
             style: style ?? .async,
             folder: folder,
             shared: shared,
-            showsPage: demo
+            showsPage: demo,
+            isInspected: inspect
         )
         if inspect {
             InspectedServer(changes: inspectorChanges, folder: shared?.folder, console: console).add(to: &server)

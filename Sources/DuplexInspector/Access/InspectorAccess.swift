@@ -8,7 +8,7 @@ public enum InspectorAccess: Sendable, Hashable {
     case token
     /// Whoever has a token of the app's own, as ``token``.
     ///
-    /// Hazard: it is as good as its randomness.
+    /// Hazard: it is as good as its randomness; one of fewer than 16 bytes is a fault of the program.
     case ownToken(String)
     /// Whoever the app's own authentication has let through, such as `basicAuth` in front of the inspector's routes; a request
     /// without a user is answered with 401.

@@ -18,28 +18,44 @@ struct InspectorGuard: Sendable {
 
     init(_ access: InspectorAccess, hosts names: [String], answersOtherMachines: Bool) {
         self.access = access
-        if case .ownToken(let token) = access { self.token = token } else { token = RandomText.hexadecimal() }
+        if case .ownToken(let token) = access {
+            precondition(token.utf8.count >= 16, "A token of fewer than 16 bytes is no secret.")
+            self.token = token
+        } else {
+            token = RandomText.hexadecimal()
+        }
         hosts = AllowedHosts(answersOtherMachines && names.isEmpty ? nil : names, isLocal: !answersOtherMachines)
         isLocal = !answersOtherMachines
     }
 
     /// What all routes of the inspector go through.
     var option: RouteOption {
-        .all(.sameSite(), .before { request in try check(request) }, .after { _, response in Self.harden(&response) })
+        // Whatever pages the app lets open WebSockets, of those of the inspector its own page is the only one.
+        .all(
+            .sameSite(),
+            .origins(.sameHost),
+            .before { request in try check(request) },
+            .after { _, response in Self.harden(&response) }
+        )
     }
 
     /// Lets a request through (`nil`), or answers it.
     func check(_ request: Request) throws -> Response? {
-        if isLocal, let address = request.remoteAddress, !address.isLoopback, address.path == nil {
-            throw Problem(.forbidden, "The inspector answers this machine only.")
-        }
+        // Whatever comes of it: nobody logs its query, and no inspector records it.
+        request[SecretRequest.self] = true
+        try checkReach(of: request)
         guard hosts.contain(request.head.host) else {
             throw Problem(.misdirectedRequest, "The inspector doesn't answer for this host.")
         }
         if access == .users {
             if request[AuthenticatedUser.self] != nil { return nil }
         } else {
-            if isAdmitted(request) { return nil }
+            if isAdmitted(request) {
+                if Self.isOfAnotherPage(request) {
+                    throw Problem(.forbidden, "A page of elsewhere has made this request.")
+                }
+                return nil
+            }
             if let response = exchange(request) { return response }
         }
         throw Problem(
@@ -47,6 +63,28 @@ struct InspectorGuard: Sendable {
             "The inspector needs the token: open the address that the app has told.",
             fields: [.wwwAuthenticate: #"Bearer realm="inspector""#]
         )
+    }
+
+    /// Throws for a client on another machine, as far as can be seen: a proxy on this one speaks for others.
+    private func checkReach(of request: Request) throws(Problem) {
+        guard isLocal else { return }
+        if let address = request.remoteAddress, !address.isLoopback, address.path == nil {
+            throw Problem(.forbidden, "The inspector answers this machine only.")
+        }
+        if Self.proxyFields.contains(where: { request.fields[$0] != nil }) {
+            throw Problem(.forbidden, "A proxy has sent this: the app has to let the inspector answer other machines.")
+        }
+    }
+
+    private static let proxyFields = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].compactMap {
+        HTTPField.Name($0)
+    }
+
+    /// Whether a page of elsewhere has made the request, such as one on another port of this host, which gets the cookie sent.
+    private static func isOfAnotherPage(_ request: Request) -> Bool {
+        guard let site = request.fields[.secFetchSite] else { return false }
+        let isPage = PercentDecoding.rawSegments(ofPath: request.path).last == ""
+        return !isPage && site != "same-origin" && site != "none"
     }
 
     private func isAdmitted(_ request: Request) -> Bool {
@@ -63,15 +101,11 @@ struct InspectorGuard: Sendable {
         guard request.method == .get, let items = try? request.queryItems, let value = items["token"],
             Self.isSame(value, token)
         else { return nil }
-        var response: Response
         let name = PercentDecoding.rawSegments(ofPath: request.path).last ?? ""
-        if name.isEmpty {
-            let page = #"<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=./">"#
-            response = .html(page + #"<title>Inspector</title><a href="./">Go on</a>"#)
-        } else {
-            // Cookies without a path are for the folder that they come from, as the browser sees it.
-            response = .redirect(to: "./\(name)/?token=\(token)")
-        }
+        // Cookies without a path are for the folder that they come from, as the browser sees it: there, and not before.
+        guard name.isEmpty else { return .redirect(to: "./\(name)/?token=\(PercentEncoding.segment(token))") }
+        let page = #"<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=./">"#
+        var response = Response.html(page + #"<title>Inspector</title><a href="./">Go on</a>"#)
         // No path: a proxy may show the page under another one.
         let secure = request.tls == nil ? "" : "; Secure"
         response.fields[.setCookie] = "\(cookieName)=\(session); HttpOnly; SameSite=Strict\(secure)"

@@ -35,7 +35,7 @@ struct InspectorRoutes {
     ///   - path: below the inspector's, such as `/console/history`.
     ///   - handler: answers; what it throws is told as the problem that it is.
     mutating func get(_ path: String, _ handler: @escaping @Sendable (Request) async throws -> Response) {
-        group.get(path) { request async throws in try await handler(request) }
+        group.get(path) { request async throws in try await Self.beside { try await handler(request) } }
     }
 
     /// Changes something by a POST: 403 where the app doesn't allow that kind, and a line in the log where it does.
@@ -56,7 +56,7 @@ struct InspectorRoutes {
             try Self.check(kind, allowed)
             let note = ChangeNote(kind, by: request)
             do {
-                let response = try await handler(request, note)
+                let response = try await Self.beside { try await handler(request, note) }
                 note.tell(logger, outcome: "\(response.status.code)")
                 return response
             } catch {
@@ -75,6 +75,11 @@ struct InspectorRoutes {
     ///   - name: what viewers call it.
     ///   - make: makes it out of a viewer's parameters; throws `LiveRefusal` for what can't be watched.
     mutating func watch(_ name: String, _ make: @escaping LiveTopics.Making) { topics.add(name, make) }
+
+    /// Does something off the event loops: what somebody looks at may be long, and no connection waits for it.
+    static func beside<Value: Sendable>(_ body: @Sendable () async throws -> Value) async throws -> Value {
+        try await withTaskExecutorPreference(globalConcurrentExecutor) { try await body() }
+    }
 
     /// Throws where the app doesn't allow a kind of change.
     static func check(_ kind: InspectorChange, _ allowed: Set<InspectorChange>) throws(Problem) {

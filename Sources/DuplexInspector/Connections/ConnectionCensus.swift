@@ -47,8 +47,8 @@ struct ConnectionCensus: Sendable {
         for client in ReconnectingWebSocket.all where entries.count < limit { entries.append(await entry(of: client)) }
         // In an order that stays from look to look, the oldest first.
         entries.sort { one, other in
-            let ages = (one.facts.age ?? 0, other.facts.age ?? 0)
-            return abs(ages.0 - ages.1) > 0.01 ? ages.0 > ages.1 : one.facts.id < other.facts.id
+            let (first, second) = (one.facts.beginning, other.facts.beginning)
+            return first != second ? first < second : one.facts.id < other.facts.id
         }
         return (entries, isCut)
     }
@@ -83,7 +83,9 @@ struct ConnectionCensus: Sendable {
 
     // MARK: On loops
 
-    /// What is to be told of somebody who uses a channel; on the loop. Servers tell of their own.
+    /// What is to be told of somebody who uses a channel; on the loop.
+    ///
+    /// Servers tell of their own.
     private static func resident(_ object: AnyObject) -> Entry? {
         switch object {
         case let socket as WebSocket:
@@ -154,7 +156,7 @@ struct ConnectionCensus: Sendable {
             state: "\(phase)"
         )
         facts.isClient = true
-        facts.place = client.urls.joined(separator: ", ")
+        facts.place = client.shownURLs.joined(separator: ", ")
         facts.inboxMessages = await client.undelivered.count
         facts.note = socket.map { "now \($0.id)" }
         return Entry(facts: facts, subject: .none)

@@ -46,6 +46,9 @@ struct ConnectionFacts: Sendable {
     /// When it was looked at, in seconds since 1970.
     let seen = Date().timeIntervalSince1970
 
+    /// When it began, in tenths of a second since 1970, so that two looks agree.
+    var beginning: Int { Int(((seen - (age ?? 0)) * 10).rounded()) }
+
     init(id: String, kind: Kind, state: String) {
         self.id = id
         self.kind = kind

@@ -26,7 +26,7 @@ struct ConnectionsRoom: InspectorRoom {
     }
 
     func add(to routes: inout InspectorRoutes) {
-        let (recorder, own) = (recorder, own)
+        let (recorder, own, mask) = (recorder, own, mask)
         routes.watch("connections") { _ in LiveState { await Self.all() } }
         routes.watch("frames") { parameters in
             guard let id = parameters["id"] else { throw LiveRefusal("“id” says of which connection.") }
@@ -34,7 +34,7 @@ struct ConnectionsRoom: InspectorRoom {
                 throw LiveRefusal("There is no such WebSocket any more.")
             }
             if entry.facts.place == own { throw LiveRefusal("This is how the page is told: it would tell of itself.") }
-            return FrameTopic(await recorder.watch(socket, entry.facts))
+            return FrameTopic(await recorder.watch(socket, entry.facts), mask)
         }
         routes.get("/connections/one") { request in try await Self.one(try request.queryItems["id"] ?? "") }
         routes.get("/connections/frame") { request in try frame(request) }
@@ -114,7 +114,7 @@ struct ConnectionsRoom: InspectorRoom {
     private func frame(_ request: Request) throws -> Response {
         let items = try request.queryItems
         guard let id = items["id"], let number = items["number"].flatMap(UInt64.init),
-            let frame = recorder.ring(of: id)?.all.first(where: { $0.number == number })
+            let frame = masked(recorder.ring(of: id)?.all ?? [], upTo: number)
         else { throw Problem(.notFound, "That frame isn't kept any more.") }
         guard case .object(var members) = FrameTopic.json(frame, upTo: FrameRecorder.payloadLimit) else {
             throw Problem(.internalServerError, "The frame can't be told.")
@@ -122,6 +122,16 @@ struct ConnectionsRoom: InspectorRoom {
         let decoded = PayloadText(frame)
         if decoded.kind == .cbor { members.append(JSONText.Member(name: "cbor", value: .string(decoded.text))) }
         return InspectorAnswer.json(.object(members))
+    }
+
+    /// The frame of a number without its secrets, which may have begun in a fragment before it.
+    private func masked(_ frames: [RecordedFrame], upTo number: UInt64) -> RecordedFrame? {
+        var masking = SecretMask.MaskedFrames(mask.messages)
+        for frame in frames where frame.number <= number {
+            let masked = masking.next(frame)
+            if frame.number == number { return masked }
+        }
+        return nil
     }
 
     // MARK: Changing

@@ -9,7 +9,8 @@ import Synchronization
 /// Records the frames of those connections that somebody watches, and of no others.
 ///
 /// Kept of each: the last 5,000 frames, 16 MiB at most, of a payload the first 64 KiB. When nobody has watched for a while,
-/// the connection isn't looked at any more; what was recorded stays until 16 others have been watched since.
+/// the connection isn't looked at any more; what was recorded stays until 16 others have been watched since. More than 16 are
+/// kept only while all of them are watched.
 final class FrameRecorder: Sendable {
     static let frameLimit = 5_000
     static let byteLimit = ByteCount.mebibytes(16)
@@ -55,11 +56,12 @@ final class FrameRecorder: Sendable {
             let tap = await Self.begin(socket, ring)
             state.withLock { $0.set(tap, of: id) }
         }
-        return FrameWatch(id: id, ring: ring) { [weak self] in self?.release(id) }
+        // It is kept until then: a connection may live longer than the server whose page has looked at it.
+        return FrameWatch(id: id, ring: ring) { self.release(id) }
     }
 
     private static func begin(_ socket: isolated WebSocket, _ ring: LiveRing<RecordedFrame>) -> LoopBound<SessionTap> {
-        socket.beginLooking(FrameTracker(ring, keeping: payloadLimit).tap())
+        socket.beginLooking(FrameTracker(ring, keeping: payloadLimit, hasPieces: socket.receivesPieces).tap())
     }
 
     private func release(_ id: String) {
@@ -69,9 +71,9 @@ final class FrameRecorder: Sendable {
             return state.tracks[index].watchers == 0 ? state.tracks[index].turn : nil
         }
         guard let turn else { return }
-        Task { [weak self, grace] in
+        Task {
             if grace > .zero { try? await Task.sleep(for: grace) }
-            await self?.end(id, turn)
+            await end(id, turn)
         }
     }
 
@@ -81,7 +83,9 @@ final class FrameRecorder: Sendable {
                 let tap = state.tracks[index].tap
             else { return nil }
             state.tracks[index].tap = nil
-            return state.tracks[index].socket.map { ($0, tap) }
+            let socket = state.tracks[index].socket
+            state.makeRoom(for: 0)
+            return socket.map { ($0, tap) }
         }
         if let (socket, tap) = found { await socket.endLooking(tap) }
     }
@@ -126,15 +130,20 @@ extension FrameRecorder.State {
         if let index = tracks.firstIndex(where: { $0.id == id }) {
             tracks.append(tracks.remove(at: index))
         } else {
-            if tracks.count >= FrameRecorder.connectionLimit,
-                let old = tracks.firstIndex(where: { $0.watchers == 0 && $0.tap == nil })
-            {
-                tracks.remove(at: old)
-            }
+            makeRoom(for: 1)
             let ring = LiveRing<RecordedFrame>(keeping: FrameRecorder.frameLimit, FrameRecorder.byteLimit)
             tracks.append(FrameRecorder.Track(id: id, ring: ring, socket: socket, facts: facts))
         }
         return tracks.count - 1
+    }
+
+    /// Those that were watched longest ago go, but for those that somebody watches.
+    fileprivate mutating func makeRoom(for count: Int) {
+        while tracks.count + count > FrameRecorder.connectionLimit,
+            let old = tracks.firstIndex(where: { $0.watchers == 0 && $0.tap == nil })
+        {
+            tracks.remove(at: old)
+        }
     }
 
     fileprivate mutating func set(_ tap: LoopBound<SessionTap>, of id: String) {

@@ -4,6 +4,7 @@
 import DuplexWebSockets
 import DuplexWire
 import Foundation
+import Synchronization
 
 /// The frames of a connection, as a viewer watches them: the newest ones where there are more than can be looked at.
 final class FrameTopic: LiveTopic {
@@ -13,15 +14,22 @@ final class FrameTopic: LiveTopic {
     static let previewSize = 2_048
 
     private let watch: FrameWatch
+    private let hasBegun = Atomic<Bool>(false)
+    /// What takes secrets out, frame by frame in their order.
+    private let masking: Mutex<SecretMask.MaskedFrames>
 
-    init(_ watch: FrameWatch) {
+    init(_ watch: FrameWatch, _ mask: SecretMask) {
         self.watch = watch
+        masking = Mutex(SecretMask.MaskedFrames(mask.messages))
     }
 
     func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
-        let part = watch.ring.items(since: position, upTo: limit, newest: Self.rate)
-        guard part.position != position || part.lost > 0 else { return nil }
-        let items = part.items.map { Self.json($0, upTo: Self.previewSize) }
+        let part = watch.ring.items(since: position, upTo: .max, newest: Self.rate)
+        // The first news may be that there is nothing: the viewer knows by it that frames are recorded from then on.
+        let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
+        guard isFirst || part.position != position || part.lost > 0 else { return nil }
+        let frames = masking.withLock { masking in part.items.map { masking.next($0) } }
+        let items = frames.map { Self.json($0, upTo: Self.previewSize) }
         return LiveNews(items: items, position: part.position, lost: part.lost)
     }
 

@@ -7,10 +7,12 @@ import Foundation
 
 /// Makes recorded frames of what a tap sees of one connection; on its loop.
 ///
-/// A compressed message is recorded with what it says: a fragment of it without a payload, its last frame with all.
+/// A compressed message is recorded with what it says: a fragment of it without a payload, its last frame with all. One that
+/// is read or written in pieces is recorded as it goes over the wire: nobody has it whole.
 final class FrameTracker {
     private let ring: LiveRing<RecordedFrame>
     private let limit: Int
+    private let hasPieces: Bool
     /// Whether the message that goes or comes is compressed.
     private var isCompressed: (incoming: Bool, outgoing: Bool) = (false, false)
     /// What the next frame out says.
@@ -21,7 +23,9 @@ final class FrameTracker {
     /// - Parameters:
     ///   - ring: gets the frames.
     ///   - limit: how many bytes of a payload are kept.
-    init(_ ring: LiveRing<RecordedFrame>, keeping limit: Int) {
+    ///   - hasPieces: whether the connection reads its messages in pieces.
+    init(_ ring: LiveRing<RecordedFrame>, keeping limit: Int, hasPieces: Bool) {
+        self.hasPieces = hasPieces
         self.ring = ring
         self.limit = limit
     }
@@ -29,7 +33,8 @@ final class FrameTracker {
     /// The tap that tells this.
     func tap() -> SessionTap {
         SessionTap(payloadLimit: limit) { [self] direction, plain in
-            inflated(direction, RecordedBytes([UInt8](copying: plain), of: UInt64(plain.byteCount)))
+            let first = plain.extracting(first: min(limit, plain.byteCount))
+            inflated(direction, RecordedBytes([UInt8](copying: first), of: UInt64(plain.byteCount)))
         } _: { [self] frame, payload in
             seen(frame, payload)
         }
@@ -48,12 +53,15 @@ final class FrameTracker {
             wireLength: Self.wireLength(of: frame),
             payload: RecordedBytes([UInt8](copying: payload), of: frame.payloadLength)
         )
+        let plain = isOutgoing && !frame.opcode.isControl ? outgoing.take() : nil
         guard recorded.isCompressed else { return append(recorded) }
-        recorded.payload = RecordedBytes([], of: frame.payloadLength)
-        if !frame.isFinal { return append(recorded) }
         if isOutgoing {
-            recorded.payload = outgoing ?? recorded.payload
-            outgoing = nil
+            recorded.payload = plain ?? recorded.payload
+            append(recorded)
+        } else if hasPieces {
+            append(recorded)
+        } else if !frame.isFinal {
+            recorded.payload = RecordedBytes([], of: frame.payloadLength)
             append(recorded)
         } else {
             held = recorded

@@ -92,6 +92,10 @@ public final class InspectorConsole: Sendable {
         entries.append(size: entry.size) { number in
             var entry = entry
             entry.number = number
+            // That of an inspector's address, above all: what is shown is kept by people, and sent to others.
+            if entry.text.contains("token=") {
+                entry.text = entry.text.replacing(/([?&]token=)[^\s&"]+/) { "\($0.output.1)••••••" }
+            }
             return entry
         }
     }

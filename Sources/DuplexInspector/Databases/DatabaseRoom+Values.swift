@@ -11,7 +11,7 @@ extension DatabaseRoom {
     /// How much of a value is shown; all of it can be downloaded.
     private static let shown = 256 * 1_024
     /// The longest value that is sent.
-    private static let valueLimit = 256 << 20
+    private static let valueLimit = DatabaseRules.valueLimit
     /// How long and how large the result of a query, or of a sorted table, may be to be sent as a file.
     static let exportLimits = DatabaseResult.Limits(rows: 1_000_000, cell: 16 << 20, bytes: 64 << 20)
     /// How many rows of a table are read at a time.

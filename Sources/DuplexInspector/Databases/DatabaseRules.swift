@@ -26,6 +26,11 @@ final class DatabaseRules: Sendable {
 
     private let kind: Kind
     private let state = Mutex(State())
+    /// How many bytes a value may have.
+    ///
+    /// What a function does with longer ones may take minutes, within which nobody is asked
+    /// whether time is up.
+    static let valueLimit = 4 << 20
     /// After how many steps of SQLite's machine it is looked whether time is up: some microseconds.
     private static let steps: Int32 = 1_000
 
@@ -137,7 +142,8 @@ final class DatabaseRules: Sendable {
         )
         // Not even where the authorizer isn't asked; and nothing so deep that a thread's stack is too short for it.
         let limits = [
-            SQLITE_LIMIT_ATTACHED: 0, SQLITE_LIMIT_LENGTH: 256 << 20, SQLITE_LIMIT_EXPR_DEPTH: 200,
+            SQLITE_LIMIT_ATTACHED: 0, SQLITE_LIMIT_LENGTH: Self.valueLimit, SQLITE_LIMIT_EXPR_DEPTH: 200,
+            SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
             SQLITE_LIMIT_COMPOUND_SELECT: 100,
         ]
         for (limit, value) in limits { _ = unsafe sqlite3_limit(connection, limit, Int32(value)) }

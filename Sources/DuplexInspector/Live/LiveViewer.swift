@@ -5,6 +5,7 @@ import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
 import Foundation
+import Synchronization
 
 /// The topics that viewers may watch, by name.
 struct LiveTopics: Sendable {
@@ -50,10 +51,19 @@ struct LiveViewer {
         var unwatch: Int?
     }
 
+    /// How many pages may watch at a time.
+    static let viewerLimit = 64
+
     let topics: LiveTopics
+    let count = ViewerCount()
 
     /// Serves a viewer until its connection ends.
     func serve(_ socket: isolated WebSocket) async throws {
+        guard count.enter(upTo: Self.viewerLimit) else {
+            await socket.close(code: .tryAgainLater, reason: "Too many pages watch.")
+            return
+        }
+        defer { count.leave() }
         var tasks: [Int: Task<Void, Never>] = [:]
         defer { for task in tasks.values { task.cancel() } }
         for try await message in socket.messages {
@@ -95,7 +105,7 @@ struct LiveViewer {
         }
     }
 
-    private static func send(_ news: LiveNews, _ number: Int, to socket: isolated WebSocket) async throws {
+    private static func send(_ news: LiveNews, _ number: Int, to socket: WebSocket) async throws {
         var members = JSONText.Members()
         members.add("watch", number)
         members.add("items", .array(news.items))
@@ -104,10 +114,24 @@ struct LiveViewer {
         try await socket.send(JSONText.object(members.all).text)
     }
 
-    private static func send(_ error: any Error, _ number: Int, to socket: isolated WebSocket) async throws {
+    private static func send(_ error: any Error, _ number: Int, to socket: WebSocket) async throws {
         var members = JSONText.Members()
         members.add("watch", number)
         members.add("error", (error as? LiveRefusal)?.detail ?? "\(error)")
         try await socket.send(JSONText.object(members.all).text)
     }
+}
+
+/// How many viewers there are.
+final class ViewerCount: Sendable {
+    private let count = Atomic<Int>(0)
+
+    /// One more, unless there are that many.
+    func enter(upTo limit: Int) -> Bool {
+        if count.wrappingAdd(1, ordering: .relaxed).newValue <= limit { return true }
+        leave()
+        return false
+    }
+
+    func leave() { count.wrappingSubtract(1, ordering: .relaxed) }
 }

@@ -114,7 +114,7 @@ extension InspectorSite {
                 lost += news.lost;
                 take(items);
             }, { parameters: { id }, onError: (text) => { state.textContent = visible(text); } });
-            tell();
+            state.textContent = "Frames are recorded from now on …";
             return { close: end };
         }
 

@@ -37,6 +37,7 @@ struct SecretMask: Sendable {
             if Self.always.contains(field.name.canonicalName) || names.contains(field.name.canonicalName) {
                 field.value = Self.scheme(of: field) + Self.sign
             }
+            if [.referer, .location, .contentLocation].contains(field.name) { field.value = masked(url: field.value) }
             result.append(field)
         }
         return result

@@ -70,7 +70,9 @@ struct RecordingsRoom: InspectorRoom {
         }
         // Neither is a change of the app: a recording is kept by the inspector alone, for whoever looks.
         routes.mount { group in
-            group.post("/recordings/import", .bodySize(HARFile.largest)) { request in try await take(request) }
+            group.post("/recordings/import", .bodySize(HARFile.largest)) { request in
+                try await InspectorRoutes.beside { try await take(request) }
+            }
             group.post("/recordings/remove", .bodySize(.kibibytes(1))) { request in
                 store.remove(try await request.decode(Wish.self).recording)
                 return Response(status: .noContent)

@@ -11,8 +11,6 @@ final class RequestHistory: RequestObserver {
     /// Numbered from 1 on.
     let ring: LiveRing<RecordedExchange>
     private let options: RequestHistoryOptions
-    /// The inspector's own requests, which nobody wants to see, are below that.
-    private let own: String
     /// How long it goes on behind its last viewer, who may only have loaded the page again.
     private let grace: Duration
     private let viewers = Mutex(Viewers())
@@ -23,9 +21,8 @@ final class RequestHistory: RequestObserver {
         var turn = 0
     }
 
-    init(_ options: RequestHistoryOptions, below own: String, grace: Duration = .seconds(60)) {
+    init(_ options: RequestHistoryOptions, grace: Duration = .seconds(60)) {
         self.options = options
-        self.own = own
         self.grace = grace
         ring = LiveRing(keeping: options.count, options.size)
     }
@@ -65,9 +62,7 @@ final class RequestHistory: RequestObserver {
     // MARK: Seeing
 
     func watcher(of request: Request, route: String?) -> (any ExchangeWatcher)? {
-        // The path that a proxy shows may be another one; here it is the server's own.
-        if request.path.hasPrefix(own) || request.path + "/" == own { return nil }
-        return RequestWatcher(request, route, keeping: options.bodySize.bytes) { [ring] exchange in
+        RequestWatcher(request, route, keeping: options.bodySize.bytes) { [ring] exchange in
             let size = 512 + exchange.requestBody.bytes.count + exchange.responseBody.bytes.count
             ring.append(size: size) { number in
                 var exchange = exchange

@@ -8,10 +8,13 @@ import Foundation
 
 /// Puts together what is recorded of one request; on its loop.
 final class RequestWatcher: ExchangeWatcher {
+    private let request: Request
     private var exchange: RecordedExchange
     private let limit: Int
     private let began: Instant
     private var answeredAt: Instant?
+    /// Whether the whole body of the response was at hand.
+    private var hasBody = false
     private let done: (RecordedExchange) -> Void
 
     init(
@@ -20,6 +23,7 @@ final class RequestWatcher: ExchangeWatcher {
         keeping limit: Int,
         _ done: @escaping (RecordedExchange) -> Void
     ) {
+        self.request = request
         let head = request.head
         let scheme = request.tls == nil ? "http" : "https"
         let target = head.query.map { "\(head.path)?\($0)" } ?? head.path
@@ -47,10 +51,17 @@ final class RequestWatcher: ExchangeWatcher {
         exchange.reason = response.status.reasonPhrase
         exchange.responseFields = response.fields
         exchange.responseBody = RecordedBytes()
-        if let bytes = response.body.uncoded.bytes { exchange.responseBody.append(bytes.span.raw, upTo: limit) }
+        let isSent = exchange.method != "HEAD" && ![.noContent, .notModified].contains(response.status)
+        if isSent, let bytes = response.body.uncoded.bytes {
+            exchange.responseBody.append(bytes.span.raw, upTo: limit)
+            hasBody = true
+        }
     }
 
-    func sent(_ piece: RawSpan) { exchange.responseBody.append(piece, upTo: limit) }
+    func sent(_ piece: RawSpan) {
+        // What was at hand may go out coded, piece by piece.
+        if !hasBody { exchange.responseBody.append(piece, upTo: limit) }
+    }
 
     func ended(_ outcome: RequestOutcome) {
         let now = Instant.now()
@@ -58,10 +69,12 @@ final class RequestWatcher: ExchangeWatcher {
         exchange.durations.handler = began.duration(to: answeredAt).inSeconds
         exchange.durations.sending = answeredAt.duration(to: now).inSeconds
         // Of a file nothing but its length is seen.
-        exchange.responseBody.size = max(exchange.responseBody.size, UInt64(outcome.sentBytes))
+        if !hasBody { exchange.responseBody.size = max(exchange.responseBody.size, UInt64(outcome.sentBytes)) }
+        if outcome.status == nil { exchange.status = 0 }
         if outcome.isCut { exchange.error = "The client has gone." }
         if let error = outcome.error { exchange.error = "\(error)" }
-        done(exchange)
+        // Those of an inspector are nobody's business.
+        if request[SecretRequest.self] != true { done(exchange) }
     }
 }
 

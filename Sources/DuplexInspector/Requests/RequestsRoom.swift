@@ -38,7 +38,7 @@ struct RequestsRoom: InspectorRoom {
     private func repeated(_ request: Request, _ note: ChangeNote) async throws -> Response {
         let id = try await request.decode(Wish.self).id
         let exchange = try exchange(id)
-        note.says("repeats \(exchange.method) \(exchange.url)")
+        note.says("repeats \(exchange.method) \(mask.masked(url: exchange.url))")
         let scheme = exchange.url.hasPrefix("https:") ? "https" : "http"
         guard let local = exchange.local, local.path == nil, let target = ReplayTarget("\(scheme)://\(local)") else {
             throw Problem(.badRequest, "It didn't come by a port of this machine.")
@@ -84,7 +84,11 @@ final class RequestsTopic: LiveTopic {
     func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
         let part = history.ring.items(since: position, upTo: .max, newest: 500)
         guard part.position != position || part.lost > 0 else { return nil }
-        let items = part.items.map { ExchangeJSON.line(mask.masked($0)) }
+        let items = part.items.map { exchange in
+            var line = exchange
+            line.url = mask.masked(url: exchange.url)
+            return ExchangeJSON.line(line)
+        }
         return LiveNews(items: items, position: part.position, lost: part.lost)
     }
 }

@@ -6,7 +6,7 @@ struct SecretNames: Sendable {
     /// Names with one of these in them, in any case, are those of secrets.
     static let standard = [
         "token", "secret", "password", "passwd", "passphrase", "key", "credential", "auth", "cookie", "session",
-        "private", "signature", "salt", "pin",
+        "private", "signature", "salt", "pin", "pass", "pwd", "jwt", "bearer",
     ]
     /// What is shown in a secret's place.
     static let mask = "••••••"
@@ -37,13 +37,19 @@ struct SecretNames: Sendable {
         return text.replacing(/(:\/\/[^\/\s:@]*:)[^\/\s@]+@/) { "\($0.output.1)\(Self.mask)@" }
     }
 
+    /// Whether an argument is a field of HTTP with credentials, such as `Authorization: Bearer …`.
+    private func isField(_ argument: String) -> Bool {
+        guard !showsSecrets, let colon = argument.firstIndex(of: ":"), !argument.contains("://") else { return false }
+        return isSecret(String(argument[..<colon]))
+    }
+
     /// Arguments with secrets masked: behind `--token=`, and behind `--token`.
     func masking(_ arguments: [String]) -> [String] {
         var masksNext = false
         return arguments.map { argument in
-            let isValue = masksNext && !argument.hasPrefix("-")
+            let isValue = masksNext
             masksNext = false
-            if isValue { return Self.mask }
+            if isValue || isField(argument) { return Self.mask }
             let name = argument.prefix { $0 != "=" }
             guard argument.hasPrefix("-"), isSecret(String(name)) else { return maskingURLs(argument) }
             masksNext = name.count == argument.count

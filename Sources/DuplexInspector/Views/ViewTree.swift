@@ -33,6 +33,8 @@ struct ViewTree: Sendable {
     /// What was left out, as sentences.
     private(set) var cuts: [String] = []
     private var places: [String: Int] = [:]
+    /// The last number behind an identity that several views have.
+    private var lastNumbers: [String: Int] = [:]
 
     init(_ root: ViewNode, _ limits: Limits = Limits()) {
         var bytes = 0
@@ -93,10 +95,11 @@ struct ViewTree: Sendable {
     }
 
     /// An identity that two views have names the first one; the second gets a number.
-    private func unique(_ id: String) -> String {
+    private mutating func unique(_ id: String) -> String {
         if places[id] == nil { return id }
-        var number = 2
+        var number = lastNumbers[id, default: 1] + 1
         while places["\(id) (\(number))"] != nil { number += 1 }
+        lastNumbers[id] = number
         return "\(id) (\(number))"
     }
 

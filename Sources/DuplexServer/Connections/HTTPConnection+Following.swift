@@ -36,9 +36,9 @@ extension HTTPConnection {
         _ observers: [any RequestObserver],
         isTimed: Bool
     ) -> ExchangeRecord? {
+        if !isTimed && !observers.contains(where: \.isLooking) { return nil }
         var observers = observers
-        if observers.contains(where: { !$0.isLooking }) { observers.removeAll { !$0.isLooking } }
-        if observers.isEmpty && !isTimed { return nil }
+        if !observers.allSatisfy(\.isLooking) { observers.removeAll { !$0.isLooking } }
         return ExchangeRecord(request, at: route, observers, now: services.core.readClock())
     }
 

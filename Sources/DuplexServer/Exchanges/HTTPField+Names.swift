@@ -13,7 +13,7 @@ extension HTTPField.Name {
     static let xRequestID = Self(known: "X-Request-ID")
     static let xForwardedProto = Self(known: "X-Forwarded-Proto")
     static let link = Self(known: "Link")
-    static let secFetchSite = Self(known: "Sec-Fetch-Site")
+    package static let secFetchSite = Self(known: "Sec-Fetch-Site")
     package static let referrerPolicy = Self(known: "Referrer-Policy")
     static let lastEventID = Self(known: "Last-Event-ID")
     static let xAccelBuffering = Self(known: "X-Accel-Buffering")

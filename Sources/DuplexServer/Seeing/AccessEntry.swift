@@ -16,8 +16,11 @@ struct AccessEntry: Sendable {
     /// Whether the head could be read; one that couldn't is shown as one of nothing.
     private var isRead: Bool { request.head.withTarget { !$0.isEmpty } }
 
-    private var target: String {
-        showsQuery ? request.head.target : String(request.head.target.prefix { $0 != "?" })
+    /// Whether that is so of this request, which may hold a secret there.
+    private var hasQuery: Bool { showsQuery && request[SecretRequest.self] != true }
+
+    var target: String {
+        hasQuery ? request.head.target : String(request.head.target.prefix { $0 != "?" })
     }
 
     private var address: String? {
@@ -54,7 +57,7 @@ struct AccessEntry: Sendable {
         line.append(utf8: request.method.rawValue)
         line.append(UInt8(ascii: " "))
         request.head.withTarget { target in
-            let query = showsQuery ? nil : target.firstOffset(of: UInt8(ascii: "?"), from: 0)
+            let query = hasQuery ? nil : target.firstOffset(of: UInt8(ascii: "?"), from: 0)
             LogText.append(target.extracting(0..<(query ?? target.byteCount)), to: &line)
         }
         line.append(utf8: request.head.version == .http11 ? " HTTP/1.1" : " \(request.head.version)")

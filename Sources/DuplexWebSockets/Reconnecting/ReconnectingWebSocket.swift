@@ -95,6 +95,11 @@ public actor ReconnectingWebSocket {
         Self.living.add(self)
     }
 
+    /// The URLs without credentials and queries.
+    package nonisolated var shownURLs: [String] {
+        urls.map { (try? WebSocketURL.parse($0))?.withoutQuery ?? "a URL that can't be read" }
+    }
+
     /// The clients of the process that connect again.
     package static var all: [ReconnectingWebSocket] { living.all }
     private static let living = LivingObjects<ReconnectingWebSocket>()

@@ -56,7 +56,7 @@ public final class SessionTap {
     ///
     /// - Parameters:
     ///   - payloadLimit: how many bytes of a payload are handed over at most.
-    ///   - inflated: called for each compressed message with its plain bytes: in front of its frame where it is sent, behind its
+    ///   - inflated: called for each whole compressed message with all of its plain bytes: in front of its frame where it is sent, behind its
     ///     last frame where it has arrived whole. Default: nobody is told.
     ///   - body: called for each frame; the bytes are valid during the call only.
     public init(
@@ -99,7 +99,7 @@ public final class SessionTap {
     /// A compressed message is known as what it says.
     func inflated(_ direction: TappedFrame.Direction, _ plain: RawSpan) {
         next?.inflated(direction, plain)
-        inflated?(direction, plain.extracting(first: min(payloadLimit, plain.byteCount)))
+        inflated?(direction, plain)
     }
 }
 

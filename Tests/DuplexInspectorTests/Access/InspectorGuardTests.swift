@@ -105,6 +105,43 @@ struct InspectorGuardTests {
         }
     }
 
+    @Test("Whatever pages the app lets open WebSockets, those of other ports of this host read nothing with the cookie")
+    func otherPorts() async throws {
+        var server = WebServer(port: 0)
+        server.origins = .any
+        try await InspectorFixture.run(InspectorOptions(), server) { fixture async throws in
+            var options = WebSocketOptions()
+            options.headers = fixture.token
+            options.headers[.origin] = "http://localhost:3000"
+            await #expect(throws: WebSocketError.self) {
+                try await fixture.client.webSocket("/_inspect/live", options: options)
+            }
+            let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
+            for value in ["same-site", "cross-site"] {
+                #expect(try await fixture.get("state", [site: value]).status == .forbidden)
+                // A link leads to the page, which then asks for the rest itself.
+                #expect(try await fixture.get("", [site: value]).status == .ok)
+            }
+            #expect(try await fixture.get("state", [site: "same-origin"]).status == .ok)
+        }
+    }
+
+    @Test(
+        "What a proxy on this machine sends for others is refused until the app answers those",
+        arguments: ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"]
+    )
+    func proxies(field: String) async throws {
+        let fields: HTTPFields = [try #require(HTTPField.Name(field)): "203.0.113.1"]
+        try await InspectorFixture.run { fixture async throws in
+            #expect(try await fixture.get("state", fields).status == .forbidden)
+        }
+        var options = InspectorOptions()
+        options.answersOtherMachines = true
+        try await InspectorFixture.run(options) { fixture async throws in
+            #expect(try await fixture.get("state", fields).status == .ok)
+        }
+    }
+
     @Test("With an app's own authentication the token counts for nothing, and who isn't known gets 401")
     func users() async throws {
         var options = InspectorOptions()
@@ -130,7 +167,8 @@ struct InspectorGuardTests {
         #expect(InspectorGuard.isSame("abc", "abc") && !InspectorGuard.isSame("abc", "abd"))
         #expect(!InspectorGuard.isSame("abc", "ab") && !InspectorGuard.isSame("", "a") && InspectorGuard.isSame("", ""))
         let tokens = (0..<4).map { _ in InspectorGuard(.token, hosts: [], answersOtherMachines: false).token }
+        let own = "a token of the app's own"
         #expect(Set(tokens).count == 4 && tokens.allSatisfy { $0.count == 32 })
-        #expect(InspectorGuard(.ownToken("mine"), hosts: [], answersOtherMachines: true).token == "mine")
+        #expect(InspectorGuard(.ownToken(own), hosts: [], answersOtherMachines: true).token == own)
     }
 }

@@ -22,19 +22,20 @@ struct InspectedApp {
         var server = WebServer(port: 0)
         server.logger = logger
         var options = InspectorOptions()
-        options.access = .ownToken("the-token")
+        options.access = .ownToken("the-token-of-this-test")
         configure(&options)
         server.inspector("/in", options)
         try await WebServer.testing(server) { client async throws in try await body(InspectedApp(client: client)) }
     }
 
     func get(_ path: String) async throws -> TestResponse {
-        try await client.get("/in\(path)", fields: [.authorization: "Bearer the-token"])
+        try await client.get("/in\(path)", fields: [.authorization: "Bearer the-token-of-this-test"])
     }
 
     func post(_ path: String, _ json: String) async throws -> TestResponse {
         let fields: HTTPFields = [
-            .authorization: "Bearer the-token", .contentType: "application/json", .accept: "application/problem+json",
+            .authorization: "Bearer the-token-of-this-test",
+            .contentType: "application/json", .accept: "application/problem+json",
         ]
         return try await client.post("/in\(path)", fields: fields, body: Array(json.utf8))
     }

@@ -34,7 +34,7 @@ import Testing
     func rate() async throws {
         let ring = LiveRing<RecordedFrame>(keeping: 5_000, .mebibytes(1))
         for _ in 0..<(FrameTopic.rate + 10) { ring.append(size: 1) { _ in frame(.text, [65]) } }
-        let topic = FrameTopic(FrameWatch(id: "a", ring: ring) {})
+        let topic = FrameTopic(FrameWatch(id: "a", ring: ring) {}, SecretMask())
         let news = try #require(try await topic.news(since: 0, upTo: .max))
         #expect(news.items.count == FrameTopic.rate && news.lost == 10 && !news.hasMore)
     }

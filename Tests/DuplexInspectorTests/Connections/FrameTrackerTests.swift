@@ -32,6 +32,20 @@ struct FrameTrackerTests {
         }
     }
 
+    @Test("Of a long message that is compressed the beginning is kept, and how long it is")
+    func longCompressed() async throws {
+        var options = WebSocketOptions()
+        options.compression = .required
+        try await recorded(options) { socket, ring in
+            let text = String(repeating: "compressible ", count: 10_000)
+            try await socket.send(text)
+            #expect(try await socket.receive() == .text(text))
+            let frames = ring.all
+            #expect(frames.count == 2 && frames.allSatisfy { $0.payload.isCut && $0.payload.size == 130_000 })
+            #expect(frames.allSatisfy { $0.payload.bytes == Array(text.utf8.prefix(FrameRecorder.payloadLimit)) })
+        }
+    }
+
     @Test("Of a long payload the beginning is kept, and lengths are those of the wire")
     func long() async throws {
         var options = WebSocketOptions()

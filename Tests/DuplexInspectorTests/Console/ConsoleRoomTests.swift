@@ -14,13 +14,13 @@ import Testing
 
 @Suite("The part of the inspector for the console", .timeLimit(.minutes(1)))
 struct ConsoleRoomTests {
-    private static let fields: HTTPFields = [.authorization: "Bearer token"]
+    private static let fields: HTTPFields = [.authorization: "Bearer the-token-of-this-test"]
 
     private static func server(_ console: InspectorConsole, _ logger: Logger? = nil) -> WebServer {
         var server = WebServer(port: 0)
         server.logger = logger ?? Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         var options = InspectorOptions()
-        options.access = .ownToken("token")
+        options.access = .ownToken("the-token-of-this-test")
         options.console = console
         server.inspector("/inspect", options)
         return server

@@ -13,13 +13,13 @@ import Testing
 
 @Suite("The part of the inspector for the machine", .timeLimit(.minutes(1)))
 struct MachineRoomTests {
-    private static let fields: HTTPFields = [.authorization: "Bearer token"]
+    private static let fields: HTTPFields = [.authorization: "Bearer the-token-of-this-test"]
 
     private static var server: WebServer {
         var server = WebServer(port: 0)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         var options = InspectorOptions()
-        options.access = .ownToken("token")
+        options.access = .ownToken("the-token-of-this-test")
         server.inspector("/inspect", options)
         return server
     }

@@ -12,16 +12,21 @@ import Testing
 struct RequestHistoryTests {
     @Test("Requests are kept while somebody looks, and not before or behind that")
     func looking() async throws {
-        let history = RequestHistory(RequestHistoryOptions(), below: "/_inspect/", grace: .zero)
+        let history = RequestHistory(RequestHistoryOptions(), grace: .zero)
         var server = WebServer(port: 0)
         server.use(.observed(by: history))
         server.get("/a") { _ in "ok" }
+        let secret = RouteOption.before { request in
+            request[SecretRequest.self] = true
+            return nil
+        }
+        server.get("/secret", secret) { _ in "ok" }
         try await WebServer.testing(server) { client async throws in
             _ = try await client.get("/a?1")
             var look: RequestLook? = history.look()
             _ = try await client.get("/a?2")
             _ = try await client.get("/none")
-            _ = try await client.get("/_inspect/state")
+            _ = try await client.get("/secret")
             #expect(look != nil)
             look = nil
             while history.isLooking { await Task.yield() }
@@ -34,7 +39,7 @@ struct RequestHistoryTests {
 
     @Test("Who looks again within the grace has them all")
     func grace() {
-        let history = RequestHistory(RequestHistoryOptions(), below: "/", grace: .seconds(3_600))
+        let history = RequestHistory(RequestHistoryOptions(), grace: .seconds(3_600))
         var look: RequestLook? = history.look()
         #expect(history.isLooking && look != nil)
         look = nil

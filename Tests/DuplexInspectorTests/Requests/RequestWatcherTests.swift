@@ -17,7 +17,7 @@ struct RequestWatcherTests {
     ) async throws -> [RecordedExchange] {
         var options = RequestHistoryOptions()
         options.bodySize = .bytes(8)
-        let history = RequestHistory(options, below: "/_inspect/", grace: .zero)
+        let history = RequestHistory(options, grace: .zero)
         let look = history.look()
         var server = server
         server.use(.observed(by: history))

@@ -32,8 +32,9 @@ struct SecretNamesTests {
 
     @Test("Arguments are masked behind their option's name")
     func arguments() {
-        let masked = secrets.masking(["app", "--token=abc", "--password", "hush", "--port", "80", "--key", "--quiet"])
-        #expect(masked == ["app", "--token=••••••", "--password", "••••••", "--port", "80", "--key", "--quiet"])
+        let masked = secrets.masking(["app", "--token=abc", "--password", "hush", "--port", "80", "--key", "-abc"])
+        #expect(masked == ["app", "--token=••••••", "--password", "••••••", "--port", "80", "--key", "••••••"])
+        #expect(secrets.masking(["-H", "Authorization: Bearer x"]) == ["-H", "••••••"])
         #expect(secrets.masking(["--db", "http://u:p@h/"]) == ["--db", "http://u:••••••@h/"])
     }
 }

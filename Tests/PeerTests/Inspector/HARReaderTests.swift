@@ -16,7 +16,7 @@ extension PeerTests {
     @Suite struct HARReaderTests {
         /// Its command as a module: what pip has written names the folder that it was installed in.
         private static let mitmdump = [
-            Peer.python, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()",
+            Peer.mitmproxyPython, "-c", "from mitmproxy.tools.main import mitmdump; mitmdump()",
         ]
 
         @Test(

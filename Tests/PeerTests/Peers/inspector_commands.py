@@ -33,7 +33,7 @@ class CommandsPage(InspectorPage):
 
 
 async def check(url):
-    async with browser(20) as tools:
+    async with browser(60) as tools:
         page = await open_inspector(tools, url, "commands", CommandsPage)
         await page.part("commands", form("Reindex"))
         fields = await page.evaluate(f"[...{form('Reindex')}.querySelectorAll('label')].map((one) => one.textContent)")

@@ -151,7 +151,7 @@ async def check(url, file):
     parts = urlsplit(url)
     base = f"{parts.scheme}://{parts.netloc}"
     texts = json.loads(pathlib.Path(file).read_text())
-    async with browser(20) as tools, connect(f"ws://{parts.netloc}/echo", compression=None) as socket:
+    async with browser(60) as tools, connect(f"ws://{parts.netloc}/echo", compression=None) as socket:
         page = await open_inspector(tools, url, "inspector", InspectorPage)
         expect(await page.evaluate("location.search") == "", "the token is in the address still")
         await connections(page, socket)

@@ -193,7 +193,7 @@ async def hostile(page):
 
 
 async def check(reader, writer):
-    async with browser(20) as tools:
+    async with browser(60) as tools:
         page = await open_inspector(tools, reader, "databases", "reader")
         other = await open_inspector(tools, writer, "databases", "writer")
         for one in (page, other):

@@ -137,7 +137,7 @@ async def changes(page, writer):
 
 
 async def check(reader, writer, folder):
-    async with browser(20) as tools:
+    async with browser(60) as tools:
         page = await open_inspector(tools, reader, "files", "reader")
         other = await open_inspector(tools, writer, "files", "writer")
         for one in (page, other):

@@ -238,7 +238,7 @@ class Check:
 
 async def check():
     address, folder, target = sys.argv[1:]
-    async with browser(20) as tools:
+    async with browser(60) as tools:
         page = await open_page(tools, address, "recordings", RecordingsPage)
         await page.admitted()
         await page.evaluate("location.hash = 'recordings'")

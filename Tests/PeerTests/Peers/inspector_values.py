@@ -50,7 +50,7 @@ def post(url, path):
 
 
 async def check(url):
-    async with browser(20) as tools:
+    async with browser(60) as tools:
         page = await open_inspector(tools, url, "values", ValuesPage)
         await page.part("values", row("Note"))
         await page.value_is("Note", "first")

@@ -23,6 +23,9 @@ enum Peer: String, CaseIterable, CustomTestStringConvertible {
     /// The Python with the packages that `scripts/setup --tests` installs.
     static var python: String { path(".build-peers/venv/bin/python3") }
 
+    /// That of mitmproxy, which asks for older versions of what others of the peers are tested with.
+    static var mitmproxyPython: String { path(".build-peers/mitmproxy/bin/python3") }
+
     /// Where Node finds `ws`: as Debian installs it, and as `scripts/setup --tests` does elsewhere.
     static var environment: [String: String] {
         ["NODE_PATH": "/usr/share/nodejs:\(path(".build-peers/node/node_modules"))", "PYTHONDONTWRITEBYTECODE": "1"]
