@@ -166,10 +166,12 @@ class Page:
     async def wait_until(self, condition, what):
         """Waits until an expression over the document is true; looks again at each change of the document."""
         promise = f"""new Promise((resolve) => {{
-            const look = () => {{ if ({condition}) {{ observer.disconnect(); resolve(true); }} }};
+            const look = () => {{ if ({condition}) {{ document.removeEventListener("load", look, true); observer.disconnect(); resolve(true); }} }};
             const observer = new MutationObserver(look);
             const everything = {{ subtree: true, childList: true, characterData: true, attributes: true }};
             observer.observe(document, everything);
+            // Pictures that come change nothing of the document.
+            document.addEventListener("load", look, true);
             look();
         }})"""
         try:

@@ -11,7 +11,9 @@ import DuplexWire
 /// Nothing is noted for it while nobody looks: loops, servers and clients that connect again are known, and asked.
 struct ConnectionCensus: Sendable {
     /// The most connections that are told of.
-    static let limit = 2_000
+    static let limit = 5_000
+    /// The most of one server, and of those that this process has made on one loop: a busy one hides no other.
+    static let share = 1_000
 
     /// A connection, and what may be done with it.
     enum Subject: Sendable {
@@ -33,16 +35,17 @@ struct ConnectionCensus: Sendable {
         var entries: [Entry] = []
         var isCut = false
         for server in ServingLoops.all {
-            let connections = await server.connections(upTo: limit + 1)
-            let room = limit - entries.count
+            let connections = await server.connections(upTo: share + 1)
+            let room = min(share, limit - entries.count)
             isCut = isCut || connections.count > room
             for connection in connections.prefix(room) { entries.append(await entry(of: connection)) }
         }
         for loop in EventLoop.all {
             let others = await loop.look { resident in Self.resident(resident) }
-            let room = limit - entries.count
+            let room = min(share, limit - entries.count)
             isCut = isCut || others.count > room
-            entries += others.prefix(room)
+            // The last ones are mostly the newest.
+            entries += others.suffix(room)
         }
         for client in ReconnectingWebSocket.all where entries.count < limit { entries.append(await entry(of: client)) }
         // In an order that stays from look to look, the oldest first.

@@ -19,7 +19,8 @@ extension PeerTests {
         func page() async throws {
             var server = WebServer(host: "127.0.0.1", port: 0)
             server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-            server.webSocket("/echo") { socket in
+            // At a path of its own: the page shows the connections of other tests of this process, too.
+            server.webSocket("/page-of-connections") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }
             server.post("/say/:text") { request in try await request.text() }

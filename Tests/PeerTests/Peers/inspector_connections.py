@@ -24,7 +24,7 @@ from inspector_page import InspectorPage, expect, ok, open_inspector  # noqa: E4
 from websockets.asyncio.client import connect  # noqa: E402
 from websockets.exceptions import ConnectionClosed  # noqa: E402
 
-ECHO = "[...document.querySelectorAll('tr[data-id]')].find((row) => row.textContent.includes('/echo'))"
+ECHO = "[...document.querySelectorAll('tr[data-id]')].find((row) => row.textContent.includes('/page-of-connections'))"
 FRAMES = "[...document.querySelectorAll('.frames tbody tr')]"
 
 
@@ -44,7 +44,7 @@ async def connections(page, socket):
     await page.evaluate(f"{ECHO}.click()")
     await page.says(".detail h3", "ws-")
     await page.wait_until("document.querySelector('.waterfall')", "the handshake")
-    await page.says(".detail .facts", "/echo")
+    await page.says(".detail .facts", "/page-of-connections")
     await page.says(".detail section[aria-label=Frames] [role=status]", "0 frames")
     ok("a connection is listed, and opened with its handshake")
 
@@ -151,7 +151,7 @@ async def check(url, file):
     parts = urlsplit(url)
     base = f"{parts.scheme}://{parts.netloc}"
     texts = json.loads(pathlib.Path(file).read_text())
-    async with browser(60) as tools, connect(f"ws://{parts.netloc}/echo", compression=None) as socket:
+    async with browser(60) as tools, connect(f"ws://{parts.netloc}/page-of-connections", compression=None) as socket:
         page = await open_inspector(tools, url, "inspector", InspectorPage)
         expect(await page.evaluate("location.search") == "", "the token is in the address still")
         await connections(page, socket)
