@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// A kind of change that the inspector's page may make, each of which an app allows by name; none is unless told otherwise.
+/// A kind of change that the inspector's page may make, each of which an app allows by name.
 public enum InspectorChange: String, Sendable, Hashable, CaseIterable {
     /// Files are uploaded, renamed, moved and deleted, and folders made.
     case files

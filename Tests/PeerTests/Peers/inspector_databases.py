@@ -15,7 +15,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
 from devtools import browser, run  # noqa: E402
-from inspector_folders_page import expect, ok, open_inspector  # noqa: E402
+from inspector_folders_page import open_inspector  # noqa: E402
+from inspector_page import expect, ok  # noqa: E402
 
 ROWS = "[...document.querySelectorAll('#rows tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
 HEAD = "[...document.querySelectorAll('thead button.head')].find((one) => one.textContent.startsWith({}))"

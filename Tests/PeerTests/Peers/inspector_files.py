@@ -16,7 +16,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
 from devtools import browser, run  # noqa: E402
-from inspector_folders_page import expect, ok, open_inspector  # noqa: E402
+from inspector_folders_page import open_inspector  # noqa: E402
+from inspector_page import expect, ok  # noqa: E402
 
 INNER = "document.getElementById('files-frame')?.contentDocument"
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -87,12 +87,3 @@ async def open_inspector(tools, url, fragment, name):
     await page.wait_until("document.getElementById('parts')?.children.length > 0", "the list of parts")
     await page.go(fragment)
     return page
-
-
-def expect(condition, what):
-    if not condition:
-        raise CheckFailed(what)
-
-
-def ok(what):
-    print(f"ok: {what}", flush=True)
