@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright (c) the Duplex authors
 #
-# What scripts/bench measures of the inspector: what an echo costs a server that has one, while nobody looks and while
-# somebody watches another connection; and memory while a connection is watched. Read by scripts/bench, whose functions it uses.
+# What scripts/bench measures of the inspector: what an echo and an HTTP request cost a server that has one, while nobody looks
+# and while somebody watches another connection; and memory while a connection is watched. Read by scripts/bench, whose functions it uses.
 
 # Servers in the order of a round; the one without comes first and last in turns.
 inspector_servers=(without nobody viewer)
@@ -39,6 +39,10 @@ measure_inspector() {
                 measure_one "inspector $size $round $who" taskset -c "$load_core" "$work/wsload" -j -p /echo \
                     -s "$size" -d 16 -c 50 -T "$seconds" -w 0.3 -P "${ids[$who]}" "${ports[$who]}"
             done
+        done
+        for who in "${order[@]}"; do
+            measure_one "inspector request $round $who" taskset -c "$load_core" "$work/http_load" -j -c 50 -d 16 \
+                -p /hello -T "$seconds" -w 0.3 -P "${ids[$who]}" "${ports[$who]}"
         done
     done
     stop "$viewer"

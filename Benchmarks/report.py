@@ -287,19 +287,20 @@ INSPECTOR_TARGETS = {
 
 
 def inspector_table(results):
-    """What an echo costs a server without an inspector over what it costs one that has it."""
+    """What an echo and a request cost a server without an inspector over what they cost one that has it."""
     rows = []
     for size, rounds in results.rounds["inspector"].items():
         for who, (title, target) in INSPECTOR_TARGETS.items():
             found = ratios(rounds, who, "without", cost)
             reached = verdict(round(statistics.median(found), 2) >= target) if found else "–"
-            rows.append((f"{title}, {size} B", ratio_text(found) if found else "–", f"{target:.2f} {reached}"))
+            what = "HTTP" if size == "request" else f"{size} B"
+            rows.append((f"{title}, {what}", ratio_text(found) if found else "–", f"{target:.2f} {reached}"))
     for rounds in results.rounds.get("watched", {}).values():
         run = next(iter(rounds.values()))["duplex"]
         early, late = int(run["early_kb"]), int(run["late_kb"])
         text = f"{late - early} KiB more <sub>{float(run['rate']):,.0f} messages/s, {int(run['lost']):,} frames not shown</sub>"
         rows.append(("memory while a connection is watched for 20 s", text, f"{early:,} to {late:,} KiB"))
-    return table(("CPU of an echo", "without / with", "to reach"), rows)
+    return table(("CPU of an echo or a request", "without / with", "to reach"), rows)
 
 
 def zip_table(results):

@@ -41,6 +41,9 @@ public struct InspectorOptions: Sendable {
     /// Names of fields, query items and members of JSON whose values nobody is shown, beside `Authorization`,
     /// `Proxy-Authorization`, `Cookie` and `Set-Cookie`; in any case of letters.
     ///
+    /// Where any are named, nothing is shown of what went compressed over the wire, and of which the server has no plain copy:
+    /// bodies with a `Content-Encoding`, and messages of WebSockets that are read or written in pieces.
+    ///
     /// Default: none.
     public var secrets: Set<String> = []
 
@@ -49,9 +52,11 @@ public struct InspectorOptions: Sendable {
     /// Each is shown as far as its `FolderOptions` let visitors look, and changed by the page only where ``allows`` has
     /// ``InspectorChange/files``, too. SQLite databases in them are shown as ``databases`` are.
     ///
-    /// Hazard: a database that the app has open is better not downloaded as a file, here or elsewhere:
-    /// closing its file takes away the locks that SQLite has on it in this process
-    /// (<https://sqlite.org/howtocorrupt.html> section 2.2). Its tables can be exported. Default: none.
+    /// Databases and what SQLite has beside them aren't downloaded, copied or moved as files: closing such a file takes away
+    /// the locks that SQLite has on it in this process (<https://sqlite.org/howtocorrupt.html> section 2.2). The page of
+    /// databases has a copy to download.
+    ///
+    /// Hazard: elsewhere, as by WebDAV, an app does well not to offer databases that it has open. Default: none.
     public var folders: [String: SharedFolder] = [:]
     /// The SQLite databases that are shown, by the names that the page has for them: the paths of their files.
     ///
@@ -63,6 +68,9 @@ public struct InspectorOptions: Sendable {
     /// Default: none.
     public var databases: [String: String] = [:]
     /// How long SQL that somebody writes in the page may take.
+    ///
+    /// Values have 4 MiB at most. Functions that may take the square of a length, such as `instr`, `replace` and `trim`, run on
+    /// values of up to 32 KiB, and 4 KiB while the app's own changes wait.
     ///
     /// Default: 10 s.
     public var sqlTime: Duration = .seconds(10)
@@ -84,7 +92,7 @@ public struct InspectorOptions: Sendable {
     public var views = InspectorViews()
     /// Recordings that the page shows from the beginning, beside what is imported by it.
     ///
-    /// Kept are the last eight, imported ones among them. Default: none.
+    /// Kept are the last eight of these, of 64 MiB together, whatever is imported. Default: none.
     public var recordings: [InspectorRecording] = []
 
     /// Makes options that show what needs no naming, to whoever has the token, and change nothing.

@@ -17,9 +17,9 @@ enum InspectorRooms {
         rooms.append(ConnectionsRoom(recorder: recorder, mask: mask, own: "WebSocket \(base)/live"))
         rooms.append(RequestsRoom(history: history, mask: mask))
         if let console = options.console { rooms.append(ConsoleRoom(console: console)) }
-        if !options.folders.isEmpty { rooms.append(FileRoom(options.folders)) }
+        let catalogue = DatabaseCatalogue(named: options.databases, folders: options.folders)
+        if !options.folders.isEmpty { rooms.append(FileRoom(options.folders, catalogue)) }
         if !options.databases.isEmpty || !options.folders.isEmpty {
-            let catalogue = DatabaseCatalogue(named: options.databases, folders: options.folders)
             rooms.append(DatabaseRoom(catalogue: catalogue, sqlTime: options.sqlTime, sqlRows: options.sqlRows))
         }
         rooms.append(ValuesRoom(options.values))

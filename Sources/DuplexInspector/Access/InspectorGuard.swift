@@ -13,6 +13,8 @@ struct InspectorGuard: Sendable {
     private let session = RandomText.hexadecimal()
     /// Of this inspector alone: servers on other ports of a host get each other's cookies.
     private let cookieName = "duplex-inspector-\(RandomText.hexadecimal().prefix(8))"
+    /// Keeps both from being shown by any inspector.
+    private let secret: InspectorSecret
     private let hosts: AllowedHosts
     private let isLocal: Bool
 
@@ -24,8 +26,17 @@ struct InspectorGuard: Sendable {
         } else {
             token = RandomText.hexadecimal()
         }
+        secret = InspectorSecret([token, session])
         hosts = AllowedHosts(answersOtherMachines && names.isEmpty ? nil : names, isLocal: !answersOtherMachines)
         isLocal = !answersOtherMachines
+    }
+
+    /// Whatever comes of a request: nobody logs its query, and no inspector records it.
+    ///
+    /// It stands in front of all else, of the app's own as well, which may answer a request that has the token.
+    static let marking = RouteOption.before { request in
+        request[SecretRequest.self] = true
+        return nil
     }
 
     /// What all routes of the inspector go through.
@@ -41,8 +52,6 @@ struct InspectorGuard: Sendable {
 
     /// Lets a request through (`nil`), or answers it.
     func check(_ request: Request) throws -> Response? {
-        // Whatever comes of it: nobody logs its query, and no inspector records it.
-        request[SecretRequest.self] = true
         try checkReach(of: request)
         guard hosts.contain(request.head.host) else {
             throw Problem(.misdirectedRequest, "The inspector doesn't answer for this host.")
@@ -50,13 +59,14 @@ struct InspectorGuard: Sendable {
         if access == .users {
             if request[AuthenticatedUser.self] != nil { return nil }
         } else {
+            // First, also for a browser that has the cookie: the token is not to stay in its history.
+            if let response = exchange(request) { return response }
             if isAdmitted(request) {
                 if Self.isOfAnotherPage(request) {
                     throw Problem(.forbidden, "A page of elsewhere has made this request.")
                 }
                 return nil
             }
-            if let response = exchange(request) { return response }
         }
         throw Problem(
             .unauthorized,
@@ -107,10 +117,20 @@ struct InspectorGuard: Sendable {
         let page = #"<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=./">"#
         var response = Response.html(page + #"<title>Inspector</title><a href="./">Go on</a>"#)
         // No path: a proxy may show the page under another one.
-        let secure = request.tls == nil ? "" : "; Secure"
+        let secure = Self.isSecured(request) ? "; Secure" : ""
         response.fields[.setCookie] = "\(cookieName)=\(session); HttpOnly; SameSite=Strict\(secure)"
         return response
     }
+
+    /// Whether the browser has come by TLS, as far as can be seen: a proxy in front says so.
+    ///
+    /// Whoever says it falsely has a cookie that its own browser doesn't send.
+    private static func isSecured(_ request: Request) -> Bool {
+        if request.tls != nil { return true }
+        return proxyScheme.flatMap { request.fields[$0] }?.lowercased() == "https"
+    }
+
+    private static let proxyScheme = HTTPField.Name("X-Forwarded-Proto")
 
     /// Nothing is kept, framed, sniffed or told to whom a link leads.
     private static func harden(_ response: inout Response) {

@@ -7,8 +7,11 @@ import DuplexWire
 /// What rooms answer in JSON.
 enum InspectorAnswer {
     /// An answer that nobody keeps.
-    static func json(_ json: JSONText) -> Response {
-        Response(type: .json, fields: [.cacheControl: "no-store"], body: .text(json.text + "\n"))
+    static func json(_ json: JSONText) -> Response { Self.json(json.text) }
+
+    /// The same of JSON that was written where it may take a while.
+    static func json(_ text: String) -> Response {
+        Response(type: .json, fields: [.cacheControl: "no-store"], body: .text(text + "\n"))
     }
 
     /// An object.

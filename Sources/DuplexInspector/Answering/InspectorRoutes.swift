@@ -20,6 +20,8 @@ struct InspectorRoutes {
     let allowed: Set<InspectorChange>
     /// Gets a line for each change.
     let logger: Logger
+    /// What large answers are taken from.
+    let budget = AnswerBudget()
     private(set) var topics = LiveTopics()
     private(set) var group: RouteGroup
 
@@ -33,9 +35,20 @@ struct InspectorRoutes {
     ///
     /// - Parameters:
     ///   - path: below the inspector's, such as `/console/history`.
+    ///   - size: how much memory the answer may take, where that is much; it is refused where so much isn't left.
     ///   - handler: answers; what it throws is told as the problem that it is.
-    mutating func get(_ path: String, _ handler: @escaping @Sendable (Request) async throws -> Response) {
-        group.get(path) { request async throws in try await Self.beside { try await handler(request) } }
+    mutating func get(
+        _ path: String,
+        holding size: ByteCount? = nil,
+        _ handler: @escaping @Sendable (Request) async throws -> Response
+    ) {
+        let budget = budget
+        group.get(path) { request async throws in
+            try await Self.beside {
+                guard let size else { return try await handler(request) }
+                return try await budget.holding(size) { try await handler(request) }
+            }
+        }
     }
 
     /// Changes something by a POST: 403 where the app doesn't allow that kind, and a line in the log where it does.

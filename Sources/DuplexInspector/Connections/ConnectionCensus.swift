@@ -28,6 +28,9 @@ struct ConnectionCensus: Sendable {
         var subject: Subject
     }
 
+    /// What tells connections apart that have no number of their own.
+    private static let names = ConnectionNames()
+
     /// All connections that there are now.
     ///
     /// - Returns: at most ``limit`` of them, and whether there are more.
@@ -47,7 +50,9 @@ struct ConnectionCensus: Sendable {
             // The last ones are mostly the newest.
             entries += others.suffix(room)
         }
-        for client in ReconnectingWebSocket.all where entries.count < limit { entries.append(await entry(of: client)) }
+        for client in ReconnectingWebSocket.all where entries.count < limit && !client.loop.isStopped {
+            entries.append(await entry(of: client))
+        }
         // In an order that stays from look to look, the oldest first.
         entries.sort { one, other in
             let (first, second) = (one.facts.beginning, other.facts.beginning)
@@ -71,7 +76,9 @@ struct ConnectionCensus: Sendable {
         }
         let kind = connection.isPushing ? ConnectionFacts.Kind.events : .http
         let state = connection.route == nil ? "idle" : connection.isPushing ? "open" : "answering"
-        var facts = ConnectionFacts(id: name("http", connection.identity), kind: kind, state: state)
+        // Each connection has a client of its own.
+        let id = connection.client.map { names.name("http", $0) } ?? "http"
+        var facts = ConnectionFacts(id: id, kind: kind, state: state)
         facts.peer = connection.remoteAddress
         facts.local = connection.client?.listenerAddress
         facts.place = connection.route
@@ -128,7 +135,7 @@ struct ConnectionCensus: Sendable {
     }
 
     private static func facts(of socket: isolated Socket) -> ConnectionFacts {
-        var facts = ConnectionFacts(id: name("tcp", ObjectIdentifier(socket)), kind: .stream, state: "open")
+        var facts = ConnectionFacts(id: names.name("tcp", socket), kind: .stream, state: "open")
         facts.isClient = socket.timeline != nil
         facts.peer = socket.remoteAddress
         facts.local = socket.localAddress
@@ -139,7 +146,7 @@ struct ConnectionCensus: Sendable {
     }
 
     private static func facts(of socket: isolated UDPSocket) -> ConnectionFacts {
-        var facts = ConnectionFacts(id: name("udp", ObjectIdentifier(socket)), kind: .datagrams, state: "bound")
+        var facts = ConnectionFacts(id: names.name("udp", socket), kind: .datagrams, state: "bound")
         facts.peer = socket.remoteAddress
         facts.local = socket.localAddress
         facts.messagesIn = Int(clamping: socket.datagramsReceived)
@@ -153,21 +160,11 @@ struct ConnectionCensus: Sendable {
 
     private static func entry(of client: ReconnectingWebSocket) async -> Entry {
         let (phase, socket) = (await client.phase, await client.connection)
-        var facts = ConnectionFacts(
-            id: name("client", ObjectIdentifier(client)),
-            kind: .reconnecting,
-            state: "\(phase)"
-        )
+        var facts = ConnectionFacts(id: names.name("client", client), kind: .reconnecting, state: "\(phase)")
         facts.isClient = true
         facts.place = client.shownURLs.joined(separator: ", ")
         facts.inboxMessages = await client.undelivered.count
         facts.note = socket.map { "now \($0.id)" }
         return Entry(facts: facts, subject: .none)
-    }
-
-    /// A name for an object that tells nobody where in memory it lies.
-    private static func name(_ prefix: String, _ identity: ObjectIdentifier) -> String {
-        let number = UInt32(truncatingIfNeeded: identity.hashValue)
-        return "\(prefix)-\(String(number, radix: 36))"
     }
 }

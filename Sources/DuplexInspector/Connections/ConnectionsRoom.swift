@@ -33,18 +33,23 @@ struct ConnectionsRoom: InspectorRoom {
             guard let entry = await ConnectionCensus.find(id), case .webSocket(let socket) = entry.subject else {
                 throw LiveRefusal("There is no such WebSocket any more.")
             }
-            if entry.facts.place == own { throw LiveRefusal("This is how the page is told: it would tell of itself.") }
+            if entry.facts.place == own || LiveViewer.isViewer(socket.id) {
+                throw LiveRefusal("This is how a page of an inspector is told: it would tell of itself.")
+            }
             return FrameTopic(await recorder.watch(socket, entry.facts), mask)
         }
         routes.get("/connections/one") { request in try await Self.one(try request.queryItems["id"] ?? "") }
         routes.get("/connections/frame") { request in try frame(request) }
+        let budget = routes.budget
         routes.get("/connections/har") { request in
-            let bytes = HARFile.write(try await recording(request))
-            return InspectorAnswer.attachment(HARFile.type, named: "connection.har", bytes)
+            try await file(request, budget) { recording in
+                InspectorAnswer.attachment(HARFile.type, named: "connection.har", HARFile.write(recording))
+            }
         }
         routes.get("/connections/pcapng") { request in
-            let bytes = PcapngFile.write(try await recording(request))
-            return InspectorAnswer.attachment(PcapngFile.type, named: "connection.pcapng", bytes)
+            try await file(request, budget) { recording in
+                InspectorAnswer.attachment(PcapngFile.type, named: "connection.pcapng", PcapngFile.write(recording))
+            }
         }
         addChanges(to: &routes)
     }
@@ -103,18 +108,26 @@ struct ConnectionsRoom: InspectorRoom {
         }
     }
 
-    private func recording(_ request: Request) async throws -> Recording {
+    /// How many times as much as a recording holds is held for the file that is made of it.
+    private static let spread = 4
+
+    /// What was recorded of a connection as a file, without its secrets.
+    private func file(
+        _ request: Request,
+        _ budget: AnswerBudget,
+        _ write: (Recording) -> Response
+    ) async throws -> Response {
         guard let recording = await recorder.recording(of: try request.queryItems["id"] ?? "") else {
             throw Problem(.notFound, "Nothing is recorded of that connection: nobody has opened it.")
         }
-        return mask.masked(recording)
+        return try await budget.holding(.bytes(recording.size * Self.spread)) { write(mask.masked(recording)) }
     }
 
     /// A frame with all of its payload that is kept.
     private func frame(_ request: Request) throws -> Response {
         let items = try request.queryItems
         guard let id = items["id"], let number = items["number"].flatMap(UInt64.init),
-            let frame = masked(recorder.ring(of: id)?.all ?? [], upTo: number)
+            let frame = masked(recorder.ring(of: id)?.all ?? [], at: number)
         else { throw Problem(.notFound, "That frame isn't kept any more.") }
         guard case .object(var members) = FrameTopic.json(frame, upTo: FrameRecorder.payloadLimit) else {
             throw Problem(.internalServerError, "The frame can't be told.")
@@ -125,13 +138,9 @@ struct ConnectionsRoom: InspectorRoom {
     }
 
     /// The frame of a number without its secrets, which may have begun in a fragment before it.
-    private func masked(_ frames: [RecordedFrame], upTo number: UInt64) -> RecordedFrame? {
-        var masking = SecretMask.MaskedFrames(mask.messages)
-        for frame in frames where frame.number <= number {
-            let masked = masking.next(frame)
-            if frame.number == number { return masked }
-        }
-        return nil
+    private func masked(_ frames: [RecordedFrame], at number: UInt64) -> RecordedFrame? {
+        guard let index = frames.firstIndex(where: { $0.number == number }) else { return nil }
+        return mask.masked(frames, index..<(index + 1)).first
     }
 
     // MARK: Changing

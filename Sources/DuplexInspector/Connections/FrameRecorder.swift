@@ -32,9 +32,7 @@ final class FrameRecorder: Sendable {
         weak var socket: WebSocket?
         /// As it was when it was first watched.
         let facts: ConnectionFacts
-        var watchers = 0
-        /// Counts the times that watching began: a wait for its end is over when it has begun anew.
-        var turn = 0
+        var watchers = LiveWatchers()
         var tap: LoopBound<SessionTap>?
     }
 
@@ -47,9 +45,8 @@ final class FrameRecorder: Sendable {
         let id = "\(socket.id)"
         let (ring, isNew) = state.withLock { state -> (LiveRing<RecordedFrame>, Bool) in
             let index = state.index(of: id, socket, facts)
-            state.tracks[index].watchers += 1
-            state.tracks[index].turn += 1
-            let isNew = state.tracks[index].watchers == 1 && state.tracks[index].tap == nil
+            state.tracks[index].watchers.enter()
+            let isNew = state.tracks[index].watchers.count == 1 && state.tracks[index].tap == nil
             return (state.tracks[index].ring, isNew)
         }
         if isNew {
@@ -57,7 +54,7 @@ final class FrameRecorder: Sendable {
             state.withLock { $0.set(tap, of: id) }
         }
         // It is kept until then: a connection may live longer than the server whose page has looked at it.
-        return FrameWatch(id: id, ring: ring) { self.release(id) }
+        return FrameWatch(id: id, ring: ring, hold: LiveHold { self.release(id) })
     }
 
     private static func begin(_ socket: isolated WebSocket, _ ring: LiveRing<RecordedFrame>) -> LoopBound<SessionTap> {
@@ -67,8 +64,7 @@ final class FrameRecorder: Sendable {
     private func release(_ id: String) {
         let turn = state.withLock { state -> Int? in
             guard let index = state.tracks.firstIndex(where: { $0.id == id }) else { return nil }
-            state.tracks[index].watchers -= 1
-            return state.tracks[index].watchers == 0 ? state.tracks[index].turn : nil
+            return state.tracks[index].watchers.leave()
         }
         guard let turn else { return }
         Task {
@@ -79,7 +75,7 @@ final class FrameRecorder: Sendable {
 
     private func end(_ id: String, _ turn: Int) async {
         let found = state.withLock { state -> (WebSocket, LoopBound<SessionTap>)? in
-            guard let index = state.tracks.firstIndex(where: { $0.id == id && $0.turn == turn && $0.watchers == 0 }),
+            guard let index = state.tracks.firstIndex(where: { $0.id == id && $0.watchers.areGone(since: turn) }),
                 let tap = state.tracks[index].tap
             else { return nil }
             state.tracks[index].tap = nil
@@ -140,7 +136,7 @@ extension FrameRecorder.State {
     /// Those that were watched longest ago go, but for those that somebody watches.
     fileprivate mutating func makeRoom(for count: Int) {
         while tracks.count + count > FrameRecorder.connectionLimit,
-            let old = tracks.firstIndex(where: { $0.watchers == 0 && $0.tap == nil })
+            let old = tracks.firstIndex(where: { $0.watchers.count == 0 && $0.tap == nil })
         {
             tracks.remove(at: old)
         }
@@ -152,16 +148,8 @@ extension FrameRecorder.State {
 }
 
 /// A connection's frames for as long as somebody wants them.
-final class FrameWatch: Sendable {
+struct FrameWatch: Sendable {
     let id: String
     let ring: LiveRing<RecordedFrame>
-    private let release: @Sendable () -> Void
-
-    init(id: String, ring: LiveRing<RecordedFrame>, release: @escaping @Sendable () -> Void) {
-        self.id = id
-        self.ring = ring
-        self.release = release
-    }
-
-    deinit { release() }
+    let hold: LiveHold
 }

@@ -17,9 +17,11 @@ final class FrameTopic: LiveTopic {
     private let hasBegun = Atomic<Bool>(false)
     /// What takes secrets out, frame by frame in their order.
     private let masking: Mutex<SecretMask.MaskedFrames>
+    private let mask: SecretMask
 
     init(_ watch: FrameWatch, _ mask: SecretMask) {
         self.watch = watch
+        self.mask = mask
         masking = Mutex(SecretMask.MaskedFrames(mask.messages))
     }
 
@@ -28,7 +30,11 @@ final class FrameTopic: LiveTopic {
         // The first news may be that there is nothing: the viewer knows by it that frames are recorded from then on.
         let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
         guard isFirst || part.position != position || part.lost > 0 else { return nil }
-        let frames = masking.withLock { masking in part.items.map { masking.next($0) } }
+        let frames = masking.withLock { masking in
+            // What began in a frame that is gone can't be told from what is no secret.
+            if part.lost > 0 { masking = SecretMask.MaskedFrames(mask.messages) }
+            return part.items.map { masking.next($0) }
+        }
         let items = frames.map { Self.json($0, upTo: Self.previewSize) }
         return LiveNews(items: items, position: part.position, lost: part.lost)
     }

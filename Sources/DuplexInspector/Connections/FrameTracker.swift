@@ -55,6 +55,7 @@ final class FrameTracker {
         )
         let plain = isOutgoing && !frame.opcode.isControl ? outgoing.take() : nil
         guard recorded.isCompressed else { return append(recorded) }
+        recorded.payload.isCoded = true
         if isOutgoing {
             recorded.payload = plain ?? recorded.payload
             append(recorded)

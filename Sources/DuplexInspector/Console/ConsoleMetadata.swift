@@ -59,6 +59,7 @@ struct ConsoleMetadata {
     }
 
     private mutating func cut(_ text: String) -> String {
+        let text = InspectorSecret.masked(text)
         let count = text.utf8.count
         // What is empty counts as well, or many of them would be no end.
         defer { left -= count + 4 }

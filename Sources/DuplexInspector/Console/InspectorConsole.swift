@@ -92,7 +92,8 @@ public final class InspectorConsole: Sendable {
         entries.append(size: entry.size) { number in
             var entry = entry
             entry.number = number
-            // That of an inspector's address, above all: what is shown is kept by people, and sent to others.
+            // What is shown is kept by people, and sent to others.
+            entry.text = InspectorSecret.masked(entry.text)
             if entry.text.contains("token=") {
                 entry.text = entry.text.replacing(/([?&]token=)[^\s&"]+/) { "\($0.output.1)••••••" }
             }

@@ -9,7 +9,7 @@ import Foundation
 /// The databases that may be looked at: those that the app names, and those in the folders that it names.
 struct DatabaseCatalogue: Sendable {
     /// How many entries of a folder are looked at.
-    private static let entryLimit = 20_000
+    static let entryLimit = 20_000
     /// How many files of a folder are opened to see whether they are databases.
     private static let candidateLimit = 200
     /// How long files are opened for that; some may be locked by others.
@@ -27,9 +27,6 @@ struct DatabaseCatalogue: Sendable {
 
     let named: [String: String]
     let folders: [String: SharedFolder]
-
-    /// Whether there can be none.
-    var isEmpty: Bool { named.isEmpty && folders.isEmpty }
 
     /// All of them, in order; those of folders are looked for.
     ///
@@ -78,14 +75,12 @@ struct DatabaseCatalogue: Sendable {
     /// Whether a file may be a database: that is seen without opening it, for others than SQLite mustn't.
     ///
     /// Databases are made of pages of 512 bytes or a multiple.
-    private static func mayBe(_ entry: FolderEntry) -> Bool {
-        if entry.kind != .file { return false }
-        let besides = ["-wal", "-shm", "-journal"]
-        if besides.contains(where: entry.name.hasSuffix) { return false }
+    static func mayBe(_ entry: FolderEntry) -> Bool {
+        if entry.kind != .file || isBeside(entry.name) { return false }
         return entry.size >= 512 ? entry.size % 512 == 0 : entry.size == 0 && hasName(entry.name)
     }
 
-    private static func hasName(_ name: String) -> Bool {
+    static func hasName(_ name: String) -> Bool {
         names.contains(name.split(separator: ".").last.map { $0.lowercased() } ?? "")
     }
 
@@ -110,6 +105,11 @@ struct DatabaseCatalogue: Sendable {
     /// Where a file of a folder lies, with all links followed: none may lead out.
     static func path(of path: FolderPath, in folder: SharedFolder, _ visitor: FolderVisitor) async throws -> String {
         do { try await folder.admit(reading: path, by: visitor) } catch let error as FolderError { throw error.problem }
+        return try await place(of: path, in: folder)
+    }
+
+    /// The same for whoever has been let in.
+    static func place(of path: FolderPath, in folder: SharedFolder) async throws -> String {
         let root = folder.path
         return try await BlockingThreads.files.run {
             let root = URL(fileURLWithPath: root).resolvingSymlinksInPath().path

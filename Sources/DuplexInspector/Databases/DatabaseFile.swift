@@ -37,18 +37,20 @@ struct DatabaseFile: Sendable {
 
     /// Changes something, all of it or nothing.
     ///
-    /// The app's own changes wait meanwhile, so this is short.
+    /// The app's own changes wait meanwhile, so this is short. Once it has begun it goes on to its end, also where nobody waits
+    /// for it any more: so it is known what has become of it.
     ///
     /// - Parameters:
     ///   - limit: how long it may hold the database.
     ///   - body: changes it, in a transaction that is committed behind it.
     /// - Returns: what it returned.
-    /// - Throws: as ``read(within:_:)``.
+    /// - Throws: `Problem` with what SQLite has said; what the body throws; `CancellationError` before it has begun.
     func write<Value: Sendable>(
         within limit: Duration,
         _ body: @escaping @Sendable (Database, DatabaseRules) throws -> Value
     ) async throws -> Value {
-        try await run(DatabaseRules(.writing), limit) { rules in
+        try Task.checkCancellation()
+        return try await run(DatabaseRules(.writing, isBrief: limit < .seconds(1)), limit, toItsEnd: true) { rules in
             // Whoever closes a database last moves all that is in its write-ahead log, for as long as that takes, unless it
             // only reads: so one that only reads stays longer.
             try Self.reading(path, DatabaseRules(.reading)) { _, _ in try Self.writing(path, rules, limit, body) }
@@ -65,20 +67,30 @@ struct DatabaseFile: Sendable {
         }
     }
 
+    /// Whether SQLite takes it for a database, also where it can't be read now.
+    func isDatabase() async -> Bool { await fault() != Self.isNone }
+
+    private static let isNone = "That is no SQLite database, or it is encrypted."
+
     private func run<Value: Sendable>(
         _ rules: DatabaseRules,
         _ limit: Duration,
+        toItsEnd: Bool = false,
         _ body: @escaping @Sendable (DatabaseRules) throws -> Value
     ) async throws -> Value {
         if Self.threads.waitingCount >= Self.queueLimit {
             throw Problem(.serviceUnavailable, "Too much is asked of databases at a time.")
         }
+        let run = { @Sendable () throws in
+            rules.end(within: limit)
+            return try body(rules)
+        }
         do {
+            if toItsEnd {
+                return try await Self.threads.runToEnd { () throws(SocketError) in Result { try run() } }.get()
+            }
             return try await withTaskCancellationHandler {
-                try await Self.threads.run {
-                    rules.end(within: limit)
-                    return try body(rules)
-                }
+                try await Self.threads.run(run)
             } onCancel: {
                 rules.cancel()
             }
@@ -150,12 +162,13 @@ struct DatabaseFile: Sendable {
     /// What SQLite says, as an answer.
     static func problem(_ error: DatabaseError, _ rules: DatabaseRules, _ limit: Duration) -> Problem {
         switch error.resultCode {
-        case .SQLITE_NOTADB: Problem(.unprocessableContent, "That is no SQLite database, or it is encrypted.")
+        case .SQLITE_NOTADB: Problem(.unprocessableContent, isNone)
         case .SQLITE_CORRUPT: Problem(.unprocessableContent, "The database is damaged: \(error.message ?? "").")
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             Problem(.serviceUnavailable, "Somebody else holds the database for so long: try again.")
         case .SQLITE_INTERRUPT:
             Problem(.unprocessableContent, "It took longer than it may (\(limit)), and was ended. Nothing was changed.")
+        case .SQLITE_TOOBIG: Problem(.contentTooLarge, rules.lengthRefusal)
         case .SQLITE_AUTH: Problem(.forbidden, rules.refusal ?? "That isn't run here.")
         case .SQLITE_READONLY: Problem(.forbidden, "The database is only read here.")
         case .SQLITE_CANTOPEN:

@@ -53,14 +53,21 @@ struct DatabaseResult: Sendable {
     ///   - sql: the statements.
     ///   - database: the connection.
     ///   - limits: what is taken of each.
+    ///   - rules: those of the connection. Default: none, of statements of our own.
     /// - Returns: what each has given, 20 at most.
     /// - Throws: `DatabaseError`; `Problem` for one that isn't run.
-    static func all(_ sql: String, _ database: Database, _ limits: Limits) throws -> [DatabaseResult] {
+    static func all(
+        _ sql: String,
+        _ database: Database,
+        _ limits: Limits,
+        _ rules: DatabaseRules? = nil
+    ) throws -> [DatabaseResult] {
         if sql.utf8.contains(0) { throw Problem(.badRequest, "SQL has no NUL in it.") }
         var results: [DatabaseResult] = []
         let statements = try database.allStatements(sql: sql)
         while let statement = try statements.next() {
             if results.count == 20 { throw Problem(.badRequest, "Those are more than 20 statements.") }
+            rules?.bound(database)
             let before = database.totalChangesCount
             var result = try DatabaseResult(statement, limits)
             result.changes = database.totalChangesCount - before
@@ -71,8 +78,13 @@ struct DatabaseResult: Sendable {
     }
 
     /// Runs one statement.
-    static func one(_ sql: String, _ database: Database, _ limits: Limits) throws -> DatabaseResult {
-        let results = try all(sql, database, limits)
+    static func one(
+        _ sql: String,
+        _ database: Database,
+        _ limits: Limits,
+        _ rules: DatabaseRules? = nil
+    ) throws -> DatabaseResult {
+        let results = try all(sql, database, limits, rules)
         guard results.count == 1, let result = results.first else {
             throw Problem(.badRequest, "Several statements have several results: ask for one.")
         }
@@ -85,13 +97,15 @@ struct DatabaseResult: Sendable {
         ofResult number: Int,
         _ sql: String,
         _ database: Database,
-        _ limits: Limits
+        _ limits: Limits,
+        _ rules: DatabaseRules? = nil
     ) throws -> [DatabaseCell]? {
         let statements = try database.allStatements(sql: sql)
         var index = 0
         while let statement = try statements.next() {
             defer { index += 1 }
             if index < number { continue }
+            rules?.bound(database)
             let cursor = try Row.fetchCursor(statement)
             for _ in 0..<row { if try cursor.next() == nil { return nil } }
             guard try cursor.next() != nil else { return nil }

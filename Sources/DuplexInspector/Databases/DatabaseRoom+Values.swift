@@ -14,6 +14,10 @@ extension DatabaseRoom {
     private static let valueLimit = DatabaseRules.valueLimit
     /// How long and how large the result of a query, or of a sorted table, may be to be sent as a file.
     static let exportLimits = DatabaseResult.Limits(rows: 1_000_000, cell: 16 << 20, bytes: 64 << 20)
+    /// How much memory it takes: the rows as they were read, and what is made of them.
+    private static let exportSize = ByteCount.mebibytes(128)
+    /// How much that of a whole table takes, which is read page by page.
+    private static let tableSize = ByteCount.mebibytes(32)
     /// How many rows of a table are read at a time.
     private static let exportPage = 2_000
 
@@ -58,7 +62,7 @@ extension DatabaseRoom {
         let (sql, number) = (items["sql"], items["rowid"].flatMap { Int64($0) })
         let selection = try sql == nil ? DatabaseSelection(items) : nil
         let file = try await file(request)
-        return try await file.read(within: sql == nil ? Self.time : sqlTime) { database, _ in
+        return try await file.read(within: sql == nil ? Self.time : sqlTime) { database, rules in
             let cells: [DatabaseCell]?
             if let selection {
                 let table = try DatabaseTable(selection.table, database)
@@ -75,7 +79,8 @@ extension DatabaseRoom {
                     ofResult: Int(items["result"] ?? "") ?? 0,
                     sql ?? "",
                     database,
-                    limits
+                    limits,
+                    rules
                 )
             }
             guard let cells, column < cells.count else { throw Problem(.notFound, "There is no such value any more.") }
@@ -86,7 +91,7 @@ extension DatabaseRoom {
     // MARK: Files
 
     /// Rows of a table, or what SQL gives, as a file.
-    func export(_ request: Request) async throws -> Response {
+    func export(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
         let items = try request.queryItems
         guard let format = DatabaseExport.Format(rawValue: items["format"] ?? "csv") else {
             throw Problem(.badRequest, "“format” is csv or json.")
@@ -95,21 +100,24 @@ extension DatabaseRoom {
         let file = try await file(request)
         var response: Response
         if let sql = items["sql"] {
-            response = try await export(format, isGuarded, file, within: sqlTime) { database in
-                try DatabaseResult.one(sql, database, Self.exportLimits)
+            response = try await budget.holding(Self.exportSize) {
+                try await export(format, isGuarded, file, within: sqlTime) { database, rules in
+                    try DatabaseResult.one(sql, database, Self.exportLimits, rules)
+                }
             }
         } else {
             let selection = try DatabaseSelection(items)
             let table = try await file.read(within: Self.time) { database, _ in
                 try DatabaseTable(selection.table, database)
             }
-            response =
-                selection.isWhole && table.rowid != nil
-                ? try await export(format, isGuarded, file, table)
-                : try await export(format, isGuarded, file, within: sqlTime) { database in
+            let isPaged = selection.isWhole && table.rowid != nil
+            response = try await budget.holding(isPaged ? Self.tableSize : Self.exportSize) {
+                if isPaged { return try await export(format, isGuarded, file, table) }
+                return try await export(format, isGuarded, file, within: sqlTime) { database, _ in
                     let query = try selection.statement(table, count: Int(Int32.max))
                     return try query.run(database, Self.exportLimits).without(first: table.rowid == nil ? 0 : 1)
                 }
+            }
         }
         response.attach(as: "\(items["table"] ?? "result").\(format.rawValue)")
         return response
@@ -121,9 +129,9 @@ extension DatabaseRoom {
         _ isGuarded: Bool,
         _ file: DatabaseFile,
         within limit: Duration,
-        _ read: @escaping @Sendable (Database) throws -> DatabaseResult
+        _ read: @escaping @Sendable (Database, DatabaseRules) throws -> DatabaseResult
     ) async throws -> Response {
-        let result = try await file.read(within: limit) { database, _ in try read(database) }
+        let result = try await file.read(within: limit) { database, rules in try read(database, rules) }
         if result.isCut {
             throw Problem(
                 .contentTooLarge,

@@ -21,21 +21,41 @@ struct DatabaseRoom: InspectorRoom {
     /// How long SQL that somebody writes may take, and how many rows of what it gives are shown.
     let sqlTime: Duration
     let sqlRows: Int
+    /// How many copies are being made.
+    private let copies = ViewerCount()
+
+    init(catalogue: DatabaseCatalogue, sqlTime: Duration, sqlRows: Int) {
+        self.catalogue = catalogue
+        self.sqlTime = sqlTime
+        self.sqlRows = sqlRows
+    }
+
+    /// How much memory an answer may take.
+    private static let rowsSize = ByteCount.mebibytes(8)
+    private static let schemaSize = ByteCount.mebibytes(32)
 
     func add(to routes: inout InspectorRoutes) {
+        let budget = routes.budget
         routes.get("/databases/list") { request in try await list(request) }
-        routes.get("/databases/schema") { request in
-            Self.answer(try await file(request).read(within: Self.time) { try DatabaseSchema.json($0, $1).text })
+        routes.get("/databases/schema", holding: Self.schemaSize) { request in
+            InspectorAnswer.json(
+                try await file(request).read(within: Self.time) { try DatabaseSchema.json($0, $1).text }
+            )
         }
-        routes.get("/databases/rows") { request in try await rows(request) }
-        routes.get("/databases/cell") { request in try await cell(request) }
-        routes.get("/databases/value") { request in try await value(request) }
-        routes.get("/databases/export") { request in try await export(request) }
+        routes.get("/databases/rows", holding: Self.rowsSize) { request in try await rows(request) }
+        routes.get("/databases/cell", holding: Self.rowsSize) { request in try await cell(request) }
+        routes.get("/databases/value", holding: Self.rowsSize) { request in try await value(request) }
+        routes.get("/databases/export") { request in try await export(request, budget) }
+        routes.get("/databases/download") { request in try await download(request) }
         // It only reads: a query may be longer than an address.
         routes.mount { group in
-            group.post("/databases/query", .bodySize(.mebibytes(1))) { request in try await query(request) }
+            group.post("/databases/query", .bodySize(.mebibytes(1))) { request in
+                try await budget.holding(Self.rowsSize) { try await query(request) }
+            }
         }
-        routes.change(.sql, "/databases/execute") { request, note in try await execute(request, note) }
+        routes.change(.sql, "/databases/execute") { request, note in
+            try await budget.holding(Self.rowsSize) { try await execute(request, note) }
+        }
     }
 
     func file(_ request: Request) async throws -> DatabaseFile {
@@ -60,13 +80,24 @@ struct DatabaseRoom: InspectorRoom {
         return InspectorAnswer.object { $0.add("databases", .array(entries)) }
     }
 
-    /// An answer whose JSON was written where it may take a while: beside the event loops.
-    private static func answer(_ json: String) -> Response {
-        Response(type: .json, fields: [.cacheControl: "no-store"], body: .text(json + "\n"))
-    }
-
     private static func text(_ results: [DatabaseResult]) -> String {
         JSONText.object([JSONText.Member(name: "results", value: .array(results.map(\.json)))]).text
+    }
+
+    /// A copy of the whole database, to be kept.
+    private func download(_ request: Request) async throws -> Response {
+        let id = try request.queryItems["database"] ?? ""
+        let file = try await file(id, request)
+        guard copies.enter(upTo: 1) else {
+            throw Problem(.serviceUnavailable, "A copy of a database is being made already: try again.")
+        }
+        defer { copies.leave() }
+        let copy = try await file.copy()
+        // The system keeps what is open until it has been sent.
+        var response = Response(type: "application/vnd.sqlite3", body: try .file(copy.path))
+        let name = id.split(separator: "/").last.map(String.init) ?? "database"
+        response.attach(as: DatabaseCatalogue.hasName(name) ? name : name + ".sqlite")
+        return response
     }
 
     // MARK: Rows
@@ -86,7 +117,7 @@ struct DatabaseRoom: InspectorRoom {
             members.add("result", result.json)
             return JSONText.object(members.all).text
         }
-        return Self.answer(text)
+        return InspectorAnswer.json(text)
     }
 
     // MARK: SQL
@@ -102,14 +133,14 @@ struct DatabaseRoom: InspectorRoom {
     private func query(_ request: Request) async throws -> Response {
         let wish = try await request.decode(Wish.self)
         let limits = DatabaseResult.Limits.list(sqlRows)
-        let text = try await file(wish.database, request).read(within: sqlTime) { database, _ in
+        let text = try await file(wish.database, request).read(within: sqlTime) { database, rules in
             Self.text(
                 wish.plan == true
                     ? try DatabaseResult.plans(wish.sql, database)
-                    : try DatabaseResult.all(wish.sql, database, limits)
+                    : try DatabaseResult.all(wish.sql, database, limits, rules)
             )
         }
-        return Self.answer(text)
+        return InspectorAnswer.json(text)
     }
 
     private func execute(_ request: Request, _ note: ChangeNote) async throws -> Response {
@@ -117,11 +148,11 @@ struct DatabaseRoom: InspectorRoom {
         note.says("\(wish.database): \(wish.sql)")
         let limits = DatabaseResult.Limits.list(sqlRows)
         let time = wish.mayTakeLong == true ? sqlTime : Self.holdingTime
-        let (text, changes) = try await file(wish.database, request).write(within: time) { database, _ in
-            let results = try DatabaseResult.all(wish.sql, database, limits)
+        let (text, changes) = try await file(wish.database, request).write(within: time) { database, rules in
+            let results = try DatabaseResult.all(wish.sql, database, limits, rules)
             return (Self.text(results), results.reduce(0) { $0 + $1.changes })
         }
         note.says("\(wish.database), \(changes) rows: \(wish.sql)")
-        return Self.answer(text)
+        return InspectorAnswer.json(text)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
 import GRDB
 import GRDBSQLite
 import Synchronization
@@ -22,19 +23,32 @@ final class DatabaseRules: Sendable {
         var isOurs = false
         /// What was refused last.
         var refusal: String?
+        /// Whether something was compiled that may take the square of the length of a value.
+        var hasSlow = false
     }
 
     private let kind: Kind
     private let state = Mutex(State())
+    /// Whether it is short for how long the app may be held up.
+    private let isBrief: Bool
     /// How many bytes a value may have.
     ///
-    /// What a function does with longer ones may take minutes, within which nobody is asked
-    /// whether time is up.
+    /// What a function does with longer ones may take long, and nobody is asked within it whether time is up.
     static let valueLimit = 4 << 20
+    /// How many where functions run that may take the square of that, such as `trim` and `instr`: up to 2 s then.
+    static let slowLimit = 32_768
+    /// How many where the app waits meanwhile: up to 50 ms then.
+    static let briefLimit = 4_096
     /// After how many steps of SQLite's machine it is looked whether time is up: some microseconds.
     private static let steps: Int32 = 1_000
 
-    init(_ kind: Kind) { self.kind = kind }
+    /// - Parameters:
+    ///   - kind: what may be done.
+    ///   - isBrief: whether the app waits meanwhile, and isn't to wait for long. Default: no.
+    init(_ kind: Kind, isBrief: Bool = false) {
+        self.kind = kind
+        self.isBrief = isBrief
+    }
 
     // MARK: Time
 
@@ -69,6 +83,7 @@ final class DatabaseRules: Sendable {
     ///   - second: such as the value of a pragma, or the name of a function.
     /// - Returns: whether it may.
     func allows(_ action: Int32, _ first: String?, _ second: String?) -> Bool {
+        if action == SQLITE_FUNCTION, isSlow(function: second ?? "") { state.withLock { $0.hasSlow = true } }
         let refusal = state.withLock { $0.isOurs } ? nil : refusal(of: action, first, second)
         if let refusal { state.withLock { $0.refusal = refusal } }
         return refusal == nil
@@ -95,6 +110,37 @@ final class DatabaseRules: Sendable {
     private static func isHarmless(function: String) -> Bool {
         !["load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zipfile", "lsdir", "fsdir"]
             .contains(function.lowercased())
+    }
+
+    /// Functions whose time goes by the length of their values, or less.
+    private static let quick: Set = [
+        "abs", "avg", "changes", "char", "coalesce", "count", "cume_dist", "date", "datetime", "dense_rank",
+        "first_value", "group_concat", "hex", "ifnull", "iif", "julianday", "lag", "last_insert_rowid", "last_value",
+        "lead", "length", "likelihood", "likely", "lower", "match", "max", "min", "nth_value", "ntile", "nullif",
+        "octet_length", "percent_rank", "printf", "format", "quote", "random", "randomblob", "rank", "round",
+        "row_number", "sign", "sqlite_version", "strftime", "string_agg", "substr", "substring", "sum", "time",
+        "timediff", "total", "total_changes", "typeof", "unicode", "unixepoch", "unlikely", "upper", "zeroblob",
+    ]
+
+    /// A pattern is short, so that what LIKE takes is some seconds at most: too long for those who hold up the app.
+    private func isSlow(function: String) -> Bool {
+        let name = function.lowercased()
+        return !Self.quick.contains(name) && (isBrief || name != "like" && name != "glob")
+    }
+
+    /// Holds what was compiled last to values so short that none of its functions takes long.
+    func bound(_ database: Database) {
+        guard state.withLock({ $0.hasSlow }) else { return }
+        let limit = Int32(isBrief ? Self.briefLimit : Self.slowLimit)
+        _ = unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, limit)
+    }
+
+    /// What is said where a value is too long.
+    var lengthRefusal: String {
+        let isSlow = state.withLock { $0.hasSlow }
+        if !isSlow { return "A value is longer than \(ByteCount(Self.valueLimit))." }
+        let limit = ByteCount(isBrief ? Self.briefLimit : Self.slowLimit)
+        return "A value is longer than \(limit), which is too long for functions that are slow, such as trim and instr."
     }
 
     private static let modules: Set = ["fts3", "fts4", "fts5", "rtree", "rtree_i32"]

@@ -110,12 +110,15 @@ struct DatabaseTable: Sendable, Equatable {
 enum DatabaseSchema {
     /// How many tables, indexes and others are told of.
     private static let limit = 2_000
+    /// How many characters of the SQL of each.
+    private static let sqlLimit = 16_384
     /// How long counting the rows of one table takes, and of all.
     private static let times = (one: Duration.milliseconds(100), all: Duration.seconds(1))
 
     /// Tables, views, indexes and triggers, with the counts of rows as far as there is time.
     static func json(_ database: Database, _ rules: DatabaseRules) throws -> JSONText {
-        let sql = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name LIMIT \(limit + 1)"
+        let shown = "substr(sql, 1, \(sqlLimit)) || iif(length(sql) > \(sqlLimit), '…', '')"
+        let sql = "SELECT type, name, tbl_name, \(shown) FROM sqlite_schema ORDER BY type, name LIMIT \(limit + 1)"
         let rows = try Row.fetchAll(database, sql: sql)
         let end = ContinuousClock.now + times.all
         var objects: [JSONText] = []

@@ -16,7 +16,10 @@ struct FileRoom: InspectorRoom {
     /// In the order in which the page has them; the number of one is a part of its address.
     private let folders: [(name: String, folder: SharedFolder)]
 
-    init(_ folders: [String: SharedFolder]) {
+    private let catalogue: DatabaseCatalogue
+
+    init(_ folders: [String: SharedFolder], _ catalogue: DatabaseCatalogue) {
+        self.catalogue = catalogue
         self.folders = folders.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
@@ -26,7 +29,7 @@ struct FileRoom: InspectorRoom {
             InspectorAnswer.object { $0.add("folders", .array(names.map { .string($0) })) }
         }
         routes.get("/files/attributes") { request in try await attributes(request) }
-        let (allowed, logger) = (routes.allowed, routes.logger)
+        let (allowed, logger, catalogue) = (routes.allowed, routes.logger, catalogue)
         for (number, (name, folder)) in folders.enumerated() {
             var showing = UploaderOptions()
             showing.title = name
@@ -38,7 +41,12 @@ struct FileRoom: InspectorRoom {
                     return nil
                 },
                 .around { request, next in
-                    try await Self.telling(logger, of: request, in: name) { try await next(request) }
+                    let warden: @Sendable (FolderOperation) async throws -> Void = { operation in
+                        try await catalogue.keep(operation, in: folder, named: name)
+                    }
+                    return try await SharedFolder.$warden.withValue(warden) {
+                        try await Self.telling(logger, of: request, in: name) { try await next(request) }
+                    }
                 },
                 .after { _, response in Self.allowFrame(&response) }
             )
@@ -97,7 +105,7 @@ struct FileRoom: InspectorRoom {
         let (name, folder) = folders[number]
         let place = try await DatabaseCatalogue.path(of: path, in: folder, FolderVisitor(request))
         let facts = try await BlockingThreads.files.run { try FileFacts(place) }
-        let isDatabase = facts.mayBeDatabase ? await DatabaseFile(path: place).fault() == nil : false
+        let isDatabase = facts.isFile ? await catalogue.isDatabase(place) : false
         return InspectorAnswer.object { members in
             members.add("path", path.text)
             members.add("name", path.isRoot ? name : path.name)

@@ -39,9 +39,6 @@ final class LiveRing<Item: Sendable>: Sendable {
         self.bytes = bytes.bytes
     }
 
-    /// The number of the last item; 0 before the first.
-    var last: UInt64 { state.withLock { $0.last } }
-
     /// Adds an item, for which the first ones may have to go.
     ///
     /// - Parameters:
@@ -55,14 +52,6 @@ final class LiveRing<Item: Sendable>: Sendable {
             while state.items.count > count || (state.size > bytes && state.items.count > 1) {
                 if let first = state.items.popFirst() { state.size -= first.size }
             }
-        }
-    }
-
-    /// Forgets all items; the numbers go on.
-    func removeAll() {
-        state.withLock { state in
-            state.items = []
-            state.size = 0
         }
     }
 

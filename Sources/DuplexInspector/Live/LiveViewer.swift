@@ -57,8 +57,17 @@ struct LiveViewer {
     let topics: LiveTopics
     let count = ViewerCount()
 
+    /// The connections of viewers of all inspectors of the process.
+    private static let sockets = Mutex<Set<ConnectionID>>([])
+
+    /// Whether a connection is a viewer's: watched, it would tell of itself, or of what another inspector shows.
+    static func isViewer(_ id: ConnectionID) -> Bool { sockets.withLock { $0.contains(id) } }
+
     /// Serves a viewer until its connection ends.
     func serve(_ socket: isolated WebSocket) async throws {
+        let id = socket.id
+        Self.sockets.withLock { _ = $0.insert(id) }
+        defer { Self.sockets.withLock { _ = $0.remove(id) } }
         guard count.enter(upTo: Self.viewerLimit) else {
             await socket.close(code: .tryAgainLater, reason: "Too many pages watch.")
             return

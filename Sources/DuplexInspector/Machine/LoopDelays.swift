@@ -57,8 +57,9 @@ final class LoopProbe: Sendable {
         self.loop = loop
     }
 
-    /// Asks the loop, unless it still has a question.
+    /// Asks the loop, unless it still has a question, or has been stopped: that would start a thread to answer it.
     func send() {
+        if loop.isStopped { return }
         let mayAsk = state.withLock { state in
             if state.asked != nil { return false }
             state.asked = Instant.now()

@@ -60,7 +60,7 @@ extension InspectorSite {
             const body = make("tbody");
             const cells = heads.map((text, index) => make("th", { scope: "col", class: numbers.includes(index) ? "number" : "", text }));
             const node = make("div", { class: "grid-frame", tabindex: "0", role: "region", "aria-label": name },
-                make("table", { class: "grid" }, make("thead", {}, make("tr", {}, ...cells)), body));
+                make("table", { class: "grid", "aria-label": name }, make("thead", {}, make("tr", {}, ...cells)), body));
             return { node, body };
         }
 

@@ -48,7 +48,7 @@ extension InspectorSite {
             #head = make("tr");
             #body = make("tbody", { id: "rows" });
             #scroller = make("div", { class: "grid-frame", tabindex: "0", role: "region" },
-                make("table", { class: "grid cells" }, make("thead", {}, this.#head), this.#body));
+                make("table", { class: "grid cells", "aria-label": "Rows" }, make("thead", {}, this.#head), this.#body));
 
             constructor(place, database, table) {
                 this.#database = database;

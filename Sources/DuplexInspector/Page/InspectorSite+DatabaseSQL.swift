@@ -130,7 +130,7 @@ extension InspectorSite {
                     { database: this.#database, sql, result: number, row, index }, `${columns[index]}, row ${row + 1}`);
                 const body = rows.map((row, at) => make("tr", {},
                     ...row.map((cell, column) => cellOf(cell, columns[column], open(at, column)))));
-                const grid = make("table", { class: "grid cells" },
+                const grid = make("table", { class: "grid cells", "aria-label": "Result" },
                     make("thead", {}, make("tr", {}, ...columns.map((name) => foreign("th", name, { scope: "col" })))),
                     make("tbody", {}, ...body));
                 const section = make("section", { class: "pane", "aria-label": "Result" }, head,

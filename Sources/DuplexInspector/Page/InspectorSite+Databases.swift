@@ -6,7 +6,7 @@ extension InspectorSite {
     static let databasesScript = #"""
         // Databases: one is chosen, then a table of it, its schema, or SQL.
 
-        import { get } from "./api.js";
+        import { address, get } from "./api.js";
         import { openRows } from "./database-rows.js";
         import { openSQL } from "./database-sql.js";
         import { arrange, button, make } from "./dom.js";
@@ -29,6 +29,7 @@ extension InspectorSite {
             #view = null;
             #shown = {};
             #choice = make("select", { id: "database", "aria-label": "Database" });
+            #copy = make("a", { class: "button", id: "database-copy", download: "", text: "Download", hidden: true });
             #tabs = make("div", { class: "tools", role: "group", "aria-label": "View" });
             #tables = make("ul", { id: "tables", class: "tables", "aria-label": "Tables and views" });
             #facts = foreign("p", "", { id: "database-facts", class: "database-facts" });
@@ -36,7 +37,7 @@ extension InspectorSite {
 
             constructor(main, allows) {
                 this.#allows = allows;
-                const tools = make("div", { class: "tools" }, this.#choice, this.#tabs,
+                const tools = make("div", { class: "tools" }, this.#choice, this.#tabs, this.#copy,
                     button("again", { id: "refresh", label: "Refresh", onclick: () => this.#refresh() }));
                 const side = make("nav", { class: "database-side", "aria-label": "Tables" }, this.#tables);
                 main.append(tools, this.#facts, make("div", { class: "database-frame" }, side, this.#place));
@@ -93,10 +94,13 @@ extension InspectorSite {
             async #load(database) {
                 this.#database = null;
                 this.#schema = null;
+                this.#copy.hidden = true;
                 arrange(this.#tables, []);
                 this.#facts.textContent = "";
                 this.#schema = await get("databases/schema", { database });
                 this.#database = database;
+                this.#copy.href = address("databases/download", { database });
+                this.#copy.hidden = false;
                 const { encoding, page_count: pages, page_size: size, user_version: version } = this.#schema;
                 const facts = [`journal: ${this.#schema.journal_mode}`, encoding, `version ${version}`];
                 if (pages && size) facts.push(`${count(pages)} pages of ${bytes(size)}`);

@@ -4,18 +4,25 @@
 extension InspectorSite {
     /// The part that shows folders.
     static let filesScript = #"""
-        // Folders: the uploader's page of the one that is chosen, in a frame, and what is known of the file chosen there.
-        // That page tells of what is selected and opened by events of its window.
+        // Folders: the uploader's page of the one that is chosen, in a frame, or its columns, and what is known of the file chosen
+        // there. That page tells of what is selected and opened by events of its window.
 
         import { address, get } from "./api.js";
         import { button, make } from "./dom.js";
+        import { FileColumns } from "./files-columns.js";
         import { foreign, visible } from "./foreign.js";
         import { bytes, count } from "./format.js";
         import { say } from "./notices.js";
 
         const names = /\.(?:db|rdb|sqlite|sqlite3)$/iu;
 
-        /** Opens the part; `parameters` may have the number of a `folder`, and a `path` in it. */
+        /** The value of an extended attribute: its text, or its bytes in base 16. */
+        function attribute({ text, hex, size, cut }) {
+            const value = text ?? hex.replace(/..(?=.)/gu, "$& ");
+            return cut ? `${value} … (${bytes(size)})` : value;
+        }
+
+        /** Opens the part; `parameters` may have the number of a `folder`, a `path` in it, and the `view` "columns". */
         export async function open(main, { parameters }) {
             const part = new Files(main, (await get("files/list")).folders);
             part.show(parameters);
@@ -28,37 +35,82 @@ extension InspectorSite {
             #turn = 0;
             #choice = make("select", { id: "folder-choice", "aria-label": "Folder" });
             #frame = make("iframe", { id: "files-frame", class: "files-frame" });
+            #columns = null;
+            #place = make("div", { class: "files-place" });
+            #views = make("div", { class: "tools", role: "group", "aria-label": "View" });
             #details = make("aside", { id: "file-details", class: "file-details pane", "aria-label": "About the selection" });
 
             constructor(main, folders) {
                 this.#folders = folders;
                 this.#choice.append(...folders.map((name, index) => make("option", { value: `${index}`, text: visible(name) })));
-                this.#choice.addEventListener("change", () => this.#go(this.#choice.value, ""));
+                this.#choice.addEventListener("change", () => this.#go({ folder: this.#choice.value, path: "" }));
+                for (const [view, text] of [["list", "List"], ["columns", "Columns"]]) {
+                    this.#views.append(make("button", { type: "button", "data-view": view, text, onclick: () => this.#turnTo(view) }));
+                }
                 this.#choice.hidden = folders.length < 2;
                 this.#frame.addEventListener("load", () => this.#listen());
-                main.append(this.#choice, make("div", { class: "files-parts" }, this.#frame, this.#details));
+                main.append(make("div", { class: "tools" }, this.#choice, this.#views),
+                    make("div", { class: "files-parts" }, this.#place, this.#details));
                 this.#clear();
             }
 
             close() {
                 this.#turn += 1;
+                this.#columns?.close();
             }
 
-            #go(folder, path) {
-                location.hash = `files?${new URLSearchParams({ folder, path })}`;
+            /** What the address says of the part, with some of it otherwise. */
+            #wish(other) {
+                const now = new URLSearchParams(location.hash.split("?")[1] ?? "");
+                const wish = { folder: now.get("folder") ?? "0", path: now.get("path") ?? "", view: now.get("view") ?? "list", ...other };
+                if (wish.view === "list") delete wish.view;
+                return `#files?${new URLSearchParams(wish)}`;
+            }
+
+            #go(other) {
+                location.hash = this.#wish(other);
             }
 
             show(parameters) {
                 const folder = this.#folders[Number(parameters.get("folder") ?? 0)] === undefined
                     ? "0" : parameters.get("folder") ?? "0";
                 const path = parameters.get("path") ?? "";
+                const view = parameters.get("view") === "columns" ? "columns" : "list";
                 this.#choice.value = folder;
+                for (const one of this.#views.children) one.setAttribute("aria-pressed", `${one.dataset.view === view}`);
+                if (view === "columns") this.#showColumns(folder, path);
+                else this.#showList(folder, path);
+                this.#folder = folder;
+            }
+
+            /** The other view is of the same folder. */
+            #turnTo(view) {
+                this.#go({ view, ...this.#columns && { path: this.#columns.path } });
+            }
+
+            #showColumns(folder, path) {
+                if (this.#columns !== null && this.#folder === folder) return this.#columns.show(path);
+                this.#columns?.close();
+                this.#clear();
+                this.#columns = new FileColumns(folder, this.#folders[Number(folder)], {
+                    selected: (entries) => this.#selected(entries),
+                    opened: (file) => { if (names.test(file)) this.#openDatabase(file); },
+                });
+                this.#frame.remove();
+                this.#place.replaceChildren(this.#columns.node);
+                return this.#columns.show(path);
+            }
+
+            #showList(folder, path) {
                 this.#frame.title = visible(`Files of ${this.#folders[Number(folder)]}`);
                 const fragment = `#/${path.split("/").map(encodeURIComponent).join("/")}`;
-                if (this.#folder === folder && this.#frame.contentWindow?.location.hash === fragment) return;
-                this.#folder = folder;
+                if (this.#columns === null && this.#folder === folder && this.#frame.contentWindow?.location.hash === fragment) return;
+                this.#columns?.close();
+                this.#columns = null;
                 this.#clear();
                 this.#frame.src = address(`files/${folder}/`) + fragment;
+                // A frame that is put in anew is loaded anew.
+                if (!this.#frame.isConnected) this.#place.replaceChildren(this.#frame);
             }
 
             #listen() {
@@ -77,7 +129,7 @@ extension InspectorSite {
             }
 
             async #selected(entries) {
-                this.#keepPlace();
+                this.#keepPlace(entries);
                 if (entries.length !== 1) {
                     this.#clear();
                     if (entries.length > 1) this.#details.replaceChildren(make("p", { text: `${count(entries.length)} selected` }));
@@ -93,12 +145,13 @@ extension InspectorSite {
             }
 
             /** The address of the page leads to the folder that is shown, too. */
-            #keepPlace() {
+            #keepPlace(entries) {
+                if (this.#columns !== null) return history.replaceState(null, "", this.#wish({ path: entries[0]?.path ?? "" }));
                 const { hash } = this.#frame.contentWindow.location;
                 if (!hash.startsWith("#/")) return;
                 try {
                     const path = hash.slice(2).split("/").map(decodeURIComponent).join("/");
-                    history.replaceState(null, "", `#files?${new URLSearchParams({ folder: this.#folder, path })}`);
+                    history.replaceState(null, "", this.#wish({ folder: this.#folder, path }));
                 } catch {
                     // An address that can't be read leads nowhere.
                 }
@@ -113,9 +166,14 @@ extension InspectorSite {
                     ["Mode", facts.mode], ["Owner", facts.owner], ["Group", facts.group],
                     ["Links", facts.links], ["Number", facts.number], ["Path", facts.path],
                 ].filter(([, value]) => value !== undefined);
+                const extended = facts.attributes ?? [];
                 this.#details.replaceChildren(foreign("h3", facts.name),
                     make("dl", { class: "facts" }, ...rows.flatMap(([name, value]) =>
                         [make("dt", { text: name }), foreign("dd", `${value}`)])));
+                if (extended.length > 0) {
+                    this.#details.append(make("h4", { text: "Extended attributes" }), make("dl", { class: "facts" },
+                        ...extended.flatMap((one) => [foreign("dt", one.name), foreign("dd", attribute(one), { class: "mono" })])));
+                }
                 if (facts.kind === "file") {
                     const query = { path: facts.path };
                     this.#details.append(make("div", { class: "tools" }, make("a", {

@@ -87,6 +87,7 @@ extension InspectorSite {
         export async function open(main, { parameters, allows }) {
             let all = [];
             let isHeld = false;
+            let isWatched = false;
             let waiting = [];
             let opened = null;
             let lost = 0;
@@ -98,7 +99,7 @@ extension InspectorSite {
                 take([]);
             } });
             const clear = button("trash", { label: "Clear", onclick: () => { all = []; show(); } });
-            const summary = make("span", { class: "soft", role: "status", text: "Requests are kept from now on." });
+            const summary = make("span", { class: "soft", role: "status" });
             const body = make("tbody");
             const place = make("section", { class: "detail", "aria-label": "Request", hidden: true });
             main.append(make("div", { class: "tools" }, hold, clear, filter, summary),
@@ -125,7 +126,7 @@ extension InspectorSite {
                 const text = filter.value.trim().toLowerCase();
                 const shown = all.filter((exchange) => JSON.stringify(exchange).toLowerCase().includes(text));
                 body.replaceChildren(...shown.map(row));
-                summary.textContent = `${count(shown.length)} requests${isHeld ? `, ${count(waiting.length)} wait` : ""}`
+                summary.textContent = !isWatched ? "Requests are kept from now on …" : `${count(shown.length)} requests${isHeld ? `, ${count(waiting.length)} wait` : ""}`
                     + (lost ? `, ${count(lost)} weren't shown` : "");
             }
 
@@ -156,8 +157,9 @@ extension InspectorSite {
 
             const end = watch("requests", (items, news) => {
                 lost += news.lost;
+                isWatched = true;
                 take(items);
-            });
+            }, { onError: (text) => { summary.textContent = text; } });
             await change(parameters);
             return { change, close: end };
         }

@@ -32,6 +32,7 @@ enum InspectorSite {
         PageAsset("database-sql.js", .javaScript, databaseSQLScript),
         PageAsset("databases.css", .css, databasesStyle),
         PageAsset("files.js", .javaScript, filesScript),
+        PageAsset("files-columns.js", .javaScript, fileColumnsScript),
         PageAsset("files.css", .css, filesStyle),
         PageAsset("fields.js", .javaScript, fieldsScript),
         PageAsset("values.css", .css, valuesStyle),

@@ -29,6 +29,9 @@ struct JSONMask: Sendable {
         case hidden(depth: Int, inString: Bool, isEscaped: Bool)
     }
 
+    /// Whether there is a name that it masks.
+    var masksAnything: Bool { !names.isEmpty }
+
     /// Masks members of these names, which are in lower case.
     init(_ names: Set<String>) {
         self.names = names

@@ -7,6 +7,8 @@ struct RecordedBytes: Sendable, Equatable {
     var bytes: [UInt8] = []
     /// How many there were.
     var size: UInt64 = 0
+    /// Whether they are as they went over the wire, compressed: nobody finds anything in them, nor do secrets show.
+    var isCoded = false
 
     /// Whether not all were kept.
     var isCut: Bool { size > UInt64(bytes.count) }

@@ -8,6 +8,8 @@ import HTTPTypes
 ///
 /// Masked are the fields that carry credentials, the password of a URL, and what the app names: fields, items of queries and
 /// of forms in a body, and members in JSON, in bodies and in messages. Other formats are left as they are, CBOR among them.
+/// What is compressed, and nobody has it plain, is left out where the app names anything: only its size is shown. What lets
+/// somebody in to an inspector of this process is masked wherever it stands.
 struct SecretMask: Sendable {
     /// Fields that are always masked.
     static let always: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
@@ -38,6 +40,7 @@ struct SecretMask: Sendable {
                 field.value = Self.scheme(of: field) + Self.sign
             }
             if [.referer, .location, .contentLocation].contains(field.name) { field.value = masked(url: field.value) }
+            field.value = InspectorSecret.masked(field.value)
             result.append(field)
         }
         return result
@@ -50,16 +53,27 @@ struct SecretMask: Sendable {
     }
 
     /// The URL, masked: the password in it, and items of its query.
-    func masked(url: String) -> String {
-        let parts = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let start = Self.withoutPassword(parts[0])
-        guard parts.count == 2 else { return start }
-        let rest = parts[1].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        return start + "?" + masked(items: rest[0]) + (rest.count == 2 ? "#\(rest[1])" : "")
+    func masked(url: String) -> String { InspectorSecret.masked(withoutItems(url)) }
+
+    private func withoutItems(_ url: String) -> String {
+        let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let words = parts[0].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var result = Self.withoutPassword(words[0])
+        if words.count == 2 { result += "?" + masked(items: words[1]) }
+        // What signs people in may hand a token over so (RFC 6749 section 4.2.2).
+        if parts.count == 2 { result += "#" + masked(fragment: parts[1]) }
+        return result
+    }
+
+    /// A fragment is items, or a path of the page's own with a query.
+    private func masked(fragment: Substring) -> String {
+        guard let mark = fragment.firstIndex(of: "?") else { return masked(items: fragment) }
+        return fragment[...mark] + masked(items: fragment[fragment.index(after: mark)...])
     }
 
     private static func withoutPassword(_ url: Substring) -> String {
-        guard let start = url.firstRange(of: "://")?.upperBound else { return String(url) }
+        let begin = url.hasPrefix("//") ? url.index(url.startIndex, offsetBy: 2) : url.firstRange(of: "://")?.upperBound
+        guard let start = begin else { return String(url) }
         let authority = url[start...].prefix { $0 != "/" && $0 != "#" }
         guard let end = authority.lastIndex(of: "@"), let colon = authority[..<end].firstIndex(of: ":") else {
             return String(url)
@@ -79,15 +93,18 @@ struct SecretMask: Sendable {
 
     /// A body, masked by its type.
     func masked(body: RecordedBytes, type: String?) -> RecordedBytes {
-        if names.isEmpty || body.bytes.isEmpty { return body }
+        if body.bytes.isEmpty { return body }
+        if body.isCoded, !names.isEmpty { return RecordedBytes([], of: body.size) }
         var bytes: [UInt8]
-        if let type, MediaType(rawValue: type).matches(.urlEncodedForm) {
+        if names.isEmpty {
+            bytes = body.bytes
+        } else if let type, MediaType(rawValue: type).matches(.urlEncodedForm) {
             bytes = Array(masked(items: Substring(String(decoding: body.bytes, as: UTF8.self))).utf8)
         } else {
             var mask = messages
             bytes = mask.mask(body.bytes)
         }
-        return Self.replacing(body, by: bytes)
+        return Self.replacing(body, by: InspectorSecret.masked(bytes))
     }
 
     /// Bytes in place of others, cut where those were.
@@ -115,10 +132,29 @@ struct SecretMask: Sendable {
         result.url = masked(url: connection.url)
         result.requestFields = masked(connection.requestFields)
         result.responseFields = masked(connection.responseFields)
-        if names.isEmpty { return result }
         var frames = MaskedFrames(messages)
         result.frames = connection.frames.map { frames.next($0) }
         return result
+    }
+
+    /// Some frames of a connection, masked; of the others only those are read whose messages these go on with.
+    ///
+    /// - Parameters:
+    ///   - frames: all of them.
+    ///   - range: the places of those that are wanted.
+    /// - Returns: these.
+    func masked(_ frames: [RecordedFrame], _ range: Range<Int>) -> [RecordedFrame] {
+        let before = frames[..<range.lowerBound]
+        let starts = [true, false].compactMap { isOutgoing -> Int? in
+            let next = frames[range].first { $0.isOutgoing == isOutgoing && !$0.opcode.isControl }
+            guard next?.opcode == .continuation else { return nil }
+            return before.lastIndex {
+                $0.isOutgoing == isOutgoing && !$0.opcode.isControl && $0.opcode != .continuation
+            } ?? 0
+        }
+        var masking = MaskedFrames(messages)
+        let all = frames[(starts.min() ?? range.lowerBound)..<range.upperBound].map { masking.next($0) }
+        return all.suffix(range.count)
     }
 
     /// A recording, masked.
@@ -133,7 +169,7 @@ struct SecretMask: Sendable {
     struct MaskedFrames: Sendable {
         private let fresh: JSONMask
         private var masks: [Bool: JSONMask] = [:]
-        /// Directions in which a fragment was cut: what follows of the message can't be told secret from not.
+        /// Directions in which a fragment was cut, or is gone: what follows of the message can't be told secret from not.
         private var hidden: Set<Bool> = []
 
         init(_ mask: JSONMask) {
@@ -146,13 +182,15 @@ struct SecretMask: Sendable {
             if frame.opcode != .continuation {
                 masks[frame.isOutgoing] = fresh
                 hidden.remove(frame.isOutgoing)
+            } else if masks[frame.isOutgoing] == nil, fresh.masksAnything {
+                hidden.insert(frame.isOutgoing)
             }
             var result = frame
-            if hidden.contains(frame.isOutgoing) {
+            if hidden.contains(frame.isOutgoing) || frame.payload.isCoded && fresh.masksAnything {
                 result.payload = RecordedBytes([], of: frame.payload.size)
             } else {
                 let bytes = masks[frame.isOutgoing, default: fresh].mask(frame.payload.bytes)
-                result.payload = SecretMask.replacing(frame.payload, by: bytes)
+                result.payload = SecretMask.replacing(frame.payload, by: InspectorSecret.masked(bytes))
             }
             if frame.payload.isCut { hidden.insert(frame.isOutgoing) }
             return result

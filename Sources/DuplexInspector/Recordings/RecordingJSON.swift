@@ -25,8 +25,15 @@ enum RecordingJSON {
     }
 
     /// The entries in the order of their times.
-    static func rows(_ recording: Recording) -> JSONText {
-        let rows = recording.exchanges.map { ($0.began, row($0)) } + recording.connections.map { ($0.began, row($0)) }
+    ///
+    /// - Parameters:
+    ///   - recording: all of it.
+    ///   - url: a URL as it is shown.
+    /// - Returns: the list.
+    static func rows(_ recording: Recording, _ url: (String) -> String) -> JSONText {
+        let rows =
+            recording.exchanges.map { ($0.began, row($0, url)) }
+            + recording.connections.map { ($0.began, row($0, url)) }
         let sorted = rows.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }
         var members = JSONText.Members()
         members.add("entries", .array(sorted.prefix(rowLimit).map(\.element.1)))
@@ -34,24 +41,24 @@ enum RecordingJSON {
         return .object(members.all)
     }
 
-    private static func row(_ exchange: RecordedExchange) -> JSONText {
+    private static func row(_ exchange: RecordedExchange, _ url: (String) -> String) -> JSONText {
         var members = JSONText.Members()
         members.add("id", "e\(exchange.id)")
         members.add("began", exchange.began)
         members.add("method", exchange.method)
-        members.add("url", exchange.url)
+        members.add("url", url(exchange.url))
         members.add("status", exchange.status)
         members.add("size", .integer(Int64(clamping: exchange.responseBody.size)))
         members.add("total", exchange.durations.total)
         return .object(members.all)
     }
 
-    private static func row(_ connection: RecordedConnection) -> JSONText {
+    private static func row(_ connection: RecordedConnection, _ url: (String) -> String) -> JSONText {
         var members = JSONText.Members()
         members.add("id", "c\(connection.id)")
         members.add("began", connection.began)
         members.add("method", "WebSocket")
-        members.add("url", connection.url)
+        members.add("url", url(connection.url))
         members.add("status", 101)
         let size = connection.frames.reduce(UInt64(0)) { $0 &+ $1.payload.size }
         members.add("size", .integer(Int64(clamping: size)))
@@ -61,7 +68,7 @@ enum RecordingJSON {
     }
 
     /// What the page shows of a WebSocket beside its messages.
-    static func whole(_ connection: RecordedConnection) -> JSONText {
+    static func whole(_ connection: RecordedConnection, frames count: Int) -> JSONText {
         var exchange = RecordedExchange(id: connection.id, began: connection.began, method: "GET", url: connection.url)
         exchange.requestFields = connection.requestFields
         exchange.responseFields = connection.responseFields
@@ -75,17 +82,16 @@ enum RecordingJSON {
         members.add("ended", connection.ended)
         members.add("code", connection.closeCode.map { Int($0) })
         members.add("reason", connection.closeReason)
-        members.add("frames", connection.frames.count)
+        members.add("frames", count)
         members.add("lost", .integer(Int64(clamping: connection.lostFrames)))
         return .object(members.all)
     }
 
-    /// Frames from one on.
-    static func frames(_ connection: RecordedConnection, from first: Int) -> JSONText {
-        let shown = connection.frames.dropFirst(max(0, first)).prefix(messageLimit)
+    /// Some frames of so many.
+    static func frames(_ frames: [RecordedFrame], of total: Int) -> JSONText {
         var members = JSONText.Members()
-        members.add("frames", .array(shown.map { frame($0) }))
-        members.add("total", connection.frames.count)
+        members.add("frames", .array(frames.map { frame($0) }))
+        members.add("total", total)
         return .object(members.all)
     }
 

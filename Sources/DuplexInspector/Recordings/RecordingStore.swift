@@ -4,18 +4,21 @@
 import DuplexWire
 import Synchronization
 
-/// The recordings that were imported, in memory.
+/// Recordings that are looked at, in memory: those of the app, and those that were imported.
 ///
-/// Kept are the last ones, at most as many and as large as its bounds say: nothing of them is on the disk.
+/// Kept of each are the last ones, at most as many and as large as the bounds say: whoever imports takes the room of other
+/// imports, and never that of what the app shows. Nothing of them is on the disk.
 final class RecordingStore: Sendable {
-    /// How many recordings are kept.
+    /// How many recordings are kept of each kind.
     static let countLimit = 8
-    /// How large the files that they came from may be together.
+    /// How large the files that those of a kind came from may be together.
     static let byteLimit = ByteCount.mebibytes(64)
 
     /// A recording with what it is called.
     struct Entry: Sendable {
         let id: Int
+        /// Whether somebody has imported it.
+        let isImported: Bool
         let name: String
         /// The size of the file.
         let size: Int
@@ -32,25 +35,34 @@ final class RecordingStore: Sendable {
     ///   - reading: what was read.
     ///   - name: what it is called; its first 200 characters count.
     ///   - size: the size of its file.
+    ///   - isImported: whether somebody has imported it. Default: yes.
     /// - Returns: its number.
     @discardableResult
-    func add(_ reading: HARFile.Reading, named name: String, size: Int) -> Int {
+    func add(_ reading: HARFile.Reading, named name: String, size: Int, isImported: Bool = true) -> Int {
         state.withLock { state in
             state.last += 1
             let entry = Entry(
                 id: state.last,
+                isImported: isImported,
                 name: String(name.prefix(200)),
                 size: size,
                 skipped: reading.skipped,
                 recording: reading.recording
             )
             state.entries.append(entry)
-            while state.entries.count > Self.countLimit
-                || state.entries.count > 1 && state.entries.reduce(0, { $0 + $1.size }) > Self.byteLimit.bytes
-            {
-                state.entries.removeFirst()
-            }
+            Self.makeRoom(among: isImported, &state.entries)
             return state.last
+        }
+    }
+
+    private static func makeRoom(among isImported: Bool, _ entries: inout [Entry]) {
+        while true {
+            let kind = entries.filter { $0.isImported == isImported }
+            let size = kind.reduce(0) { $0 + $1.size }
+            guard kind.count > countLimit || kind.count > 1 && size > byteLimit.bytes, let first = kind.first else {
+                return
+            }
+            entries.removeAll { $0.id == first.id }
         }
     }
 

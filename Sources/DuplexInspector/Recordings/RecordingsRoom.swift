@@ -35,7 +35,7 @@ struct RecordingsRoom: InspectorRoom {
     func show(_ recordings: [InspectorRecording]) {
         for one in recordings {
             let reading = HARFile.Reading(recording: mask.masked(one.reading.recording), skipped: one.reading.skipped)
-            store.add(reading, named: one.name, size: one.size)
+            store.add(reading, named: one.name, size: one.size, isImported: false)
         }
     }
 
@@ -50,23 +50,21 @@ struct RecordingsRoom: InspectorRoom {
 
     func add(to routes: inout InspectorRoutes) {
         routes.get("/recordings/list") { _ in await list() }
+        let budget = routes.budget
         routes.get("/recordings/entries") { request in
-            InspectorAnswer.json(RecordingJSON.rows(try await recording(request)))
+            InspectorAnswer.json(RecordingJSON.rows(try await recording(request)) { mask.masked(url: $0) })
         }
-        routes.get("/recordings/entry") { request in try await entry(request) }
-        routes.get("/recordings/frames") { request in
-            let items = try request.queryItems
-            let connection = try await connection(request)
-            let first = items["from"].flatMap { Int($0) } ?? 0
-            return InspectorAnswer.json(RecordingJSON.frames(connection, from: first))
-        }
+        routes.get("/recordings/entry") { request in try await entry(request, budget) }
+        routes.get("/recordings/frames") { request in try await frames(request, budget) }
         routes.get("/recordings/har") { request in
-            let bytes = HARFile.write(try await recording(request))
-            return InspectorAnswer.attachment(HARFile.type, named: "recording.har", bytes)
+            try await file(request, budget) {
+                InspectorAnswer.attachment(HARFile.type, named: "recording.har", HARFile.write($0))
+            }
         }
         routes.get("/recordings/pcapng") { request in
-            let bytes = PcapngFile.write(try await recording(request))
-            return InspectorAnswer.attachment(PcapngFile.type, named: "recording.pcapng", bytes)
+            try await file(request, budget) { recording in
+                InspectorAnswer.attachment(PcapngFile.type, named: "recording.pcapng", PcapngFile.write(recording))
+            }
         }
         // Neither is a change of the app: a recording is kept by the inspector alone, for whoever looks.
         routes.mount { group in
@@ -105,9 +103,12 @@ struct RecordingsRoom: InspectorRoom {
         return InspectorAnswer.object { $0.add("recordings", .array(list)) }
     }
 
-    /// A recording without its secrets.
+    /// How many times as much as a recording holds is held for what is made of it.
+    static let spread = 4
+
+    /// A recording, that of the process with its secrets.
     private func recording(_ id: Int) async throws -> Recording {
-        if id == Self.own, let recorded { return mask.masked(await recorded()) }
+        if id == Self.own, let recorded { return await recorded() }
         guard let entry = store[id] else { throw Problem(.notFound, "That recording isn't kept any more.") }
         return entry.recording
     }
@@ -119,24 +120,50 @@ struct RecordingsRoom: InspectorRoom {
         return try await recording(id)
     }
 
-    private func entry(_ request: Request) async throws -> Response {
+    /// A whole recording as a file, without its secrets.
+    private func file(
+        _ request: Request,
+        _ budget: AnswerBudget,
+        _ write: (Recording) -> Response
+    ) async throws -> Response {
+        let recording = try await recording(request)
+        return try await budget.holding(.bytes(recording.size * Self.spread)) { write(mask.masked(recording)) }
+    }
+
+    private func entry(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
         let recording = try await recording(request)
         let id = try request.queryItems["entry"] ?? ""
-        if let exchange = recording.exchanges.first(where: { "e\($0.id)" == id }) {
+        guard let found = recording.exchanges.first(where: { "e\($0.id)" == id }) else {
+            var connection = try connection(id, in: recording)
+            let count = connection.frames.count
+            connection.frames = []
+            return InspectorAnswer.json(RecordingJSON.whole(mask.masked(connection), frames: count))
+        }
+        return try await budget.holding(.bytes(found.size * Self.spread)) {
+            let exchange = mask.masked(found)
             return InspectorAnswer.object { members in
                 members.add("request", ExchangeJSON.whole(exchange))
                 members.add("curl", CurlCommand(exchange)?.text)
             }
         }
-        return InspectorAnswer.json(RecordingJSON.whole(try await connection(request)))
     }
 
-    private func connection(_ request: Request) async throws -> RecordedConnection {
-        let id = try request.queryItems["entry"] ?? ""
-        guard let connection = try await recording(request).connections.first(where: { "c\($0.id)" == id }) else {
+    private func connection(_ id: String, in recording: Recording) throws(Problem) -> RecordedConnection {
+        guard let connection = recording.connections.first(where: { "c\($0.id)" == id }) else {
             throw Problem(.notFound, "That WebSocket isn't in the recording any more.")
         }
         return connection
+    }
+
+    /// Some frames of a connection, of which no others are read.
+    private func frames(_ request: Request, _ budget: AnswerBudget) async throws -> Response {
+        let items = try request.queryItems
+        let all = try connection(items["entry"] ?? "", in: try await recording(request)).frames
+        let first = min(max(0, items["from"].flatMap { Int($0) } ?? 0), all.count)
+        let range = first..<min(first + RecordingJSON.messageLimit, all.count)
+        return try await budget.holding(.bytes(all[range].size * Self.spread)) {
+            InspectorAnswer.json(RecordingJSON.frames(mask.masked(all, range), of: all.count))
+        }
     }
 
     // MARK: Importing
@@ -170,7 +197,7 @@ struct RecordingsRoom: InspectorRoom {
             }
             replay.fields.append(HTTPField(name: name, value: pair[1]))
         }
-        let recording = try await recording(wish.recording)
+        let recording = mask.masked(try await recording(wish.recording))
         let outcomes = await outcomes(of: replay, recording, wish.entries.map { Set($0) })
         return InspectorAnswer.object { members in
             members.add("outcomes", .array(outcomes.list))

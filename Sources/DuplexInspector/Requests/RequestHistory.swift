@@ -13,13 +13,8 @@ final class RequestHistory: RequestObserver {
     private let options: RequestHistoryOptions
     /// How long it goes on behind its last viewer, who may only have loaded the page again.
     private let grace: Duration
-    private let viewers = Mutex(Viewers())
+    private let watchers = Mutex(LiveWatchers())
     private let isOn = Atomic<Bool>(false)
-
-    private struct Viewers {
-        var count = 0
-        var turn = 0
-    }
 
     init(_ options: RequestHistoryOptions, grace: Duration = .seconds(60)) {
         self.options = options
@@ -32,21 +27,16 @@ final class RequestHistory: RequestObserver {
     var isLooking: Bool { isOn.load(ordering: .relaxed) }
 
     /// Keeps requests for as long as the result is kept.
-    func look() -> RequestLook {
-        viewers.withLock { viewers in
-            viewers.count += 1
-            viewers.turn += 1
+    func look() -> LiveHold {
+        watchers.withLock { watchers in
+            watchers.enter()
             isOn.store(true, ordering: .relaxed)
         }
-        return RequestLook { [weak self] in self?.release() }
+        return LiveHold { [weak self] in self?.release() }
     }
 
     private func release() {
-        let turn = viewers.withLock { viewers -> Int? in
-            viewers.count -= 1
-            return viewers.count == 0 ? viewers.turn : nil
-        }
-        guard let turn else { return }
+        guard let turn = watchers.withLock({ $0.leave() }) else { return }
         Task { [weak self, grace] in
             if grace > .zero { try? await Task.sleep(for: grace) }
             self?.end(turn)
@@ -54,8 +44,8 @@ final class RequestHistory: RequestObserver {
     }
 
     private func end(_ turn: Int) {
-        viewers.withLock { viewers in
-            if viewers.count == 0 && viewers.turn == turn { isOn.store(false, ordering: .relaxed) }
+        watchers.withLock { watchers in
+            if watchers.areGone(since: turn) { isOn.store(false, ordering: .relaxed) }
         }
     }
 
@@ -73,15 +63,4 @@ final class RequestHistory: RequestObserver {
     }
 
     func ended(_ request: Request, _ outcome: RequestOutcome) {}
-}
-
-/// Has requests be kept for as long as somebody wants them.
-final class RequestLook: Sendable {
-    private let release: @Sendable () -> Void
-
-    init(_ release: @escaping @Sendable () -> Void) {
-        self.release = release
-    }
-
-    deinit { release() }
 }

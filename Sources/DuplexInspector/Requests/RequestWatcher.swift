@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexSockets
 import DuplexWire
 import Foundation
+import HTTPTypes
 
 /// Puts together what is recorded of one request; on its loop.
 final class RequestWatcher: ExchangeWatcher {
@@ -38,6 +39,7 @@ final class RequestWatcher: ExchangeWatcher {
         exchange.peer = request.remoteAddress
         exchange.local = request.client.listenerAddress
         exchange.requestFields = request.fields
+        exchange.requestBody.isCoded = Self.isCoded(request.fields)
         self.limit = limit
         self.done = done
         began = .now()
@@ -56,6 +58,14 @@ final class RequestWatcher: ExchangeWatcher {
             exchange.responseBody.append(bytes.span.raw, upTo: limit)
             hasBody = true
         }
+        // What the server itself compresses was at hand before.
+        exchange.responseBody.isCoded = Self.isCoded(response.fields) && !(hasBody && response.body.isCoded)
+    }
+
+    /// Whether a body goes over the wire compressed (RFC 9110 section 8.4).
+    private static func isCoded(_ fields: HTTPFields) -> Bool {
+        guard let coding = fields[.contentEncoding] else { return false }
+        return coding.lowercased() != "identity"
     }
 
     func sent(_ piece: RawSpan) {

@@ -6,6 +6,7 @@ import DuplexServer
 import DuplexSockets
 import DuplexWire
 import Foundation
+import Synchronization
 
 /// The last requests of the server.
 struct RequestsRoom: InspectorRoom {
@@ -73,7 +74,8 @@ struct RequestsRoom: InspectorRoom {
 final class RequestsTopic: LiveTopic {
     private let history: RequestHistory
     private let mask: SecretMask
-    private let look: RequestLook
+    private let look: LiveHold
+    private let hasBegun = Atomic<Bool>(false)
 
     init(_ history: RequestHistory, _ mask: SecretMask) {
         self.history = history
@@ -83,7 +85,9 @@ final class RequestsTopic: LiveTopic {
 
     func news(since position: UInt64, upTo limit: Int) async throws -> LiveNews? {
         let part = history.ring.items(since: position, upTo: .max, newest: 500)
-        guard part.position != position || part.lost > 0 else { return nil }
+        // The first news may be that there is nothing: the viewer knows by it that requests are kept from then on.
+        let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
+        guard isFirst || part.position != position || part.lost > 0 else { return nil }
         let items = part.items.map { exchange in
             var line = exchange
             line.url = mask.masked(url: exchange.url)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
+
 /// Which values are secrets, by their names; and what is shown of those.
 struct SecretNames: Sendable {
     /// Names with one of these in them, in any case, are those of secrets.
@@ -31,10 +33,17 @@ struct SecretNames: Sendable {
         }
     }
 
-    /// A text with the passwords of URLs in it masked: `postgres://app:••••••@host/`.
-    func maskingURLs(_ text: String) -> String {
-        if showsSecrets || !text.contains("://") { return text }
-        return text.replacing(/(:\/\/[^\/\s:@]*:)[^\/\s@]+@/) { "\($0.output.1)\(Self.mask)@" }
+    /// A text with the secrets of URLs in it masked: `postgres://app:••••••@host/?token=••••••`.
+    ///
+    /// What lets somebody in to an inspector is masked always.
+    func masking(_ text: String) -> String {
+        let text = InspectorSecret.masked(text)
+        if showsSecrets || !text.contains("=") && !text.contains("://") { return text }
+        return text.replacing(/(:\/\/[^\/\s:@]*:)[^\/\s]+@/) { "\($0.output.1)\(Self.mask)@" }
+            .replacing(/([?&#;])([^=&#;?\s]+)=([^&#;\s"']+)/) { match in
+                let name = PercentDecoding.decode(match.output.2, plusIsSpace: true) ?? String(match.output.2)
+                return isSecret(name) ? "\(match.output.1)\(match.output.2)=\(Self.mask)" : String(match.output.0)
+            }
     }
 
     /// Whether an argument is a field of HTTP with credentials, such as `Authorization: Bearer …`.
@@ -51,7 +60,7 @@ struct SecretNames: Sendable {
             masksNext = false
             if isValue || isField(argument) { return Self.mask }
             let name = argument.prefix { $0 != "=" }
-            guard argument.hasPrefix("-"), isSecret(String(name)) else { return maskingURLs(argument) }
+            guard argument.hasPrefix("-"), isSecret(String(name)) else { return masking(argument) }
             masksNext = name.count == argument.count
             return masksNext ? argument : "\(name)=\(Self.mask)"
         }

@@ -105,19 +105,28 @@ final class ValuesRoom: InspectorRoom {
         let entry = one.entry
         do {
             let text = try await one.call.value()
-            let isSecret = isSecret(entry)
-            let isEditable = entry.set != nil
-            return ValueItem(
-                entry.name,
-                entry.kind,
-                value: text,
-                isEditable: isEditable,
-                isSecret: isSecret,
-                salt: salt
-            )
+            return item(entry.name, entry.kind, text, isEditable: entry.set != nil, isSecret: isSecret(entry))
         } catch {
             return ValueItem(entry.name, entry.kind, error: AppFailure.text(of: error))
         }
+    }
+
+    /// A value as the page gets it.
+    ///
+    /// One that can be edited and has a secret in it is a secret as a whole: nobody is to write back what stands for that.
+    private func item(
+        _ name: String,
+        _ kind: InspectorValueKind,
+        _ text: String,
+        isEditable: Bool,
+        isSecret: Bool
+    ) -> ValueItem {
+        let shown = secrets.masking(text)
+        let isSecret = isSecret || isEditable && shown != text
+        let value = isEditable || isSecret ? text : shown
+        var item = ValueItem(name, kind, value: value, isEditable: isEditable, isSecret: isSecret, salt: salt)
+        item.version = ValueItem.version(of: text, salt: salt)
+        return item
     }
 
     private func isSecret(_ entry: ValueEntry) -> Bool {
@@ -127,13 +136,12 @@ final class ValuesRoom: InspectorRoom {
     private var defaultsGroups: [ValueGroup] {
         values.defaults.map { suite in
             let items = suite.settings.prefix(Self.countLimit).map { setting in
-                ValueItem(
+                item(
                     setting.name,
                     setting.kind,
-                    value: setting.text,
+                    setting.text,
                     isEditable: setting.isEditable,
-                    isSecret: secrets.isSecret(setting.name),
-                    salt: salt
+                    isSecret: secrets.isSecret(setting.name)
                 )
             }
             return ValueGroup(name: suite.title, source: .defaults, items: items)
@@ -146,7 +154,7 @@ final class ValuesRoom: InspectorRoom {
             let variables = ProcessInfo.processInfo.environment.sorted { $0.key < $1.key }.prefix(Self.countLimit)
             let items = variables.map { name, value in
                 let isSecret = secrets.isSecret(name)
-                return ValueItem(name, value: secrets.maskingURLs(value), isSecret: isSecret, salt: salt)
+                return ValueItem(name, value: secrets.masking(value), isSecret: isSecret, salt: salt)
             }
             groups.append(ValueGroup(name: "Environment", source: .environment, items: items))
         }
@@ -199,6 +207,7 @@ final class ValuesRoom: InspectorRoom {
     /// A value in the log and in refusals: masked where it is a secret, and not longer than a line.
     private func shown(_ text: String, _ target: Target) -> String {
         if target.isSecret { return SecretNames.mask }
+        let text = secrets.masking(text)
         return text.utf8.count > 200 ? "“\(text.prefix(200))…”" : "“\(text)”"
     }
 }

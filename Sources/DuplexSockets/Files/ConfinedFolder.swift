@@ -73,12 +73,35 @@ package final class ConfinedFolder: Sendable {
     ///   descriptors.
     package func find(_ path: String, onlyIfCached: Bool = false) throws(SocketError) -> Finding {
         if onlyIfCached && way == .walk { return .notCached }
-        let opened = way == .kernel ? follow(path, onlyIfCached) : walk(path)
+        let opened = way == .kernel ? follow(path, onlyIfCached, Self.flags) : walk(path)
         let code = errno
         if opened >= 0 { return OpenedFile(owned: opened).map(Finding.found) ?? .nothing }
         if onlyIfCached && code == EAGAIN { return .notCached }
         if Self.nothing.contains(code) || code == EAGAIN { return .nothing }
         throw SocketError(.unreadableFile, message: "“\(path)” can't be opened.", errno: code)
+    }
+
+    /// What is at a path, all links on the way followed; nil where nothing is.
+    ///
+    /// Where the kernel follows the path nothing is opened for it: closing a file that has been opened would take away the
+    /// locks that somebody in this process has on it (fcntl(2)). Where names are walked no link is followed, so a link
+    /// leads to nothing.
+    ///
+    /// - Parameter path: as of ``find(_:onlyIfCached:)``.
+    /// - Returns: what the system says of it.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the system can't say.
+    package func status(of path: String) throws(SocketError) -> FileStatus? {
+        #if os(Linux)
+        if way == .kernel {
+            let opened = follow(path, false, CDUPLEX_O_PATH | O_CLOEXEC)
+            let code = errno
+            if opened >= 0 { return OpenedFile(owned: opened)?.status }
+            if Self.nothing.contains(code) || code == EAGAIN { return nil }
+            throw SocketError(.unreadableFile, message: "“\(path)” can't be looked at.", errno: code)
+        }
+        #endif
+        guard case .found(let file) = try find(path) else { return nil }
+        return file.status
     }
 
     /// Opening a pipe without O_NONBLOCK waits for who writes to it.
@@ -93,13 +116,13 @@ package final class ConfinedFolder: Sendable {
         return opened >= 0
     }
 
-    private func follow(_ path: String, _ onlyIfCached: Bool) -> Int32 {
+    private func follow(_ path: String, _ onlyIfCached: Bool, _ flags: Int32) -> Int32 {
         let path = path.isEmpty ? "." : path
         var opened: Int32 = -1
         // The kernel gives EAGAIN where a folder was renamed while it was on its way through.
         for _ in 0..<(onlyIfCached ? 1 : Self.attempts) {
             opened = SystemCall.openFile.make(on: descriptor) {
-                unsafe cduplex_open_beneath(descriptor, path, Self.flags, onlyIfCached)
+                unsafe cduplex_open_beneath(descriptor, path, flags, onlyIfCached)
             }
             if opened >= 0 || (errno != EAGAIN && errno != EINTR) { break }
         }
@@ -108,7 +131,7 @@ package final class ConfinedFolder: Sendable {
     #else
     private static func kernelKnowsWay(_ descriptor: Int32) -> Bool { false }
 
-    private func follow(_ path: String, _ onlyIfCached: Bool) -> Int32 { walk(path) }
+    private func follow(_ path: String, _ onlyIfCached: Bool, _ flags: Int32) -> Int32 { walk(path) }
     #endif
 
     // MARK: Name by name

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestPeers
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -25,6 +26,12 @@ struct InspectorGuardTests {
             let pair = String(cookie.prefix { $0 != ";" })
             let again = try await fixture.client.get("/_inspect/state", fields: [.cookie: "a=b; \(pair); c=d"])
             #expect(again.status == .ok)
+            // It is exchanged again for whoever has the cookie, and doesn't stay in that address either.
+            let second = try await fixture.client.get(
+                "/_inspect/?token=\(fixture.inspector.token)",
+                fields: [.cookie: pair]
+            )
+            #expect(second.text == page.text && second.fields[.setCookie] == cookie)
             // The token is good for the page's own path with a slash at its end, where the cookie belongs.
             let short = try await fixture.client.get("/_inspect?token=\(fixture.inspector.token)")
             #expect(short.status == .found)
@@ -43,6 +50,46 @@ struct InspectorGuardTests {
             #expect(answer.status == .unauthorized && answer.fields[.setCookie] == nil)
             #expect(answer.fields[.wwwAuthenticate] == #"Bearer realm="inspector""#)
         }
+    }
+
+    @Test(
+        "No log and no other inspector has a query with the token, whatever the method, the path and the answer",
+        arguments: [HTTPRequest.Method.get, .head, .post, .options, .delete]
+    )
+    func untold(method: HTTPRequest.Method) async throws {
+        let log = RecordedLog()
+        var server = WebServer(port: 0)
+        server.logger = log.logger
+        server.use(.accessLog())
+        let other = server.inspector("/other")
+        try await InspectorFixture.run(InspectorOptions(), server) { fixture async throws in
+            let page = LivePage(socket: try await fixture.client.webSocket("/other/live", options: Self.options(other)))
+            try await page.watch("requests")
+            try await page.watch("nothing", as: 2)
+            _ = try await page.news { $0.watch == 2 }
+            let site = try #require(HTTPField.Name("Sec-Fetch-Site"))
+            for path in ["/_inspect/", "/_inspect", "/_inspect/state", "/_inspect/none", "/_inspect/connections/reset"]
+            {
+                for fields in [HTTPFields(), [site: "cross-site", .origin: "http://evil.example"]] {
+                    let target = "\(path)?token=\(fixture.inspector.token)"
+                    _ = try await fixture.client.request(method, target, fields: fields)
+                }
+            }
+            #expect(try await fixture.client.get("/last").status == .notFound)
+            var urls: [String] = []
+            while !urls.contains(where: { $0.hasSuffix("/last") }) {
+                urls += try await page.news { $0.watch == 1 }.items?.compactMap { $0["url"]?.text } ?? []
+            }
+            #expect(urls.allSatisfy { !$0.contains("_inspect") }, "\(urls)")
+            #expect(log.entries.filter { "\($0)".contains("_inspect") }.count >= 10)
+            #expect(log.entries.allSatisfy { !"\($0)".contains(fixture.inspector.token) })
+        }
+    }
+
+    private static func options(_ inspector: Inspector) -> WebSocketOptions {
+        var options = WebSocketOptions()
+        options.headers = [.authorization: "Bearer \(inspector.token)"]
+        return options
     }
 
     @Test("A token in a referrer, in a cookie or in a path, and a cookie of another inspector, let nobody in")
@@ -139,6 +186,13 @@ struct InspectorGuardTests {
         options.answersOtherMachines = true
         try await InspectorFixture.run(options) { fixture async throws in
             #expect(try await fixture.get("state", fields).status == .ok)
+            // One that has TLS says so, and the cookie is for TLS only then.
+            let scheme = try #require(HTTPField.Name("X-Forwarded-Proto"))
+            let page = try await fixture.client.get(
+                "/_inspect/?token=\(fixture.inspector.token)",
+                fields: [scheme: "https"]
+            )
+            #expect(page.fields[.setCookie]?.hasSuffix("; HttpOnly; SameSite=Strict; Secure") == true)
         }
     }
 

@@ -58,8 +58,22 @@ struct ConnectionCensusTests {
         for await _ in reached {}
         let http = try #require(await entries { $0.place == "GET /census-wait" }.first)
         #expect(http.kind == .http && http.state == "answering" && http.local == address)
+        #expect(await ConnectionCensus.find(http.id)?.facts.place == "GET /census-wait")
         isOpen.finish()
         #expect(try await peer.readResponse().status == 200)
+        // What was shown of one that has gone leads to no other, wherever that lies.
+        var seen: Set = [http.id]
+        for _ in 0..<20 {
+            let next = try await RawPeer.connect(to: address)
+            try await next.send("GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            _ = try await next.readResponse()
+            let facts = try #require(
+                await entries { $0.kind == .http && $0.local == address && !seen.contains($0.id) }.first
+            )
+            seen.insert(facts.id)
+            try await next.send("GET /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            _ = try await next.readResponse()
+        }
 
         let stream = try await Socket.connect(to: .address(address))
         try await stream.write("GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -80,6 +80,25 @@ struct ConnectionsRoomTests {
         }
     }
 
+    @Test("Nor is that of a page of another inspector, whatever its path")
+    func ofAnother() async throws {
+        let path = "/other-\(RandomText.hexadecimal())"
+        var server = WebServer(port: 0)
+        let other = server.inspector(path)
+        try await InspectorFixture.run(InspectorOptions(), server) { fixture async throws in
+            var options = WebSocketOptions()
+            options.headers = [.authorization: "Bearer \(other.token)"]
+            let page = LivePage(socket: try await fixture.client.webSocket("\(path)/live", options: options))
+            try await page.watch("nothing")
+            _ = try await page.next()
+            let entries = await ConnectionCensus.take().entries
+            let id = try #require(entries.first { $0.facts.place == "WebSocket \(path)/live" }?.facts.id)
+            let own = try await fixture.live()
+            try await own.watch("frames", ["id": id])
+            #expect(try await own.next().error?.contains("of itself") == true)
+        }
+    }
+
     @Test("A message is sent, a ping is answered, and a close and a reset come to the peer")
     func changes() async throws {
         let options = InspectorFixture.allowing(.sending, .killing)

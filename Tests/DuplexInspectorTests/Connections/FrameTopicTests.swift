@@ -3,6 +3,7 @@
 
 import DuplexWebSockets
 import DuplexWire
+import Foundation
 import Testing
 
 @testable import DuplexInspector
@@ -34,9 +35,57 @@ import Testing
     func rate() async throws {
         let ring = LiveRing<RecordedFrame>(keeping: 5_000, .mebibytes(1))
         for _ in 0..<(FrameTopic.rate + 10) { ring.append(size: 1) { _ in frame(.text, [65]) } }
-        let topic = FrameTopic(FrameWatch(id: "a", ring: ring) {}, SecretMask())
+        let topic = FrameTopic(FrameWatch(id: "a", ring: ring, hold: LiveHold {}), SecretMask())
         let news = try #require(try await topic.news(since: 0, upTo: .max))
         #expect(news.items.count == FrameTopic.rate && news.lost == 10 && !news.hasMore)
+    }
+
+    /// A fragment of a message.
+    private func piece(_ text: String, _ opcode: Opcode = .continuation) -> RecordedFrame {
+        frame(opcode, Array(text.utf8))
+    }
+
+    private func texts(_ topic: FrameTopic, since position: UInt64) async throws -> (texts: [String], position: UInt64)
+    {
+        let news = try #require(try await topic.news(since: position, upTo: .max))
+        let texts = news.items.map { item in
+            guard case .object(let members) = item,
+                let member = members.first(where: { $0.name == "text" || $0.name == "data" }),
+                case .string(let text) = member.value
+            else { return "" }
+            return member.name == "text" ? text : String(decoding: Data(base64Encoded: text) ?? Data(), as: UTF8.self)
+        }
+        return (texts, news.position)
+    }
+
+    @Test("A secret isn't shown live, also where it lies in two fragments that are looked at one after the other")
+    func secrets() async throws {
+        let ring = LiveRing<RecordedFrame>(keeping: 100, .mebibytes(1))
+        let topic = FrameTopic(FrameWatch(id: "a", ring: ring, hold: LiveHold {}), SecretMask(["token"]))
+        ring.append(size: 1) { _ in piece(#"{"a":1,"tok"#, .text) }
+        let first = try await texts(topic, since: 0)
+        for text in [#"en":"S3C"#, #"RET","b":"shown"}"#] { ring.append(size: 1) { _ in piece(text) } }
+        let second = try await texts(topic, since: first.position)
+        #expect(!(first.texts + second.texts).joined().contains("S3C"))
+        #expect(!(first.texts + second.texts).joined().contains("RET"))
+        #expect(second.texts.joined().contains("[masked]") && second.texts.joined().contains("shown"))
+    }
+
+    @Test("Nor where the fragment in which it began was missed")
+    func secretsBehindLost() async throws {
+        let ring = LiveRing<RecordedFrame>(keeping: 2, .mebibytes(1))
+        let topic = FrameTopic(FrameWatch(id: "a", ring: ring, hold: LiveHold {}), SecretMask(["token"]))
+        ring.append(size: 1) { _ in piece(#"{"a":1}"#, .text) }
+        let first = try await texts(topic, since: 0)
+        for text in [#"{"token":"S3C"#, #"S3CRET"#, #"RET"}"#] {
+            ring.append(size: 1) { _ in piece(text, text.hasPrefix("{") ? .text : .continuation) }
+        }
+        ring.append(size: 1) { _ in piece("next", .text) }
+        let second = try await texts(topic, since: first.position)
+        #expect(!second.texts.joined().contains("RET") && second.texts.joined().contains("next"))
+        // A viewer who comes in the middle sees no more.
+        let late = FrameTopic(FrameWatch(id: "a", ring: ring, hold: LiveHold {}), SecretMask(["token"]))
+        #expect(try await !texts(late, since: 3).texts.joined().contains("RET"))
     }
 
     @Test(

@@ -46,6 +46,23 @@ struct FrameTrackerTests {
         }
     }
 
+    @Test("A compressed message that is written in pieces is known to be as on the wire")
+    func pieces() async throws {
+        var options = WebSocketOptions()
+        options.compression = .required
+        try await recorded(options) { socket, ring in
+            let (pieces, maker) = AsyncStream<[UInt8]>.makeStream()
+            for _ in 0..<3 { maker.yield(Array(String(repeating: "compressible ", count: 2_000).utf8)) }
+            maker.finish()
+            try await socket.send(pieces: pieces, as: .text)
+            let text = String(repeating: "compressible ", count: 6_000)
+            #expect(try await socket.receive() == .text(text))
+            let (sent, received) = (ring.all.filter(\.isOutgoing), ring.all.filter { !$0.isOutgoing })
+            #expect(!sent.isEmpty && sent.allSatisfy { $0.isCompressed && $0.payload.isCoded })
+            #expect(received.count == 1 && received.allSatisfy { $0.isCompressed && !$0.payload.isCoded })
+        }
+    }
+
     @Test("Of a long payload the beginning is kept, and lengths are those of the wire")
     func long() async throws {
         var options = WebSocketOptions()

@@ -27,6 +27,8 @@ struct CaptureProcess {
         case wantsTwice
         /// A line isn't ended.
         case prompts
+        /// The process has no descriptors left.
+        case lacksDescriptors
     }
 
     /// The variable that says what is to be done, and the one for the folder.

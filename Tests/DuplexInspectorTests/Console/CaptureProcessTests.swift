@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexTestProcesses
 import Foundation
 import Testing
@@ -98,6 +99,47 @@ struct CaptureProcessTests {
             fflush(nil)
             try wait(for: "Password: ", in: console)
             print("thanks")
+        case .lacksDescriptors: try useUpDescriptors(console)
+        }
+    }
+
+    /// Writes where no descriptor is left, and has streams captured with ever more of them.
+    private static func useUpDescriptors(_ console: InspectorConsole) throws {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        _ = unsafe getrlimit(resource, &limit)
+        // More than it may have inherited.
+        limit.rlim_cur = min(limit.rlim_max, 20_000)
+        _ = unsafe setrlimit(resource, &limit)
+        var held: [Int32] = []
+        while case let one = unsafe open("/dev/null", O_RDONLY), one >= 0 { held.append(one) }
+        for number in 0..<1_000 { print("without \(number)") }
+        console.endCapture()
+        for free in 0...16 {
+            do {
+                try captureOnceFree(console)
+                print("captured with \(free)")
+                console.endCapture()
+            } catch {
+                print("refused with \(free)")
+            }
+            if let one = held.popLast() { close(one) }
+        }
+        for one in held { close(one) }
+    }
+
+    /// Has the streams captured once those that have read them before have noticed their end, which nobody tells; the whole
+    /// process has a deadline.
+    private static func captureOnceFree(_ console: InspectorConsole) throws {
+        while true {
+            do { return try console.captureStreams() } catch {
+                guard error.errno == EBUSY else { throw error }
+                usleep(1_000)
+            }
         }
     }
 

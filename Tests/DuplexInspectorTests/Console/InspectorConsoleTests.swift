@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexWire
 import Logging
 import Testing
@@ -24,6 +25,23 @@ struct InspectorConsoleTests {
         #expect(few.entries.all.map(\.text) == ["97", "98", "99"])
         #expect(few.entries.all.map(\.number) == [98, 99, 100])
         #expect((1...3).contains(small.entries.all.count))
+    }
+
+    @Test("No line has the token of an inspector, in its text, its metadata or a URL")
+    func secrets() {
+        let secret = InspectorSecret([RandomText.hexadecimal(), "another-token-of-somebody"])
+        let console = InspectorConsole()
+        let logger = Self.logger(console)
+        logger.info(
+            "cookie: duplex-inspector-1=another-token-of-somebody; b",
+            metadata: ["all": ["x another-token-of-somebody"]]
+        )
+        logger.info("GET /page?x=1&token=of-the-app HTTP/1.1")
+        let lines = console.entries.all.map(\.line)
+        #expect(lines[0].contains("duplex-inspector-1=••••••; b") && lines[0].contains("x ••••••"))
+        #expect(lines[1].contains("?x=1&token=•••••• HTTP/1.1"))
+        #expect(console.entries.all.allSatisfy { !$0.json.text.contains("another-token-of-somebody") })
+        withExtendedLifetime(secret) {}
     }
 
     @Test("Ending what hasn't begun does nothing")

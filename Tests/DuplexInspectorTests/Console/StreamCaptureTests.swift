@@ -84,6 +84,19 @@ struct StreamCaptureTests {
         #expect(run.status == 0 && run.output.contains("captured already"), "\(run.output)")
     }
 
+    @Test("Without a descriptor left everything still reaches its place; what can't be captured isn't, and goes there")
+    func lacksDescriptors() async throws {
+        let run = try await CaptureProcess(.lacksDescriptors)
+        let lines = run.output.split(separator: "\n").map(String.init)
+        let written = (0..<1_000).map { "without \($0)" }
+        #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")
+        #expect(Array(lines.prefix(1_000)) == written)
+        let tries = lines.dropFirst(1_000)
+        #expect(tries.map { $0.split(separator: " ").last.flatMap { Int($0) } } == Array(0...16), "\(tries)")
+        #expect(tries.first == "refused with 0" && tries.last == "captured with 16", "\(tries)")
+        #expect(run.seen.filter { $0.hasPrefix("output without") } == written.map { "output \($0)" })
+    }
+
     @Test("A line that isn't ended is shown, and goes on in the next one")
     func prompts() async throws {
         let run = try await CaptureProcess(.prompts)

@@ -74,6 +74,26 @@ import Testing
         }
     }
 
+    @Test("A change that has begun goes on to its end, and is told, where nobody waits for it any more")
+    func abandoned() async throws {
+        try await DatabaseFixture.run { file async throws in
+            let (starts, start) = AsyncStream<Void>.makeStream()
+            let gate = DispatchSemaphore(value: 0)
+            let change = Task {
+                try await file.write(within: .seconds(20)) { database, _ in
+                    start.yield()
+                    gate.wait()
+                    return try DatabaseResult.all("DELETE FROM people WHERE id > 1", database, .list(1))[0].changes
+                }
+            }
+            for await _ in starts { break }
+            change.cancel()
+            gate.signal()
+            #expect(try await change.value == 2)
+            #expect(try await Self.names(file) == ["Ann"])
+        }
+    }
+
     @Test("Closing a database moves nothing out of its log: that would take as long as the log is")
     func log() async throws {
         try await DatabaseFixture.run(mode: "WAL") { file async throws in
@@ -98,6 +118,64 @@ import Testing
             }
             #expect(problem?.detail.contains("longer than it may") == true)
             #expect(try await Self.names(file) == ["Ann", "Bob", "C_c%"])
+        }
+    }
+
+    @Test("A copy is the whole of one moment, in one file that goes behind it", arguments: ["DELETE", "WAL"])
+    func copy(_ mode: String) async throws {
+        try await DatabaseFixture.run(mode: mode) { file async throws in
+            // The app has it open, and some of it is in the log only.
+            let app = try DatabaseQueue(path: file.path)
+            try await app.write { database in
+                try database.execute(sql: "CREATE TABLE large (n, v)")
+                for number in 0..<200 {
+                    try database.execute(sql: "INSERT INTO large VALUES (?, randomblob(20000))", arguments: [number])
+                }
+            }
+            let copy = try await file.copy()
+            let (names, count, whole) = try await DatabaseFile(path: copy.path).read(within: .seconds(20)) {
+                database,
+                _ in
+                (
+                    try String.fetchAll(database, sql: "SELECT name FROM people ORDER BY id"),
+                    try Int.fetchOne(database, sql: "SELECT count(*) FROM large WHERE length(v) = 20000"),
+                    try String.fetchOne(database, sql: "PRAGMA integrity_check")
+                )
+            }
+            #expect(names == ["Ann", "Bob", "C_c%"] && count == 200 && whole == "ok")
+            let problem = await DatabaseFixture.problem { _ = try await file.copy(upTo: .mebibytes(1)) }
+            #expect(problem?.status == .contentTooLarge)
+            try app.close()
+        }
+    }
+
+    @Test(
+        "A process that writes doesn't wait while copies are made",
+        .timeLimit(.minutes(2)),
+        arguments: ["DELETE", "WAL"]
+    )
+    func unblockedByCopies(_ mode: String) async throws {
+        try await DatabaseFixture.run(mode: mode) { file async throws in
+            let queue = try DatabaseQueue(path: file.path)
+            try await queue.write { database in
+                try database.execute(sql: "CREATE TABLE large (v)")
+                for _ in 0..<400 { try database.execute(sql: "INSERT INTO large VALUES (randomblob(100000))") }
+            }
+            try queue.close()
+            async let run = ProgramRun(["python3", "-c", Self.writer, file.path, "200", "all"])
+            let copying = Task {
+                var count = 0
+                while !Task.isCancelled {
+                    _ = try await file.copy()
+                    count += 1
+                }
+                return count
+            }
+            let writer = try await run
+            #expect(writer.status == 0 && writer.text == "0\n", "\(writer.text)")
+            _ = try await file.copy()
+            copying.cancel()
+            _ = try? await copying.value
         }
     }
 
@@ -166,7 +244,7 @@ import Testing
                 for _ in 0..<4 {
                     let queries: [(String, KeyValuePairs<String, String>)] = [
                         ("list", [:]), ("schema", ["database": "Main"]),
-                        ("rows", ["database": "Main", "table": "people"]),
+                        ("rows", ["database": "Main", "table": "people"]), ("download", ["database": "Main"]),
                         ("export", ["database": "Main", "table": "people", "sort": "name"]),
                     ]
                     for (path, query) in queries {

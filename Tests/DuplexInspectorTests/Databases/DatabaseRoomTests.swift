@@ -8,6 +8,8 @@ import DuplexTesting
 import Foundation
 import GRDB
 import HTTPTypes
+import Logging
+import Synchronization
 import Testing
 
 @testable import DuplexInspector
@@ -40,6 +42,53 @@ import Testing
             #expect(Set(objects.compactMap { $0["kind"] as? String }) == ["table", "view", "index", "trigger"])
             #expect(objects.first { $0["name"] as? String == "people" }?["count"] as? Int == 3)
             #expect(try await inspector.get("databases/schema", ["database": "None"]).status == .notFound)
+        }
+    }
+
+    @Test("While too much is held by others, what is large is refused with a sentence, and nothing is changed")
+    func budget() async throws {
+        try await withTestFolder { root async throws in
+            try DatabaseFixture.make(root + "main.db")
+            let catalogue = DatabaseCatalogue(named: ["Main": root + "main.db"], folders: [:])
+            let room = DatabaseRoom(catalogue: catalogue, sqlTime: .seconds(20), sqlRows: 10)
+            let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            let shares = Mutex<[AnswerShare]>([])
+            var server = WebServer(port: 0)
+            server.group("/_inspect") { group in
+                var routes = InspectorRoutes(group, allowed: [.sql], logger: logger)
+                if let all = try? routes.budget.share(AnswerBudget.limit.bytes) { shares.withLock { $0 = [all] } }
+                room.add(to: &routes)
+                group = routes.group
+            }
+            try await WebServer.testing(server) { client async throws in
+                let paths = ["schema?", "rows?table=people&", "export?table=people&", "export?sql=SELECT%201&"]
+                let json: HTTPFields = [.contentType: "application/json"]
+                func ask() async throws -> [TestResponse] {
+                    var all: [TestResponse] = []
+                    for path in paths { all.append(try await client.get("/_inspect/databases/\(path)database=Main")) }
+                    for (path, sql) in [("query", "SELECT 1"), ("execute", "DELETE FROM people WHERE id = 1")] {
+                        let body = Array(#"{"database":"Main","sql":"\#(sql)"}"#.utf8)
+                        all.append(try await client.post("/_inspect/databases/\(path)", fields: json, body: body))
+                    }
+                    return all
+                }
+                for answer in try await ask() {
+                    #expect(answer.status == .serviceUnavailable && answer.text.contains("at a time"))
+                }
+                shares.withLock { $0 = [] }
+                #expect(try await ask().map(\.status.code) == [200, 200, 200, 200, 200, 200])
+                #expect(try await ask().last?.text.contains(#""changes":0"#) == true)
+            }
+        }
+    }
+
+    @Test("A copy of the whole can be downloaded")
+    func download() async throws {
+        try await Self.run { inspector async throws in
+            let copy = try await inspector.get("databases/download", Self.main)
+            #expect(copy.status == .ok && copy.text.hasPrefix("SQLite format 3"))
+            #expect(copy.fields[.contentDisposition]?.contains("Main.sqlite") == true)
+            #expect(try await inspector.get("databases/download", ["database": "None"]).status == .notFound)
         }
     }
 

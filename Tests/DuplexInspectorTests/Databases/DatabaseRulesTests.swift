@@ -52,6 +52,71 @@ import Testing
         }
     }
 
+    /// SQL that would take minutes, or memory without end, each with what ends it.
+    private static let long: [(String, String)] = [
+        (
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+            "longer than it may"
+        ),
+        (
+            "WITH RECURSIVE n(i) AS (VALUES ('x') UNION ALL SELECT i || i FROM n) SELECT count(*) FROM n",
+            "longer than 4"
+        ),
+        (
+            "SELECT count(*) FROM people a, people b, people c, people d, people e, people f, people g, people h, people i,"
+                + " people j, people k, people l, people m, people n, people o, people p", "longer than it may"
+        ),
+        ("SELECT zeroblob(100000000)", "longer than 4"), ("SELECT length(randomblob(1000000000))", "longer than 4"),
+        ("SELECT length(hex(zeroblob(3000000)))", "longer than 4"),
+        ("SELECT instr(zeroblob(4000000), zeroblob(2000000) || x'01')", "too long for functions that are slow"),
+        ("SELECT trim(hex(zeroblob(1000000)), hex(randomblob(1000000)))", "too long for functions that are slow"),
+        ("SELECT length(replace(hex(zeroblob(1000000)), hex(zeroblob(500000)) || '1', 'x'))", "too long for functions"),
+        ("SELECT 'x' LIKE printf('%.*c', 1000, '%')", "pattern too complex"),
+        (
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n "
+                + "WHERE hex(zeroblob(10000)) || i LIKE printf('%%%.*c1', 400, '0')", "longer than it may"
+        ),
+    ]
+
+    @Test("What would take minutes or memory without end is ended", .timeLimit(.minutes(2)), arguments: long)
+    func ends(_ sql: String, _ sentence: String) async throws {
+        try await DatabaseFixture.run { file async throws in
+            let begin = ContinuousClock.now
+            let problem = await DatabaseFixture.problem {
+                _ = try await file.read(within: .milliseconds(300)) { database, rules in
+                    try DatabaseResult.all(sql, database, .list(10), rules).count
+                }
+            }
+            #expect(problem?.detail.contains(sentence) == true, "\(sql): \(problem?.detail ?? "ran")")
+            #expect(ContinuousClock.now - begin < .seconds(20), "\(sql)")
+        }
+    }
+
+    @Test("While the app waits values are shorter still, and functions of any length are run on short ones")
+    func brief() async throws {
+        try await DatabaseFixture.run { file async throws in
+            let slow = "UPDATE people SET name = trim(hex(zeroblob(10000)))"
+            let problem = await DatabaseFixture.problem {
+                _ = try await file.write(within: .milliseconds(25)) { database, rules in
+                    try DatabaseResult.all(slow, database, .list(1), rules).count
+                }
+            }
+            #expect(problem?.detail.contains("too long for functions that are slow") == true)
+            for (time, sql) in [
+                (
+                    Duration.milliseconds(900),
+                    "UPDATE people SET name = replace(trim(name), 'n', 'm') WHERE name LIKE 'A%'"
+                ),
+                (.seconds(20), slow), (.milliseconds(900), "UPDATE people SET picture = zeroblob(100000)"),
+            ] {
+                let changes = try await file.write(within: time) { database, rules in
+                    try DatabaseResult.all(sql, database, .list(1), rules)[0].changes
+                }
+                #expect(changes > 0, "\(sql)")
+            }
+        }
+    }
+
     @Test(
         "What reads is run",
         arguments: [

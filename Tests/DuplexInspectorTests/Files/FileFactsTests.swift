@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexTestProcesses
 import DuplexWire
 import Foundation
@@ -24,10 +25,22 @@ import Testing
             let file = try FileFacts(root + "a.txt")
             file.add(to: &members)
             let text = JSONText.object(members.all).text
-            #expect(file.isFile && !file.mayBeDatabase)
+            #expect(file.isFile)
             #expect(text.contains(#""kind":"file","size":4"#) && text.contains(#""mode":"rw-r----- (640)""#))
             #expect(try !FileFacts(root).isFile)
             #expect(throws: (any Error).self) { try FileFacts(root + "none") }
         }
+    }
+
+    @Test("An extended attribute is told as text, or in base 16 where some of it can't be seen")
+    func attributes() {
+        func text(_ bytes: [UInt8], _ size: Int? = nil) -> String {
+            FileFacts.json(FileAttribute(name: "user.a", size: size ?? bytes.count, bytes: bytes)).text
+        }
+        #expect(text(Array("übung".utf8)) == #"{"name":"user.a","size":6,"text":"übung","cut":false}"#)
+        #expect(text([0x61, 0]) == #"{"name":"user.a","size":2,"text":"a","cut":false}"#)
+        #expect(text([0x1B, 0xFF]) == #"{"name":"user.a","size":2,"hex":"1bff","cut":false}"#)
+        #expect(text([]) == #"{"name":"user.a","size":0,"text":"","cut":false}"#)
+        #expect(text([UInt8](repeating: 0x61, count: 4_096), 9_000).hasSuffix(#"a","cut":true}"#))
     }
 }

@@ -6,6 +6,7 @@ import DuplexTestPeers
 import DuplexTestProcesses
 import DuplexTesting
 import Foundation
+import GRDB
 import HTTPTypes
 import Testing
 
@@ -107,6 +108,89 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: root + "c.txt"))
             _ = try await inspector.get("files/0/download", ["path": "folder/b.txt"])
             #expect(log.entries.filter { $0.message == "the inspector has changed something" }.count == 2)
+        }
+    }
+
+    // MARK: Databases
+
+    /// Says from another process whether a database can be written to.
+    private static let prober = """
+        import sqlite3, sys
+        database = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)
+        try:
+            database.execute("BEGIN IMMEDIATE")
+            print("free")
+        except sqlite3.OperationalError as error:
+            print("held" if "locked" in str(error) else error)
+        """
+
+    @Test("Nothing of the part takes away the locks that the app has on a database", arguments: ["DELETE", "WAL"])
+    func locks(_ mode: String) async throws {
+        try await Self.run(allows: [.files]) { inspector, root async throws in
+            try DatabaseFixture.make(root + "notes.bin", mode: mode)
+            try FileManager.default.createSymbolicLink(atPath: root + "link.db", withDestinationPath: "notes.bin")
+            try FileManager.default.createDirectory(atPath: root + "deep", withIntermediateDirectories: false)
+            try FileManager.default.linkItem(atPath: root + "notes.bin", toPath: root + "deep/other")
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let app = try DatabaseQueue(path: root + "notes.bin", configuration: configuration)
+            try await app.write { try $0.execute(sql: "UPDATE people SET age = 2") }
+            try app.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            func state() async throws -> String {
+                let run = try await ProgramRun(["python3", "-c", Self.prober, root + "notes.bin"])
+                return run.text.trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+            #expect(try await state() == "held")
+            for name in ["notes.bin", "link.db", "deep/other", "notes.bin-shm", "notes.bin-wal", "notes.bin-journal"] {
+                for path in ["download", "view"] {
+                    let answer = try await inspector.get("files/0/\(path)", ["path": name])
+                    let isThere = FileManager.default.fileExists(atPath: root + name)
+                    #expect(answer.status == (isThere ? .conflict : .notFound), "\(path) \(name)")
+                    if isThere { #expect(answer.text.contains("in Databases"), "\(path) \(name)") }
+                }
+                _ = try await inspector.get("files/attributes", ["folder": "0", "path": name])
+                _ = try await inspector.get("files/0/list", ["path": ""])
+            }
+            let zip = try await inspector.get("files/0/zip", ["path": ""])
+            #expect(zip.status == .ok && zip.text.contains("errors.txt") && zip.text.contains("deep/other: is missing"))
+            let moves: [(String, [String: any Sendable])] = [
+                ("copy", ["from": ["notes.bin"], "to": "folder"]), ("copy", ["from": ["deep"], "to": "folder"]),
+                ("move", ["from": ["notes.bin"], "to": "folder"]),
+                ("rename", ["path": "notes.bin", "name": "notes2.bin"]),
+            ]
+            for (path, body) in moves {
+                #expect(try await inspector.post("files/0/\(path)", body).status == .conflict, "\(path) \(body)")
+            }
+            _ = try await inspector.get("databases/list")
+            _ = try await inspector.get("databases/download", ["database": "Documents/notes.bin"])
+            #expect(try await state() == "held")
+            try app.inDatabase { try $0.execute(sql: "ROLLBACK") }
+            #expect(try await state() == "free")
+            try app.close()
+        }
+    }
+
+    @Test("A database that the app has named is known by whatever name; files of other kinds are sent")
+    func kept() async throws {
+        try await withTestFolder(["Thumbs.db": "no database", "page.txt": String(repeating: "x", count: 512)]) {
+            root async throws in
+            try DatabaseFixture.make(root + "main.db")
+            // As one that is encrypted.
+            try Data(repeating: 0xA5, count: 1_024).write(to: URL(fileURLWithPath: root + "secret"))
+            try Data(repeating: 0xA5, count: 1_024).write(to: URL(fileURLWithPath: root + "named.sqlite"))
+            try FileManager.default.linkItem(atPath: root + "secret", toPath: root + "alias")
+            var options = InspectorOptions()
+            options.folders["D"] = try SharedFolder(root)
+            options.databases["Secret"] = root + "secret"
+            try await InspectorClient.run(options) { inspector async throws in
+                for name in ["secret", "alias", "named.sqlite", "main.db"] {
+                    #expect(try await inspector.get("files/0/download", ["path": name]).status == .conflict, "\(name)")
+                }
+                let answer = try await inspector.get("files/0/download", ["path": "secret"])
+                #expect(answer.text.contains("“Secret” in Databases"))
+                #expect(try await inspector.get("files/0/download", ["path": "Thumbs.db"]).text == "no database")
+                #expect(try await inspector.get("files/0/download", ["path": "page.txt"]).body.count == 512)
+            }
         }
     }
 

@@ -46,17 +46,6 @@ struct LiveRingTests {
         for size in [8, 8, 8] { ring.append(size: size) { $0 } }
         #expect(ring.all == [2, 3])
         ring.append(size: 1_000) { $0 }
-        #expect(ring.all == [4] && ring.last == 4)
-    }
-
-    @Test("Numbers go on behind what was forgotten")
-    func removed() {
-        let ring = ring(3)
-        ring.removeAll()
-        #expect(ring.all.isEmpty && ring.last == 3)
-        let part = ring.items(since: 3, upTo: .max)
-        #expect(part.items.isEmpty && part.position == 3 && part.lost == 0)
-        ring.append(size: 1) { $0 }
         #expect(ring.all == [4])
     }
 

@@ -64,6 +64,18 @@ struct LoopDelaysTests {
         await loop.stop()
     }
 
+    @Test("A loop that has been stopped isn't asked, nor is it one of the process")
+    func stopped() async throws {
+        let loop = try EventLoop()
+        let probe = LoopProbe(loop)
+        #expect(EventLoop.all.contains { $0 === loop })
+        await loop.stop()
+        probe.send()
+        await Self.settle(loop)
+        #expect(try Self.report(probe).count == 0)
+        #expect(!EventLoop.all.contains { $0 === loop })
+    }
+
     @Test("Loops are asked while somebody looks, and no longer")
     func lifetime() async throws {
         let group = try EventLoopGroup(loops: 2)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestNetworks
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -52,4 +53,48 @@ struct MachineRoomTests {
             await socket.close()
         }
     }
+
+    #if os(Linux)
+    @Test(
+        "Viewers are told that an interface comes, has another address, loses that and goes",
+        .enabled(if: TestNetwork.obstacle == nil, "Network namespaces can't be made here.")
+    )
+    func network() async throws {
+        try await WebServer.testing(Self.server) { client async throws in
+            var options = WebSocketOptions()
+            options.headers = Self.fields
+            let socket = try await client.webSocket("/inspect/live", options: options)
+            let page = LivePage(socket: socket)
+            try await page.watch("machine")
+            _ = try await page.next()
+            let name = try await TestNetwork.with { network in
+                let (name, other) = (network.interface, "203.0.113.77")
+                var interface = try await Self.interface(name, of: page, after: "\(name) is up")
+                #expect(interface?["addresses"]?.values.contains(.string(network.near())) == true)
+                try network.change(other + "/24", isAdded: true)
+                interface = try await Self.interface(name, of: page, after: "\(name) has \(other)")
+                #expect(interface?["addresses"]?.values.contains(.string(other)) == true)
+                try network.change(other + "/24", isAdded: false)
+                interface = try await Self.interface(name, of: page, after: "\(name) hasn't \(other) any more")
+                #expect(interface?["addresses"]?.values.contains(.string(other)) == false)
+                return name
+            }
+            #expect(try await Self.interface(name, of: page, after: "\(name) is down") == nil)
+            await socket.close()
+        }
+    }
+
+    /// An interface as viewers see it once a change was told.
+    private static func interface(
+        _ name: String,
+        of page: LivePage,
+        after change: String
+    ) async throws -> ReadJSON? {
+        while true {
+            let network = try await page.next().items?.first?["network"]
+            guard network?["changes"]?.values.contains(where: { $0["text"]?.text == change }) == true else { continue }
+            return network?["interfaces"]?.values.first { $0["name"]?.text == name }
+        }
+    }
+    #endif
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexWire
 import HTTPTypes
 import Testing
@@ -29,12 +30,22 @@ struct SecretMaskTests {
         #expect(SecretMask().masked([.authorization: "abc"])[.authorization] == "[masked]")
     }
 
+    @Test("Fields that are URLs are masked as such")
+    func fieldsOfURLs() {
+        let url = "http://ada:pw@h/p?token=S3CRET&x=1"
+        for name in [HTTPField.Name.referer, .location, .contentLocation] {
+            #expect(mask.masked([name: url])[name] == "http://ada:[masked]@h/p?token=[masked]&x=1")
+        }
+    }
+
     @Test(
         "Passwords and items of queries are masked in URLs",
         arguments: [
             ("ws://a/b?token=1&x=2#f", "ws://a/b?token=[masked]&x=2#f"), ("/b?TOKEN=1", "/b?TOKEN=[masked]"),
             ("/b?t%6Fken=1&token", "/b?t%6Fken=[masked]&token"), ("http://ada:pw@h/p", "http://ada:[masked]@h/p"),
             ("http://ada:p@w@h/p?x", "http://ada:[masked]@h/p?x"), ("http://h/a@b:c", "http://h/a@b:c"), ("", ""),
+            ("http://h/#token=1&a=2", "http://h/#token=[masked]&a=2"), ("/p?a=1#token=1", "/p?a=1#token=[masked]"),
+            ("//ada:pw@h/p", "//ada:[masked]@h/p"), ("#/a?token=1", "#/a?token=[masked]"),
         ]
     )
     func urls(url: String, expected: String) {
@@ -50,6 +61,30 @@ struct SecretMaskTests {
         #expect(String(decoding: json.bytes, as: UTF8.self) == #"{"token":"[masked]"}"#)
         let cut = mask.masked(body: RecordedBytes(Array(#"{"token":1,"#.utf8), of: 12), type: "application/json")
         #expect(cut.isCut)
+    }
+
+    @Test("The token of an inspector of the process is masked in all parts, whatever the app names")
+    func inspectors() {
+        let token = RandomText.hexadecimal()
+        let secret = InspectorSecret([token])
+        var exchange = RecordedExchange(id: 1, began: 0, method: "POST", url: "http://a/?x=\(token)")
+        exchange.requestFields = [.referer: "http://a/?x=\(token)", .accept: "x \(token)"]
+        exchange.requestBody = body("say \(token) twice: \(token)")
+        exchange.responseBody = body("\(token)")
+        var connection = RecordedConnection(id: 1, isClient: true, url: "ws://a/\(token)", isSecure: false, began: 0)
+        let payload = RecordedBytes(Array("{\"a\":\"\(token)\"}".utf8))
+        connection.frames = [
+            RecordedFrame(number: 0, time: 0, isOutgoing: true, opcode: .text, wireLength: 50, payload: payload)
+        ]
+        for mask in [SecretMask(), SecretMask(["other"])] {
+            let masked = mask.masked(Recording(exchanges: [exchange], connections: [connection]))
+            let bytes =
+                masked.exchanges[0].requestBody.bytes + masked.exchanges[0].responseBody.bytes
+                + masked.connections[0].frames[0].payload.bytes
+            #expect(!"\(masked)".contains(token) && !String(decoding: bytes, as: UTF8.self).contains(token))
+            #expect(!masked.connections[0].frames[0].payload.isCut)
+        }
+        withExtendedLifetime(secret) {}
     }
 
     @Test("Everything of an exchange is masked")
@@ -94,6 +129,59 @@ struct SecretMaskTests {
         let frames = mask.masked(connection).frames
         #expect(frames.map(\.payload.bytes) == [Array(#"{"a":1"#.utf8), [], Array("shown".utf8)])
         #expect(frames.map(\.payload.size) == [100, 6, 5])
+    }
+
+    @Test("What is compressed, and nobody has it plain, is left out where the app names secrets")
+    func coded() {
+        var packed = body("\u{1F}packed S3CRET")
+        packed.isCoded = true
+        var exchange = RecordedExchange(id: 1, began: 0, method: "POST", url: "http://a/")
+        (exchange.requestBody, exchange.responseBody) = (packed, packed)
+        var connection = RecordedConnection(id: 1, isClient: true, url: "ws://a/", isSecure: false, began: 0)
+        var first = frame("", .text)
+        first.payload = packed
+        connection.frames = [first, frame("plain", .text)]
+        let masked = mask.masked(Recording(exchanges: [exchange], connections: [connection]))
+        let all = [
+            masked.exchanges[0].requestBody, masked.exchanges[0].responseBody, masked.connections[0].frames[0].payload,
+        ]
+        #expect(all.allSatisfy { $0.bytes.isEmpty && $0.size == packed.size })
+        #expect(masked.connections[0].frames[1].payload.bytes == Array("plain".utf8))
+        let open = SecretMask().masked(Recording(exchanges: [exchange], connections: [connection]))
+        #expect(open.exchanges[0].requestBody.bytes == packed.bytes)
+        #expect(open.connections[0].frames[0].payload.bytes == packed.bytes)
+    }
+
+    @Test("Some frames are masked as they are among all, wherever they begin")
+    func pages() {
+        var random = SeededGenerator(seed: 3)
+        let pieces = [#"{"tok"#, #"en":"#, #""S3C"#, #"RET"}"#, #"{"token":1}"#, "x", #"",""#]
+        for _ in 0..<300 {
+            var isOpen = [true: false, false: false]
+            var frames: [RecordedFrame] = []
+            for number in 0..<Int.random(in: 1...12, using: &random) {
+                let isOutgoing = Bool.random(using: &random)
+                let isControl = Int.random(in: 0...5, using: &random) == 0
+                let isFinal = isControl || Bool.random(using: &random)
+                let opcode: Opcode = isControl ? .ping : isOpen[isOutgoing] == true ? .continuation : .text
+                let text = pieces.randomElement(using: &random) ?? ""
+                var one = frame(text, opcode, isOutgoing: isOutgoing, isFinal: isFinal)
+                one.number = UInt64(number)
+                if Int.random(in: 0...7, using: &random) == 0 { one.payload.size += 1 }
+                if !isControl { isOpen[isOutgoing] = !isFinal }
+                frames.append(one)
+            }
+            // The first may be gone.
+            frames.removeFirst(Int.random(in: 0..<frames.count, using: &random))
+            var connection = RecordedConnection(id: 1, isClient: true, url: "ws://a/", isSecure: false, began: 0)
+            connection.frames = frames
+            let all = mask.masked(connection).frames
+            for start in 0...frames.count {
+                for end in start...frames.count {
+                    #expect(mask.masked(frames, start..<end) == Array(all[start..<end]))
+                }
+            }
+        }
     }
 
     private func body(_ text: String) -> RecordedBytes { RecordedBytes(Array(text.utf8)) }

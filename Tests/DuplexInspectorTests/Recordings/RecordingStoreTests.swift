@@ -31,4 +31,14 @@ struct RecordingStoreTests {
         store.add(HARFile.Reading(), named: "larger", size: RecordingStore.byteLimit.bytes * 2)
         #expect(store.all.map(\.name) == ["larger"])
     }
+
+    @Test("What is imported takes no room of what the app shows, nor the other way round")
+    func kinds() {
+        let store = RecordingStore()
+        for index in 0..<10 { store.add(HARFile.Reading(), named: "own \(index)", size: 1, isImported: false) }
+        for index in 0..<20 { store.add(HARFile.Reading(), named: "\(index)", size: RecordingStore.byteLimit.bytes) }
+        #expect(store.all.map(\.name) == (2..<10).map { "own \($0)" } + ["19"])
+        store.add(HARFile.Reading(), named: "own large", size: RecordingStore.byteLimit.bytes * 2, isImported: false)
+        #expect(store.all.map(\.name) == ["19", "own large"])
+    }
 }

@@ -7,6 +7,7 @@ import DuplexWire
 import Foundation
 import HTTPTypes
 import Logging
+import Synchronization
 import Testing
 
 @testable import DuplexInspector
@@ -61,6 +62,40 @@ struct RecordingsRoomTests {
             #expect(try HARFile.read(archive.body).recording.connections.count == 1)
             let packets = try await client.get("/i/recordings/pcapng?recording=0")
             #expect(packets.body.prefix(4) == [0x0A, 0x0D, 0x0D, 0x0A])
+        }
+    }
+
+    @Test("Frames come in parts", arguments: [("0", 12), ("10", 2), ("100", 0), ("-5", 12)])
+    func frames(first: String, count: Int) async throws {
+        try await WebServer.testing(Self.server(recorded: { (try? Sample.recording()) ?? Recording() })) { client in
+            let page = try ReadJSON(try await client.get("/i/recordings/frames?recording=0&entry=c7&from=\(first)"))
+            #expect(page["frames"]?.values.count == count && page["total"]?.number == 12)
+        }
+    }
+
+    @Test("While too much is held by others, what is large is refused with a sentence")
+    func budget() async throws {
+        var server = WebServer(port: 0)
+        let room = RecordingsRoom(mask: SecretMask(), recorded: { (try? Sample.recording()) ?? Recording() })
+        let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        let shares = Mutex<[AnswerShare]>([])
+        server.group("/i") { group in
+            var routes = InspectorRoutes(group, allowed: [], logger: logger)
+            if let all = try? routes.budget.share(AnswerBudget.limit.bytes) { shares.withLock { $0 = [all] } }
+            room.add(to: &routes)
+            group = routes.group
+        }
+        try await WebServer.testing(server) { client async throws in
+            let paths = [
+                "har?recording=0", "pcapng?recording=0", "frames?recording=0&entry=c7", "entry?recording=0&entry=e3",
+            ]
+            for path in paths {
+                let refusal = try await client.get("/i/recordings/" + path)
+                #expect(refusal.status == .serviceUnavailable && refusal.text.contains("at a time"), "\(path)")
+            }
+            #expect(try await client.get("/i/recordings/entries?recording=0").status == .ok)
+            shares.withLock { $0 = [] }
+            for path in paths { #expect(try await client.get("/i/recordings/" + path).status == .ok, "\(path)") }
         }
     }
 

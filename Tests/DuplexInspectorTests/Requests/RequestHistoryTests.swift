@@ -23,7 +23,7 @@ struct RequestHistoryTests {
         server.get("/secret", secret) { _ in "ok" }
         try await WebServer.testing(server) { client async throws in
             _ = try await client.get("/a?1")
-            var look: RequestLook? = history.look()
+            var look: LiveHold? = history.look()
             _ = try await client.get("/a?2")
             _ = try await client.get("/none")
             _ = try await client.get("/secret")
@@ -40,7 +40,7 @@ struct RequestHistoryTests {
     @Test("Who looks again within the grace has them all")
     func grace() {
         let history = RequestHistory(RequestHistoryOptions(), grace: .seconds(3_600))
-        var look: RequestLook? = history.look()
+        var look: LiveHold? = history.look()
         #expect(history.isLooking && look != nil)
         look = nil
         #expect(history.isLooking)

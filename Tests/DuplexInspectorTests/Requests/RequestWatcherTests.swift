@@ -56,6 +56,29 @@ struct RequestWatcherTests {
         #expect(all[3].responseBody.bytes == Array("xxxxxxxx".utf8) && all[3].responseBody.size == 4_000)
     }
 
+    @Test("Bodies that go compressed are known to be, but for those that the server has plain")
+    func coded() async throws {
+        var server = WebServer(port: 0)
+        server.post("/packed", .compressResponses()) { request in
+            _ = try await request.body.collect(upTo: .kibibytes(64))
+            return String(repeating: "x", count: 4_000)
+        }
+        server.get("/own") { _ in Response(type: .plainText, fields: [.contentEncoding: "gzip"], body: [31, 139, 8]) }
+        server.get("/stream", .compressResponses()) { _ in
+            Response(type: .plainText) { writer in try await writer.write(String(repeating: "x", count: 4_000)) }
+        }
+        let all = try await recorded(server) { client async throws in
+            let fields: HTTPFields = [.contentEncoding: "gzip", .acceptEncoding: "gzip"]
+            _ = try await client.request(.post, "/packed", fields: fields, body: [31, 139, 8])
+            _ = try await client.get("/own")
+            let stream = try await client.get("/stream", fields: [.acceptEncoding: "gzip"])
+            #expect(stream.fields[.contentEncoding] == "gzip")
+            _ = try await client.get("/stream", fields: [.acceptEncoding: "identity"])
+        }
+        #expect(all.map(\.requestBody.isCoded) == [true, false, false, false])
+        #expect(all.map(\.responseBody.isCoded) == [false, true, true, false])
+    }
+
     @Test("A WebSocket is told of as the request that it was")
     func upgrade() async throws {
         var server = WebServer(port: 0)

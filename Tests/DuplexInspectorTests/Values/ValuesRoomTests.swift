@@ -46,6 +46,30 @@ struct ValuesRoomTests {
         #"{"group":"\#(group)","name":"\#(name)","text":"\#(text)","version":"\#(version)"}"#
     }
 
+    @Test("A URL with a secret in it is shown without, and never written back so")
+    func urls() async throws {
+        let log = RecordedLog()
+        let address = Mutex("http://u:hush@h/?token=hush")
+        try await InspectedApp.run(log.logger) { options in
+            options.allows = [.values]
+            options.values.add("Shown", get: { "see http://u:hush@h/?token=hush&x=1" })
+            options.values.add("Set", get: { address.withLock { $0 } }, set: { new in address.withLock { $0 = new } })
+            options.values.add("Inspector", get: { "x the-token-of-this-test" })
+        } _: { app async throws in
+            let answer = try await app.get("/values")
+            #expect(!answer.text.contains("hush") && !answer.text.contains("the-token-of-this-test"))
+            let state = try State(answer)
+            #expect(try state.item("App", "Shown").text == "see http://u:••••••@h/?token=••••••&x=1")
+            let item = try state.item("App", "Set")
+            #expect(item.text == SecretNames.mask)
+            let new = Self.wish("Set", "http://h/?token=hush2", item.version)
+            #expect(try await app.post("/values/set", new).status == .ok)
+            #expect(address.withLock { $0 } == "http://h/?token=hush2")
+            let line = try await log.entry(of: "the inspector has changed something")
+            #expect(line.metadata["what"]?.contains("hush") == false, "\(line)")
+        }
+    }
+
     @Test("Values are set where the app allows it, and the log tells the old and the new one")
     func setting() async throws {
         let limit = Mutex(3)

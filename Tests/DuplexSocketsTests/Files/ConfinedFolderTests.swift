@@ -68,6 +68,9 @@ struct ConfinedFolderTests {
         try await withTestFolder(["in/a/b": "b"], links: ["in/link": "a/b", "in/deep": "a"]) { root in
             let folder = try ConfinedFolder(path: root + "in", way: way)
             #expect(try Self.text("link", in: folder) == (way == .kernel ? "b" : nil))
+            #expect(try folder.status(of: "link")?.kind == (way == .kernel ? .file : nil))
+            #expect(try folder.status(of: "a/b")?.size == 1)
+            #expect(try folder.status(of: "none") == nil)
             #expect(try Self.text("deep/b", in: folder) == (way == .kernel ? "b" : nil))
         }
     }

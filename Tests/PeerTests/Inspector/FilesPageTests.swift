@@ -56,7 +56,7 @@ extension PeerTests {
                         environment: Peer.environment.merging(shots) { $1 }
                     )
                     let lines = output.split(separator: "\n")
-                    #expect(lines.count == 8 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+                    #expect(lines.count == 9 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
                 }
             }
         }

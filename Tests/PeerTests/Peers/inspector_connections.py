@@ -102,10 +102,8 @@ async def hostile(page, base, socket, texts):
     for index in range(0, 2 * len(texts), 9):
         await page.evaluate(f"{FRAMES}.at(-1 - {index}).click()")
     await page.part("requests", "document.querySelector('main.part-requests')")
-    # Requests are kept from when the app knows that somebody looks.
-    while not await page.evaluate("document.querySelectorAll('.list tbody tr').length"):
-        await asyncio.to_thread(ask, base, "probe")
-        await asyncio.sleep(0.2)
+    # Requests are kept from when the app knows that somebody looks, which the page tells by how many it has.
+    await page.says("main [role=status]", "0 requests")
     for text in texts:
         await asyncio.to_thread(ask, base, text)
     await page.wait_until(f"document.querySelectorAll('.list tbody tr').length >= {len(texts)}", "all requests")

@@ -15,8 +15,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
 from devtools import browser, run  # noqa: E402
-from inspector_folders_page import open_inspector  # noqa: E402
-from inspector_page import expect, ok  # noqa: E402
+from inspector_page import expect, ok, open_inspector  # noqa: E402
 
 ROWS = "[...document.querySelectorAll('#rows tr')].map((row) => [...row.cells].map((cell) => cell.textContent))"
 HEAD = "[...document.querySelectorAll('thead button.head')].find((one) => one.textContent.startsWith({}))"
@@ -42,8 +41,10 @@ async def rows(page):
     await table(page, "people")
     await names(page, ["Ann", "Bob", "Zoe"], "the people")
     await page.shows("database-facts", "journal: delete")
-    await page.has_names()
-    await page.looks("databases-rows")
+    copy = "fetch(document.getElementById('database-copy').href).then((one) => one.text()).then((text) => text.slice(0, 15))"
+    expect(await page.evaluate(copy) == "SQLite format 3", "what is downloaded is no copy of the database")
+    await page.all_is_named()
+    await page.look_at("databases-rows")
     ok("the tables of a database, and the rows of one")
     await page.click(HEAD.format('"age"'))
     await names(page, ["Bob", "Ann", "Zoe"], "people by age")
@@ -90,8 +91,8 @@ async def values(page):
     width = await page.evaluate("document.querySelector('dialog img').decode().then(() => document.querySelector('dialog img').naturalWidth)")
     expect(width == 2, "the picture isn't shown")
     await page.shows("document.querySelector('.cell-text')", "89 50 4e 47")
-    await page.has_names()
-    await page.looks("databases-value")
+    await page.all_is_named()
+    await page.look_at("databases-value")
     await page.press("Escape")
     await page.wait_until("!document.querySelector('dialog')", "the end of the dialog")
     await page.click(WHOLE.format(1))
@@ -117,8 +118,8 @@ async def sql(page, writer):
     await page.press("Enter", "Control")
     await page.shows("sql-results", "Zoe")
     await page.shows("sql-status", "done")
-    await page.has_names()
-    await page.looks("databases-sql")
+    await page.all_is_named()
+    await page.look_at("databases-sql")
     await page.click("sql-plan")
     await page.shows("document.querySelector('.plan')", "SCAN people")
     await page.fill("sql", "DELETE FROM people")
@@ -184,7 +185,7 @@ async def hostile(page):
     await page.click("document.querySelector('[data-view=schema]')")
     await page.shows("document.querySelector('.schema')", "CREATE INDEX people_name")
     await page.shows("document.querySelector('.schema')", HOSTILE)
-    await page.looks("databases-schema")
+    await page.look_at("databases-schema")
     ok("a corpus of texts that have attacked others, as names and as values")
     await page.click("refresh")
     await page.shows("document.querySelector('.schema')", "added")
@@ -195,8 +196,8 @@ async def hostile(page):
 
 async def check(reader, writer):
     async with browser(60) as tools:
-        page = await open_inspector(tools, reader, "databases", "reader")
-        other = await open_inspector(tools, writer, "databases", "writer")
+        page = await open_inspector(tools, reader, "reader", fragment="databases")
+        other = await open_inspector(tools, writer, "writer", fragment="databases")
         for one in (page, other):
             await one.wait_until("document.getElementById('database')?.options.length === 2", "the databases")
         await rows(page)

@@ -10,14 +10,14 @@ failed and exits 1.
 """
 
 import json
+import os
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
 from devtools import browser, run  # noqa: E402
-from inspector_folders_page import open_inspector  # noqa: E402
-from inspector_page import expect, ok  # noqa: E402
+from inspector_page import expect, ok, open_inspector  # noqa: E402
 
 INNER = "document.getElementById('files-frame')?.contentDocument"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -71,8 +71,8 @@ async def reading(page):
     await page.shows("file-details", "9 bytes")
     await page.shows("file-details", "rw-r--r--")
     expect(await page.evaluate(f"{INNER}.getElementById('delete').hidden"), "it offers to delete")
-    await page.has_names()
-    await page.looks("files")
+    await page.all_is_named()
+    await page.look_at("files")
     ok("files with their attributes, and nothing that isn't allowed")
     await press(page, f"{row('folder')}.querySelector('.label')")
     await until(page, row("inner.txt"), "the folder isn't opened")
@@ -99,6 +99,65 @@ async def reading(page):
     await page.shows("file-details", HOSTILE)
     expect(not await page.evaluate("document.querySelector('#main img, #main script')"), "a name became markup")
     ok("names that try to be markup are text")
+
+
+def set_attributes(file):
+    """Gives a file extended attributes; whether its file system has any."""
+    try:
+        os.setxattr(file, "user.origin", "<b>a</b>\u202e".encode())
+        os.setxattr(file, "user.bytes", b"\x1b\xff")
+    except OSError:
+        return False
+    return True
+
+
+async def columns(page, writer, folder):
+    shown = "[...document.querySelectorAll('.column')].map((one) => [...one.querySelectorAll('.label')].map((label) => label.textContent))"
+    entry = "[...document.querySelectorAll('.column .entry')].find((one) => one.dataset.name === {})"
+    await page.go("files?folder=0&path=")
+    await page.wait_until("document.querySelector('[data-view=columns]')", "the choice of a view")
+    await page.click("document.querySelector('[data-view=columns]')")
+    await page.wait_until(f"{shown}.length === 1 && {shown}[0].includes('a.txt')", "the column of the folder")
+    expect(HOSTILE in (await page.evaluate(shown))[0], "a hostile name isn't there as it is")
+    await page.click(entry.format("'folder'"))
+    await page.wait_until(f"{shown}.length === 2 && {shown}[1].includes('inner.txt')", "the column of the inner folder")
+    await page.shows("file-details", "folder")
+    await page.press("ArrowRight")
+    await page.wait_until("document.activeElement === document.querySelectorAll('.column')[1]"
+                          " && document.querySelectorAll('.column')[1].querySelector('[aria-selected=true]')", "the next column")
+    await page.press("End")
+    await page.press("Home")
+    first = (await page.evaluate(shown))[1][0]
+    await page.shows("document.querySelector('#file-details h3')", first)
+    await page.press("i")
+    await page.shows("document.querySelector('#file-details h3')", "inner.txt")
+    expect("path=folder%2Finner.txt" in await page.evaluate("location.hash"), "the address doesn't lead here")
+    await page.press("ArrowLeft")
+    await page.wait_until("document.querySelector('#file-details h3')?.textContent === 'folder'", "the folder again")
+    await page.all_is_named()
+    await page.look_at("files-columns")
+    await page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    await page.press("ArrowRight")
+    await page.until("(() => { const { left, right } = document.querySelectorAll('.column')[1].getBoundingClientRect();"
+                     " return left >= 0 && right <= innerWidth + 1; })()", "the last column in sight")
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "it is wider than a phone")
+    await page.call("Emulation.clearDeviceMetricsOverride")
+    made = await writer.evaluate("""fetch("files/0/create", { method: "POST", headers: { "content-type": "application/json" },
+        body: JSON.stringify({ path: "folder/added" }) }).then((answer) => answer.status)""")
+    expect(made in (200, 201), f"a folder can't be made: {made}")
+    await page.wait_until(f"{shown}[1].includes('added')", "what comes meanwhile")
+    has_attributes = set_attributes(folder / "a.txt")
+    await page.click(entry.format("'a.txt'"))
+    await page.wait_until(f"{shown}.length === 1", "the end of the inner column")
+    await page.shows("file-details", "9 bytes")
+    if has_attributes:
+        await page.shows("file-details", "user.origin")
+        await page.shows("file-details", "<b>a</b>⟨U+202E⟩")
+        await page.shows("file-details", "1b ff")
+    expect(not await page.evaluate("document.querySelector('#main img, #main script, #main b')"), "a text became markup")
+    await page.click("document.querySelector('[data-view=list]')")
+    await until(page, row("a.txt"), "no list")
+    ok("columns by the mouse and the keyboard, on a phone, too, with what comes meanwhile, and extended attributes")
 
 
 async def databases(page):
@@ -139,11 +198,12 @@ async def changes(page, writer):
 
 async def check(reader, writer, folder):
     async with browser(60) as tools:
-        page = await open_inspector(tools, reader, "files", "reader")
-        other = await open_inspector(tools, writer, "files", "writer")
+        page = await open_inspector(tools, reader, "reader", fragment="files")
+        other = await open_inspector(tools, writer, "writer", fragment="files")
         for one in (page, other):
             await one.wait_until("document.getElementById('files-frame')", "the frame")
         await reading(page)
+        await columns(page, other, pathlib.Path(folder))
         await databases(page)
         await writing(other, pathlib.Path(folder))
         await changes(page, other)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 
-from devtools import CheckFailed, Page, open_page  # noqa: E402
+from devtools import CheckFailed, Page, browser, open_page  # noqa: E402
 
 THEMES = {"light": (1280, 900, "light"), "dark": (1280, 900, "dark"), "phone": (390, 844, "light")}
 
@@ -32,6 +32,8 @@ class InspectorPage(Page):
         # The address and the document of the tab itself, and not of its frames.
         self.url = ""
         self.document = None
+        # What was answered last at each address.
+        self.statuses = {}
 
     @property
     def is_let_in(self):
@@ -42,6 +44,10 @@ class InspectorPage(Page):
         if event == "Page.frameNavigated" and "parentId" not in details["frame"]:
             self.url = details["frame"]["url"]
             self.document = details["frame"]["loaderId"]
+        if event == "Network.responseReceived":
+            self.statuses[details["response"]["url"]] = details["response"]["status"]
+        if event == "Page.javascriptDialogOpening":
+            self.complaints.append(f"a dialog of the browser: {details['message']}")
         entry = details.get("entry", {}) if event == "Log.entryAdded" else {}
         # A screenshot of what WebGL has drawn is waited for, of which the browser warns.
         if entry.get("source") == "network" or "GPU stall due to ReadPixels" in entry.get("text", ""):
@@ -54,6 +60,22 @@ class InspectorPage(Page):
         except CheckFailed as failure:
             toasts = await self.evaluate("document.getElementById('toasts')?.textContent")
             raise CheckFailed(f"{failure}; notices: {toasts!r}, complaints: {self.complaints}") from None
+
+    async def fill(self, element, text):
+        """Clicks on a field until it has the focus, since what comes above it moves it, and writes into it."""
+        for _ in range(20):
+            await self.click(element)
+            if await self.evaluate(f"document.activeElement === {self.expression(element)}"):
+                return await self.write(text)
+        raise CheckFailed(f"{self.name}: {element} doesn't get the focus")
+
+    async def until(self, condition, what):
+        """Waits for what changes without the document: in a frame, or where something is scrolled to."""
+        look = f"(resolve) => {{ const look = () => ({condition}) ? resolve(true) : requestAnimationFrame(look); look(); }}"
+        try:
+            await self.evaluate(f"new Promise({look})")
+        except TimeoutError:
+            raise CheckFailed(f"{self.name}: {what} did not happen in {self.tools.deadline} s") from None
 
     async def part(self, name, ready):
         """Goes to a part by its link, and waits for an expression."""
@@ -68,6 +90,24 @@ class InspectorPage(Page):
     async def toasted(self, text):
         toasts = "[...document.querySelectorAll('.toast')].some((one) => one.textContent"
         await self.wait_until(f"{toasts}.includes({json.dumps(text)}))", f"the notice {text!r}")
+
+    async def go(self, fragment):
+        await self.evaluate(f"location.hash = {json.dumps(fragment)}; undefined")
+
+    async def shows(self, element, text):
+        """Waits until an element, by its id or as an expression, has a text in it."""
+        found = f"({self.expression(element)})?.textContent.includes({json.dumps(text)})"
+        await self.wait_until(found, f"{text!r} in {element}")
+
+    async def select(self, element, value):
+        await self.evaluate(
+            f"(() => {{ const one = {self.expression(element)}; one.value = {json.dumps(value)};"
+            f" one.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()"
+        )
+
+    async def produce(self, what):
+        """Has the app do something, by a route of its own outside of the inspector."""
+        await self.evaluate(f"fetch('/produce?what={what}').then((answer) => answer.text())")
 
     async def says(self, selector, text, what=None):
         look = f"document.querySelector({json.dumps(selector)})?.textContent.includes({json.dumps(text)})"
@@ -87,17 +127,24 @@ class InspectorPage(Page):
                 await self.screenshot(pathlib.Path(folder) / f"{name}-{theme}.png")
         await self.call("Emulation.clearDeviceMetricsOverride")
         await self.call("Emulation.setEmulatedMedia", features=[])
+        # Whoever clicks next clicks where things are then.
+        await self.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     async def all_is_named(self):
         """Every control of the accessibility tree has a name."""
         await self.call("Accessibility.enable")
         nodes = (await self.call("Accessibility.getFullAXTree"))["nodes"]
         roles = {"button", "link", "textbox", "searchbox", "checkbox", "combobox", "slider", "spinbutton", "tree", "img",
-                 "table", "region", "treeitem"}
+                 "table", "region", "treeitem", "Iframe", "dialog"}
         for node in nodes:
             role = node.get("role", {}).get("value")
             if role in roles and not node.get("ignored") and not node.get("name", {}).get("value"):
                 raise CheckFailed(f"a {role} without a name: {json.dumps(node)[:400]}")
+
+    async def fits(self, name):
+        await self.all_is_named()
+        await self.look_at(name)
+        ok("it fits light, dark and a phone, and everything has its name")
 
     def is_clean(self, url):
         """Nothing was complained of, and nothing asked of anybody else."""
@@ -107,9 +154,21 @@ class InspectorPage(Page):
         expect(others == [], f"requests to others: {others}")
 
 
-async def open_inspector(tools, url, name, kind):
-    """Opens the page by the address with the token, which leads to the one without it."""
+async def open_inspector(tools, url, name, kind=InspectorPage, fragment=None):
+    """Opens the page by the address with the token, which leads to the one without it; and a part of it, where one is named."""
     page = await open_page(tools, url, name, kind)
     await page.wait_for_document(lambda: page.is_let_in)
     await page.wait_until("document.getElementById('parts')?.childElementCount", "the list of parts")
+    if fragment:
+        await page.go(fragment)
     return page
+
+
+async def check_part(url, part, body):
+    """Opens a part, runs a check of it, and looks at what the page has complained of and asked for."""
+    async with browser(60, "--lang=en-US") as tools:
+        page = await open_inspector(tools, url, part)
+        await page.part(part, f"document.querySelector('main.part-{part}')")
+        await body(page, tools)
+        page.is_clean(url)
+        ok("no complaint, and no request to anyone else")

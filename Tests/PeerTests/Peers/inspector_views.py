@@ -4,7 +4,7 @@
 
     inspector_views.py URL
 
-Prints "ok" lines and exits 0, or what failed and exits 1. The variable RATE is the least rate of frames that will do: 1 unless given, as others keep the machine busy.
+Prints "ok" lines and exits 0, or what failed and exits 1. The variable RATE is the least rate of frames that will do. Default: 1, as others keep the machine busy.
 """
 
 import os

@@ -14,7 +14,7 @@ import pathlib
 import sys
 import tempfile
 
-from inspector_tab import checked, expect, ok
+from inspector_page import check_part, expect, ok
 
 from devtools import run
 
@@ -31,10 +31,9 @@ WATCH_FRAMES = """(() => {
 
 
 class Check:
-    def __init__(self, tab, tools, shots):
+    def __init__(self, tab, tools):
         self.tab = tab
         self.tools = tools
-        self.shots = shots
 
     async def said(self, *texts):
         await self.tab.wait_until(f"JSON.stringify({SAID}) === {json.dumps(json.dumps(texts, ensure_ascii=False, separators=(',', ':')))}",
@@ -120,15 +119,15 @@ class Check:
         tab = self.tab
         await tab.produce("hundred")
         await self.has("hundred 99")
-        await tab.comes_to(AT_END, "the end in sight")
+        await tab.until(AT_END, "the end in sight")
         await tab.evaluate("document.getElementById('console-frame').focus()")
         await tab.press("Home")
-        await tab.comes_to(f"!{AT_END} && document.getElementById('console-frame').scrollTop === 0", "the first line")
+        await tab.until(f"!{AT_END} && document.getElementById('console-frame').scrollTop === 0", "the first line")
         await tab.produce("hundred")
         await tab.wait_until("document.getElementById('console-newest').textContent === '100 new lines'", "what is new")
         expect(await tab.evaluate("document.getElementById('console-frame').scrollTop === 0"), "it has scrolled")
         await tab.click("console-newest")
-        await tab.comes_to(f"{AT_END} && document.getElementById('console-newest').hidden", "the end again")
+        await tab.until(f"{AT_END} && document.getElementById('console-newest').hidden", "the end again")
         await tab.click("console-pause")
         before = len(await tab.evaluate(SAID))
         await tab.produce("hundred")
@@ -195,7 +194,7 @@ class Check:
         await self.filters()
         await self.hostile()
         await self.finds()
-        await self.tab.looks("console", self.shots, "document.querySelector('#console-lines .line')")
+        await self.tab.fits("console")
         await self.tail()
         await self.download()
         await self.clear()
@@ -203,10 +202,10 @@ class Check:
 
 
 async def check(url):
-    async def body(tab, tools, shots):
-        await Check(tab, tools, shots).all()
+    async def body(tab, tools):
+        await Check(tab, tools).all()
 
-    await checked(url, "console", body)
+    await check_part(url, "console", body)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ write to. Prints "ok" lines and exits 0, or what failed and exits 1.
 
 import sys
 
-from inspector_tab import checked, expect, ok
+from inspector_page import check_part, expect, ok
 
 from devtools import run
 
@@ -20,7 +20,7 @@ async def looked(tab, times):
     await tab.wait_until(f"Number(document.getElementById('main').dataset.looks) >= {times}", f"{times} looks")
 
 
-async def body(tab, _, shots):
+async def body(tab, _):
     await looked(tab, 3)
     for name in ("cpu", "memory", "allocator", "descriptors", "threads", "delay"):
         text = await tab.text(f"machine-{name}")
@@ -58,16 +58,16 @@ async def body(tab, _, shots):
     await tab.wait_until(f"{rows}.length > 0 && {rows}.every((kind) => kind === 'eventpoll')", "those of one kind")
     ok("descriptors are counted by kind, listed and filtered")
 
-    await tab.looks("machine", shots, "document.querySelector('.tile')")
+    await tab.fits("machine")
     await tab.evaluate("location.hash = '#console'")
     await tab.wait_until("document.querySelector('main.part-console')", "another part")
-    await tab.show("machine")
+    await tab.part("machine", "document.querySelector('main.part-machine')")
     await looked(tab, 1)
     ok("it can be left and opened again")
 
 
 async def check(url):
-    await checked(url, "machine", body)
+    await check_part(url, "machine", body)
 
 
 if __name__ == "__main__":

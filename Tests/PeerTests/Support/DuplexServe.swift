@@ -57,6 +57,9 @@ struct DuplexServe {
         peer.kill()
     }
 
+    /// Waits for a line that the command prints behind its first one; as of `PeerProcess`.
+    func line(containing text: String) async throws -> String { try await peer.waitForLine(containing: text) }
+
     // MARK: What the server holds
 
     /// By how many bytes the resident memory may grow before that is a leak.

@@ -117,8 +117,10 @@ final class PeerProcess: Sendable {
     /// Waits for a line with that text in it, behind the first one.
     ///
     /// - Throws: ``Failed`` when the program closes its output before.
-    func waitForLine(containing text: String) async throws {
-        while let line = await nextLine() { if line.contains(text) { return } }
+    /// - Returns: the line.
+    @discardableResult
+    func waitForLine(containing text: String) async throws -> String {
+        while let line = await nextLine() { if line.contains(text) { return line } }
         throw Failed(description: "“\(text)” was never printed")
     }
 
