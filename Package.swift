@@ -45,6 +45,7 @@ let package = Package(
         .library(name: "DuplexMustache", targets: ["DuplexMustache"]),
         .library(name: "DuplexSharing", targets: ["DuplexSharing"]),
         .library(name: "DuplexInspector", targets: ["DuplexInspector"]),
+        .library(name: "DuplexTopics", targets: ["DuplexTopics"]),
         .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
         .executable(name: "duplex", targets: ["DuplexCommand"]),
     ],
@@ -143,6 +144,13 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "DuplexTopics",
+            dependencies: [
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, deque,
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "DuplexTesting",
             dependencies: [
                 "DuplexBase", "DuplexWire", "DuplexSockets", "DuplexWebSockets", "DuplexServer", httpTypes,
@@ -159,7 +167,7 @@ let package = Package(
             name: "DuplexCommand",
             dependencies: [
                 "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
-                "DuplexInspector", httpTypes, logging, arguments, histogram, configuration,
+                "DuplexInspector", "DuplexTopics", httpTypes, logging, arguments, histogram, configuration,
             ],
             swiftSettings: strict
         ),
@@ -231,9 +239,17 @@ let package = Package(
         .testTarget(
             name: "DuplexInspectorTests",
             dependencies: [
-                "DuplexInspector", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets",
-                "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer", "DuplexSharing", httpTypes, logging,
-                database,
+                "DuplexInspector", "DuplexTestPeers", "DuplexTestNetworks", "DuplexTestProcesses", "DuplexTesting",
+                "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
+                httpTypes, logging, database,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "DuplexTopicsTests",
+            dependencies: [
+                "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets",
+                "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
             ],
             swiftSettings: strict
         ),

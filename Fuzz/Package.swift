@@ -47,6 +47,7 @@ let package = Package(
         target("fields"),
         target("forms"),
         target("events"),
+        target("redis"),
         target("contents", "DuplexDeflate"),
     ],
     swiftLanguageModes: [.v6]

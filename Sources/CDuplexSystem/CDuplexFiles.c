@@ -36,6 +36,12 @@ int cduplex_set_attribute(int file, const char *name, const void *value, size_t 
 
 int cduplex_remove_attribute(int file, const char *name) { return fremovexattr(file, name); }
 
+ssize_t cduplex_list_attributes_at(const char *path, char *names, size_t room) { return llistxattr(path, names, room); }
+
+ssize_t cduplex_get_attribute_at(const char *path, const char *name, void *value, size_t room) {
+    return lgetxattr(path, name, value, room);
+}
+
 #else
 
 int cduplex_rename(int from, const char *name, int to, const char *new_name, enum cduplex_clash clash) {
@@ -66,6 +72,14 @@ int cduplex_set_attribute(int file, const char *name, const void *value, size_t 
 }
 
 int cduplex_remove_attribute(int file, const char *name) { return (int)named(fremovexattr(file, name, 0)); }
+
+ssize_t cduplex_list_attributes_at(const char *path, char *names, size_t room) {
+    return listxattr(path, names, room, XATTR_NOFOLLOW);
+}
+
+ssize_t cduplex_get_attribute_at(const char *path, const char *name, void *value, size_t room) {
+    return named(getxattr(path, name, value, room, 0, XATTR_NOFOLLOW));
+}
 
 #endif
 

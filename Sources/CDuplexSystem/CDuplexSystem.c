@@ -5,6 +5,7 @@
 #include "CDuplexSystem.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -60,6 +61,8 @@ int cduplex_crypt(const char *password, const char *setting, char *hash, size_t 
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+const int CDUPLEX_O_PATH = O_PATH;
 
 int cduplex_open_beneath(int folder, const char *path, int flags, bool only_cached) {
     struct open_how how = {

@@ -9,7 +9,7 @@ import Testing
 struct DocumentTests {
     /// What shows programs.
     private static let guides =
-        ["README.md", "docs/WebServer.md", "docs/SecuringAServer.md", "docs/TestingAServer.md"]
+        ["README.md", "docs/WebServer.md", "docs/SecuringAServer.md", "docs/TestingAServer.md", "docs/Topics.md"]
         + [
             "CocoaAsyncSocket", "CocoaHTTPServer", "GCDWebServer", "SocketRocket", "XPWebSocket", "Starscream",
             "URLSessionWebSocketTask", "HttpServerDebug",

@@ -44,13 +44,18 @@ struct ImportTests {
             "DuplexServer", "DuplexSharing", "Glibc", "Darwin", "Foundation", "Synchronization", "HTTPTypes", "Logging",
             "DequeModule", "GRDB", "GRDBSQLite", "Histogram", "UIKit", "AppKit",
         ],
+        "DuplexTopics": [
+            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "FoundationEssentials", "Foundation",
+            "Synchronization", "HTTPTypes", "Logging", "DequeModule",
+        ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",
             "HTTPTypes",
         ],
         "DuplexCommand": [
             "CDuplexQRCode", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
-            "DuplexInspector", "Glibc", "Darwin", "Dispatch", "Foundation", "Synchronization", "HTTPTypes", "Logging",
+            "DuplexInspector", "DuplexTopics", "Glibc", "Darwin", "Dispatch", "Foundation", "Synchronization",
+            "HTTPTypes", "Logging",
             "ArgumentParser", "Configuration", "Histogram",
         ],
     ]

@@ -36,6 +36,12 @@ ssize_t cduplex_get_attribute(int file, const char *name, void *value, size_t ro
 int cduplex_set_attribute(int file, const char *name, const void *value, size_t count);
 int cduplex_remove_attribute(int file, const char *name);
 
+/// The names of what is at a path and no link, each with a zero behind it: their length, which may be more than there was room
+/// for (then ERANGE). The file isn't opened: closing it would take the locks of this process away.
+ssize_t cduplex_list_attributes_at(const char *path, char *names, size_t room);
+/// The value of one of them, as of `cduplex_get_attribute`; with no room its length alone.
+ssize_t cduplex_get_attribute_at(const char *path, const char *name, void *value, size_t room);
+
 /// The bytes of the file system that the file is on, and those of them that this user may still fill.
 int cduplex_get_space(int file, uint64_t *total, uint64_t *free);
 

@@ -42,6 +42,9 @@ int cduplex_crypt(const char *password, const char *setting, char *hash, size_t 
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
+/// O_PATH of open(2), which Swift's module of glibc leaves out: a name for what is at a path, which isn't opened.
+extern const int CDUPLEX_O_PATH;
+
 /// openat2(2), for which glibc has no function: nothing outside of the folder is opened, whatever names and links lead there
 /// (RESOLVE_BENEATH). With `only_cached` it gives EAGAIN where the kernel would have to ask the disk (RESOLVE_CACHED).
 int cduplex_open_beneath(int folder, const char *path, int flags, bool only_cached);

@@ -53,16 +53,18 @@ enum DemoScene {
     }
 
     private static func node(of connection: ServerConnection) async -> ViewNode {
-        let identity = UInt32(truncatingIfNeeded: connection.identity.hashValue)
-        let id = "connection \(String(identity, radix: 36))"
         let peer = connection.remoteAddress.map { "\($0)" } ?? "somebody"
         let age = "\(connection.age.components.seconds) s"
         let route = connection.route ?? "between two requests"
         let frame = ViewNode.Frame(width: cell.width, height: cell.height)
         guard case .webSocket(let socket) = connection.kind else {
+            // Of that connection alone, as long as it is there.
+            let identity = connection.client.map { UInt32(truncatingIfNeeded: ObjectIdentifier($0).hashValue) } ?? 0
+            let id = "connection \(String(identity, radix: 36))"
             return ViewNode(id, type: "HTTP", frame: frame, properties: ["peer": peer, "route": route, "age": age])
         }
         let now = await socket.snapshot
+        let id = "\(socket.id)"
         return ViewNode(
             id,
             type: "WebSocket",

@@ -97,7 +97,9 @@ struct FolderWalk: AsyncSequence, Sendable {
 
         private func file(_ step: Step) -> ZipItem {
             let content = ZipItem.Content.file(size: step.entry.size) { [walk] in
-                try await walk.folder.open(step.path, by: walk.visitor)
+                try await SharedFolder.$warden.withValue(walk.warden) {
+                    try await walk.folder.open(step.path, by: walk.visitor)
+                }
             }
             return ZipItem(step.name, content, modified: step.entry.modified)
         }
@@ -106,6 +108,14 @@ struct FolderWalk: AsyncSequence, Sendable {
     let folder: SharedFolder
     let roots: [Step]
     let visitor: FolderVisitor
+    /// That of the task that has asked for the zip: another one sends it.
+    fileprivate let warden = SharedFolder.warden
+
+    init(folder: SharedFolder, roots: [Step], visitor: FolderVisitor) {
+        self.folder = folder
+        self.roots = roots
+        self.visitor = visitor
+    }
 
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(walk: self, steps: roots.reversed()) }
 

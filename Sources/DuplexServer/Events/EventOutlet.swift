@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
-import DuplexWire
+package import DuplexSockets
+package import DuplexWire
 
 /// How the streams of a route behave.
-struct EventSettings: Sendable {
+package struct EventSettings: Sendable {
     /// After how long without an event a comment is sent; `nil` for never.
     var heartbeat: Duration?
     var retry: Duration?
     var slow: SlowReaderPolicy<ServerSentEvent>
+
+    package init(heartbeat: Duration?, retry: Duration?, slow: SlowReaderPolicy<ServerSentEvent>) {
+        self.heartbeat = heartbeat
+        self.retry = retry
+        self.slow = slow
+    }
 }
 
 /// Whoever gives an ``EventOutlet`` events as it has room for them; on the loop.
-protocol EventSource: AnyObject {
+package protocol EventSource: AnyObject {
     /// The client has caught up.
     func hasRoom()
     /// The stream is to end soon.
@@ -26,13 +32,13 @@ protocol EventSource: AnyObject {
 /// nothing goes.
 ///
 /// An actor on its connection's loop, so that tasks anywhere may send, and those on the loop do so without a hop.
-actor EventOutlet {
-    nonisolated let loop: EventLoop
+package actor EventOutlet {
+    package nonisolated let loop: EventLoop
     private let exchange: Exchange
     private let settings: EventSettings
     private var queue: SlowReaderQueue<[UInt8]>
     private var source: (any EventSource)?
-    private(set) var isBehind = false
+    package private(set) var isBehind = false
     private var isOver = false
     /// When something was sent last.
     private var sent = Instant(nanoseconds: 0)
@@ -48,7 +54,7 @@ actor EventOutlet {
     }
 
     /// The loop, which runs what is isolated to this actor.
-    nonisolated var unownedExecutor: UnownedSerialExecutor {
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe loop.asUnownedSerialExecutor()
     }
 
@@ -57,12 +63,26 @@ actor EventOutlet {
     /// - Parameters:
     ///   - source: who is told of room; kept until the end.
     ///   - start: what is sent first; `nil` for nothing.
-    func open(_ source: (any EventSource)?, _ start: ServerSentEvent?) {
+    package func open(_ source: (any EventSource)?, _ start: ServerSentEvent?) {
         self.source = source
         sent = loop.core.now
         exchange.onLoop(loop, self) { $0.follow($1) }
         if let start { try? push(start.bytes) }
         arm()
+    }
+
+    /// Has another give events from here on, besides the handler, until the stream has ended.
+    ///
+    /// - Returns: whether it does: the stream hasn't ended yet, and has no other.
+    package func attach(_ source: any EventSource) -> Bool {
+        guard !isOver, self.source == nil else { return false }
+        self.source = source
+        return true
+    }
+
+    /// Takes ``attach(_:)`` back.
+    package func detach() {
+        source = nil
     }
 
     // MARK: Events
@@ -71,7 +91,7 @@ actor EventOutlet {
     var dropped: Int { queue.dropped }
 
     /// Whether nobody waits for a client that is behind.
-    nonisolated var isWaiting: Bool { settings.slow.isWaiting }
+    package nonisolated var isWaiting: Bool { settings.slow.isWaiting }
 
     /// Sends an event for a task, and waits if that is the policy.
     func send(_ event: ServerSentEvent) async throws {
@@ -97,11 +117,12 @@ actor EventOutlet {
     }
 
     /// Sends an event, or keeps it for a client that is behind, as the policy says.
-    func offer(_ bytes: [UInt8], of event: ServerSentEvent) throws {
+    package func offer(_ bytes: [UInt8], of event: ServerSentEvent) throws {
         guard isBehind else { return try push(bytes) }
         let key = settings.slow.key(of: event)
         switch queue.append(bytes, size: bytes.count, key: key, at: loop.core.now) {
         case .kept: arm()
+        case .leftOut: break
         // Whoever would have to wait looks before.
         case .senderWaits: break
         case .readerEnds: throw endSlowReader()
@@ -135,7 +156,7 @@ actor EventOutlet {
     }
 
     /// Ends a stream that no task makes.
-    func finish() {
+    package func finish() {
         sendRest()
         exchange.onLoop(loop) { exchange, _ in exchange.finish() }
     }
@@ -206,7 +227,7 @@ extension EventOutlet: ExchangeFollower {
 }
 
 extension EventOutlet: TimerTarget {
-    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
+    package nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop, (timer, now)) { $0.fired($1.0, $1.1) }
     }
 }

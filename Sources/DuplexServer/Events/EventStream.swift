@@ -9,7 +9,7 @@ public import DuplexWire
 public struct EventStream: Sendable {
     /// The request that asked for the stream.
     public let request: Request
-    private let outlet: EventOutlet
+    package let outlet: EventOutlet
 
     init(_ request: Request, _ outlet: EventOutlet) {
         self.request = request

@@ -98,6 +98,27 @@ extension RouteBuilder {
         }
     }
 
+    /// Sends events to each client without a task, from wherever a source has them.
+    ///
+    /// - Parameters:
+    ///   - path: as in `get`.
+    ///   - options: what this route has otherwise than the server.
+    ///   - settings: how the streams behave.
+    ///   - begin: called on the loop for each client: opens the outlet with its source.
+    package mutating func pushedEvents(
+        _ path: String,
+        _ options: [RouteOption],
+        _ settings: EventSettings,
+        begin: @escaping @Sendable (Request, EventOutlet) -> Void
+    ) {
+        addEvents(path, options) { request in
+            let body = ResponseBody(
+                content: .pushed { exchange in begin(request, EventOutlet(exchange, settings)) }
+            )
+            return try .events(request, body)
+        }
+    }
+
     private mutating func addEvents(
         _ path: String,
         _ options: [RouteOption],

@@ -84,6 +84,33 @@ public struct ResponseBody: Sendable {
         }
     }
 
+    /// The same, which keeps an object until all of it has gone to the connection, but for 64 KiB.
+    ///
+    /// A file, and what is pushed, don't.
+    package func holding(_ object: some AnyObject & Sendable) -> ResponseBody {
+        switch content {
+        case .bytes, .text:
+            let bytes = bytes ?? []
+            return .writer(length: bytes.count) { writer in
+                for start in stride(from: 0, to: bytes.count, by: Self.piece) {
+                    try await writer.write(Array(bytes[start..<min(start + Self.piece, bytes.count)]))
+                }
+                withExtendedLifetime(object) {}
+            }
+        case .writer(let length, let write):
+            return .writer(length: length) { writer in
+                try await write(writer)
+                withExtendedLifetime(object) {}
+            }
+        case .file, .pushed, .coded: return self
+        }
+    }
+
+    private static let piece = 64 * 1_024
+
+    /// Whether it is compressed on its way out.
+    package var isCoded: Bool { if case .coded = content { true } else { false } }
+
     /// The body before it is put into a coding.
     package var uncoded: ResponseBody { if case .coded(let coded) = content { coded.body } else { self } }
 

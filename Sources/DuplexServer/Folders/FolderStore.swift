@@ -55,8 +55,7 @@ final class FolderStore: Sendable {
     private func look(at place: Place, _ path: FolderPath) throws(SocketError) -> FileStatus? {
         let status = try place.folder.status(of: place.name)
         if status?.kind != .link { return status }
-        guard case .found(let file) = try folder.find(path.text) else { return nil }
-        return file.status
+        return try folder.status(of: path.text)
     }
 
     /// Opens what is at a path for reading.

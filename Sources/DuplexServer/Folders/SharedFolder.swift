@@ -153,6 +153,7 @@ public final class SharedFolder: Sendable {
     ) async throws -> Value {
         try check(operation)
         try await options.before(operation)
+        try await Self.warden?(operation)
         let value = try await Self.run(on: threads, body)
         await tell(operation)
         return value
@@ -169,6 +170,10 @@ public final class SharedFolder: Sendable {
 
     /// Is told of what the running task does in any folder, when it is done.
     @TaskLocal package static var witness: (@Sendable (FolderOperation) -> Void)?
+
+    /// Is asked before the running task does anything in any folder, also while a zip of its response is sent; what it throws
+    /// keeps it from that.
+    @TaskLocal package static var warden: (@Sendable (FolderOperation) async throws -> Void)?
 
     /// Has `observer` told of each folder in which something changes by this value, on any thread, until it is taken away.
     ///

@@ -120,6 +120,15 @@ extension RouteBuilder {
         addWebSocket(path, options, WebSocketRoute(handler), nil)
     }
 
+    /// The same with options in an array, for those who are given theirs.
+    package mutating func webSocket(
+        _ path: String,
+        _ options: [RouteOption],
+        handler: @escaping @Sendable (isolated WebSocket, Request) async throws -> Void
+    ) {
+        addWebSocket(path, options, .taskWithRequest(handler), nil)
+    }
+
     private mutating func addWebSocket(
         _ path: String,
         _ options: [RouteOption],

@@ -28,9 +28,7 @@ public struct ServerConnection: Sendable {
     /// access log or metrics.
     public let request: RequestProgress?
 
-    /// What tells it apart from others of the process, as long as it is there.
-    package let identity: ObjectIdentifier
-    /// Who is at its other end, and by what listener; nil once it has become a WebSocket.
+    /// Who is at its other end, and by what listener: one of its own; nil once it has become a WebSocket.
     package let client: Client?
     /// The bytes that are written and not sent yet; of HTTP.
     package let queuedBytes: Int

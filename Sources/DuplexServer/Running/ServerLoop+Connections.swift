@@ -31,7 +31,6 @@ extension ServerLoop {
             route: route(of: connection),
             age: connection.accepted.duration(to: now),
             request: connection.progress(now: now),
-            identity: ObjectIdentifier(connection),
             client: connection.client,
             queuedBytes: connection.channel.queuedBytes,
             isPushing: connection.isPushing
@@ -58,7 +57,6 @@ extension ServerLoop {
             route: served.endpoint.name,
             age: served.accepted.duration(to: now),
             request: nil,
-            identity: ObjectIdentifier(socket),
             client: nil,
             queuedBytes: 0,
             isPushing: false

@@ -76,10 +76,12 @@ package final class ServingLoops: Sendable {
         get async { await connections(upTo: .max) }
     }
 
-    /// Some of the connections: each loop tells of so many at most.
+    /// Some of the connections: each loop tells of so many at most; one that has been stopped has none.
     package func connections(upTo limit: Int) async -> [ServerConnection] {
         var connections: [ServerConnection] = []
-        for loop in loops { connections += await loop.loop.make { _ in loop.currentConnections(upTo: limit) } }
+        for loop in loops where !loop.loop.isStopped {
+            connections += await loop.loop.make { _ in loop.currentConnections(upTo: limit) }
+        }
         return connections
     }
 

@@ -101,7 +101,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     package var remoteAddress: SocketAddress? { isOpen ? carrier.remoteAddress : nil }
 
     /// Whether the carrier took no more when it was asked last; what waits is sent once it has room.
-    var isFull: Bool { interest?.contains(.writable) == true }
+    package var isFull: Bool { interest?.contains(.writable) == true }
 
     // MARK: Input
 

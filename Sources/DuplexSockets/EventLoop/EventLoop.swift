@@ -77,8 +77,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         Self.living.add(self)
     }
 
-    /// The loops of the process.
-    package static var all: [EventLoop] { living.all }
+    /// The loops of the process that run.
+    package static var all: [EventLoop] { living.all.filter { !$0.isStopped } }
     private static let living = LivingObjects<EventLoop>()
 
     /// Whether the caller runs on this loop's thread.
@@ -137,6 +137,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             if isOver { continuation.resume() } else { submit(.body { _ in }) }
         }
     }
+
+    /// Whether its thread has ended: what is handed to it now costs a thread.
+    package var isStopped: Bool { remote.withLock { $0.state == .stopped } }
 
     /// Has the loop end as ``stop()`` does, without waiting for it.
     func stopSoon() {

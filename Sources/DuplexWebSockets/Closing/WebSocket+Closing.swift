@@ -182,6 +182,7 @@ extension WebSocket {
         failWaiters()
         while let closer = closers.popLast() { closer.resume(with: .success(())) }
         forgetWatchers()
+        follower.take()?.ended()
         if let handler {
             handler.closed(self, session.report)
             // Whose code it was is known no longer once others have forgotten the connection.

@@ -64,6 +64,8 @@ public actor WebSocket {
     /// What messages in pieces need; there is none where all are whole.
     var streams: PieceTraffic?
     var senders: Deque<Waiter<Void>> = []
+    // As the channel above, and told of the end by the deinitialiser.
+    private nonisolated(unsafe) var loopFollower: (any SocketFollower)?
     /// What few connections need at a time; there is none where nothing of it is needed.
     var rarities: WebSocketRarities?
     var nextWaiterID: UInt64 = 0
@@ -158,9 +160,11 @@ public actor WebSocket {
         let channel = unsafe LoopBound(loopChannel, on: loop.thread)
         // A timer of the end finds nobody when it fires.
         let timer = sessionTimer?.id
+        let follower = unsafe LoopBound(loopFollower, on: loop.thread)
         loop.execute { core in
             if let timer { core.cancel(timer) }
             channel.value.reset()
+            follower.value?.ended()
         }
     }
 
@@ -171,6 +175,12 @@ public actor WebSocket {
 
     /// The connection's transport.
     var channel: Channel { unsafe loopChannel }
+
+    /// Who sends on this connection besides its handler, such as a topic that it is subscribed to; there is none on most.
+    package var follower: (any SocketFollower)? {
+        get { unsafe loopFollower }
+        set { unsafe loopFollower = newValue }
+    }
 
     /// The address of this side; `nil` once the connection is closed.
     public var localAddress: SocketAddress? {

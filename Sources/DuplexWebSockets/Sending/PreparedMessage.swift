@@ -9,7 +9,7 @@ public import DuplexWire
 /// A server sends the same bytes to each client whose connection isn't compressed, from where they lie. To a client
 /// whose connection is, by a client, and where a tap looks on, it is sent as any other message.
 public struct PreparedMessage: Sendable {
-    let frame: MessageFrame
+    package let frame: MessageFrame
 
     /// Frames a message.
     public init(_ message: Message) {
@@ -31,8 +31,18 @@ public struct PreparedMessage: Sendable {
         frame = MessageFrame(kind, bytes)
     }
 
+    /// Takes a frame over.
+    package init(_ frame: MessageFrame) {
+        self.frame = frame
+    }
+
     /// Text or binary.
     public var kind: Message.Kind { frame.kind }
+
+    /// What was framed.
+    package var message: Message {
+        Message(frame.kind, copying: frame.payload)
+    }
 
     /// The length of the payload in bytes.
     public var byteCount: Int { frame.payload.byteCount }
@@ -67,5 +77,25 @@ extension WebSocket {
             write(message.kind, message.frame.payload, to: channel)
         }
         return channel.canWrite && !channel.isAboveHighWaterMark
+    }
+
+    /// Whether a message that is sent now is taken, and what waits is below the high-water mark.
+    ///
+    /// Where it isn't, ``SocketFollower/drained(_:)`` follows, or the connection ends.
+    package var takesMore: Bool { channel.canWrite && !isHolding && !channel.isAboveHighWaterMark }
+
+    /// Sends at once what was gathered, as far as the system takes it.
+    package func sendGathered() {
+        if channel.queuedBytes > 0, !channel.isFull { channel.flush() }
+    }
+
+    /// Puts a message that was framed before behind what is sent at the end of the turn, in one call with it.
+    package func gather(_ message: PreparedMessage) {
+        let channel = channel
+        if streams?.writer == nil, channel.canWrite, session.sends(message.frame) {
+            channel.write(message.frame.bytes.span.raw)
+        } else {
+            enqueue(message)
+        }
     }
 }

@@ -166,6 +166,7 @@ extension WebSocket {
     func resumeSenders() {
         while let sender = senders.popFirst() { sender.resume(with: .success(())) }
         writeControlOutput()
+        follower?.drained(self)
         if let handler {
             handler.drained(self)
             channel.core.endStep(of: self)

@@ -9,6 +9,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
         var element: Element
         var size: Int
         var id: String?
+        var instant: Instant?
     }
 
     /// Where a client goes on.
@@ -64,12 +65,23 @@ public struct EventHistory<Element: Sendable>: Sendable {
     ///   - element: what is kept of it.
     ///   - id: its id; `nil` for ``id(of:)`` of its number.
     ///   - size: how many bytes it has.
-    public mutating func append(_ element: Element, id: String?, size: Int) {
+    ///   - instant: when this is, for ``removeAll(before:)``. Default: it isn't removed by time.
+    public mutating func append(_ element: Element, id: String?, size: Int, at instant: Instant? = nil) {
         lastNumber += 1
-        entries.append(Entry(element: element, size: size, id: id))
+        entries.append(Entry(element: element, size: size, id: id, instant: instant))
         byteCount += size
         if let id { numbers[id] = lastNumber }
         while count > 0, count > countLimit || byteCount > sizeLimit { removeFirst() }
+    }
+
+    /// Removes the events that were added before an instant.
+    public mutating func removeAll(before instant: Instant) {
+        while count > 0, let added = entries[first]?.instant, added < instant { removeFirst() }
+    }
+
+    /// Removes the oldest events until what is kept has so many bytes at most.
+    public mutating func shrink(to size: Int) {
+        while count > 0, byteCount > size { removeFirst() }
     }
 
     private mutating func removeFirst() {

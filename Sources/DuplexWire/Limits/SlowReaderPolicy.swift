@@ -8,6 +8,7 @@ public struct SlowReaderPolicy<Element>: Sendable {
     enum Kind: Sendable {
         case wait
         case dropOldest
+        case dropNewest
         case latest(@Sendable (Element) -> String?)
         case end(Duration?)
     }
@@ -29,6 +30,16 @@ public struct SlowReaderPolicy<Element>: Sendable {
     /// - Returns: the policy.
     public static func dropOldest(keeping count: Int, size: ByteCount = .mebibytes(1)) -> SlowReaderPolicy {
         Self(kind: .dropOldest, count: max(1, count), size: size)
+    }
+
+    /// The oldest elements wait, and those that come while there is no room are dropped.
+    ///
+    /// - Parameters:
+    ///   - count: how many wait; one at least.
+    ///   - size: how many bytes wait, unless it is one element alone. Default: 1 MiB.
+    /// - Returns: the policy.
+    public static func dropNewest(keeping count: Int, size: ByteCount = .mebibytes(1)) -> SlowReaderPolicy {
+        Self(kind: .dropNewest, count: max(1, count), size: size)
     }
 
     /// Of each key the newest element waits, in the order in which the keys last changed.
@@ -59,6 +70,24 @@ public struct SlowReaderPolicy<Element>: Sendable {
     /// Whether the sender waits.
     public var isWaiting: Bool {
         if case .wait = kind { true } else { false }
+    }
+
+    /// Whether elements have keys, which ``key(of:)`` tells.
+    public var hasKeys: Bool {
+        if case .latest = kind { true } else { false }
+    }
+
+    /// Whether elements are dropped, and the reader goes on without them.
+    public var drops: Bool {
+        switch kind {
+        case .dropOldest, .dropNewest, .latest: true
+        case .wait, .end: false
+        }
+    }
+
+    /// Whether what comes while there is no room is dropped, and not what waits.
+    public var dropsNewest: Bool {
+        if case .dropNewest = kind { true } else { false }
     }
 
     /// What an element shares with those that it takes the place of; `nil` when it takes nobody's.

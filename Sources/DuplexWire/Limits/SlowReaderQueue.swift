@@ -11,6 +11,8 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
     public enum Outcome: Sendable, Hashable {
         /// It waits; others may have been dropped for it.
         case kept
+        /// It was dropped, as there was no room.
+        case leftOut
         /// It wasn't taken: its sender is to wait until the reader has caught up.
         case senderWaits
         /// It wasn't taken: the reader is to be ended.
@@ -25,7 +27,8 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
 
     private enum Mode: Sendable {
         case wait
-        case drop
+        case dropOldest
+        case dropNewest
         case end(Duration?)
     }
 
@@ -52,7 +55,8 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
     public init<Described>(_ policy: SlowReaderPolicy<Described>) {
         switch policy.kind {
         case .wait: mode = .wait
-        case .dropOldest, .latest: mode = .drop
+        case .dropOldest, .latest: mode = .dropOldest
+        case .dropNewest: mode = .dropNewest
         case .end(let patience): mode = .end(patience)
         }
         countLimit = policy.count
@@ -81,7 +85,12 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
         case .wait: return .senderWaits
         case .end:
             guard isEmpty || size <= sizeLimit - byteCount else { return .readerEnds }
-        case .drop:
+        case .dropNewest:
+            guard isEmpty || count < countLimit && size <= sizeLimit - byteCount else {
+                dropped += 1
+                return .leftOut
+            }
+        case .dropOldest:
             if let key, let place = places[key] { drop(at: place - moved) }
             while !isEmpty, count >= countLimit || size > sizeLimit - byteCount { dropFirst() }
         }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+/// Why a topic can't be published to or subscribed to, or why a subscription has ended.
+///
+/// ``code`` is for programs, ``message`` for people.
+public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The kind of fault; an open set.
+    public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+        /// The code's name.
+        public let rawValue: String
+
+        /// Makes a code of that name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// The code's name.
+        public var description: String { rawValue }
+
+        /// The name isn't one of a topic, or the pattern isn't one.
+        public static let invalidName = Self(rawValue: "invalidName")
+        /// A request of the JSON protocol that isn't one.
+        public static let invalidRequest = Self(rawValue: "invalidRequest")
+        /// A limit has been reached.
+        public static let limitReached = Self(rawValue: "limitReached")
+        /// The app doesn't allow it.
+        public static let notAllowed = Self(rawValue: "notAllowed")
+        /// The subscriber took less than was published, and was ended by its policy.
+        public static let slowSubscriber = Self(rawValue: "slowSubscriber")
+        /// The connection that was to be subscribed has ended.
+        public static let closed = Self(rawValue: "closed")
+        /// A URL of a Redis server can't be used.
+        public static let invalidURL = Self(rawValue: "invalidURL")
+        /// Other machines can't be reached.
+        public static let unavailable = Self(rawValue: "unavailable")
+    }
+
+    /// The kind of fault.
+    public let code: Code
+    /// What was seen, in plain words.
+    public let message: String
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The code and the message in one line.
+    public var description: String { "TopicError.\(code.rawValue): \(message)" }
+}
+
+extension TopicError {
+    /// Checks a name or a pattern.
+    ///
+    /// - Returns: whether it is a pattern.
+    static func check(_ name: String) throws(TopicError) -> Bool {
+        do { return try TopicName.check(name) } catch { throw TopicError(.invalidName, error.description) }
+    }
+}

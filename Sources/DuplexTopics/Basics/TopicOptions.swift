@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexWire
+
+/// What topics keep, and how much of everything there may be.
+public struct TopicOptions: Sendable {
+    /// How much of a topic is kept for those who subscribe later, or come back.
+    public struct History: Sendable, Hashable {
+        /// How many messages are kept.
+        ///
+        /// Default: 100.
+        public var count: Int
+        /// How long a message is kept.
+        ///
+        /// Default: 1 hour.
+        public var time: Duration
+        /// How many bytes are kept.
+        ///
+        /// Default: 1 MiB.
+        public var size: ByteCount
+
+        /// Makes a value.
+        public init(count: Int = 100, time: Duration = .seconds(3_600), size: ByteCount = .mebibytes(1)) {
+            self.count = count
+            self.time = time
+            self.size = size
+        }
+    }
+
+    /// What is kept of topics, by patterns; of those that match a topic, the one that was set first holds.
+    ///
+    /// A topic that none matches keeps nothing. See ``keep(_:_:)``.
+    public private(set) var histories: [(pattern: String, history: History)] = []
+    /// How many bytes the histories of all topics have together.
+    ///
+    /// The topic that a message is published to then makes room by its own oldest ones. Default: 64 MiB.
+    public var historySize: ByteCount = .mebibytes(64)
+    /// How many topics are remembered because they have a history.
+    ///
+    /// Default: 100,000. Beyond it, messages of further topics are delivered and not kept.
+    public var mostHistories = 100_000
+    /// How many subscriptions there may be.
+    ///
+    /// Default: 1,000,000.
+    public var mostSubscriptions = 1_000_000
+    /// How many subscriptions one connection may have.
+    ///
+    /// Default: 1,000.
+    public var mostSubscriptionsOfConnection = 1_000
+    /// How many bytes of messages may wait for an event loop that is busy.
+    ///
+    /// Default: 16 MiB. Beyond it, its subscribers take what they lack from the history, or miss it.
+    public var loopBacklog: ByteCount = .mebibytes(16)
+
+    /// Makes options with the defaults.
+    public init() {}
+
+    /// Has messages of topics kept.
+    ///
+    /// - Parameters:
+    ///   - pattern: which topics, such as `room/#`.
+    ///   - history: how much of each.
+    /// - Throws: ``TopicError`` with `invalidName` when the pattern isn't one.
+    public mutating func keep(_ pattern: String, _ history: History = History()) throws(TopicError) {
+        _ = try TopicError.check(pattern)
+        histories.append((pattern, history))
+    }
+}

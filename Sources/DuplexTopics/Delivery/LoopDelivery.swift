@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// One loop's part of the topics: who of its connections is subscribed to what.
+final class LoopDelivery: Sendable {
+    private final class Lists {
+        var all: [UInt64: TopicMembers] = [:]
+    }
+
+    let loop: EventLoop
+    /// Where the table has this loop.
+    let index: Int32
+    private let lists: LoopBound<Lists>
+
+    /// How many connections are given something before it is sent: what was written for all of them would be memory for each, and
+    /// out of the processor's cache by the end of the turn.
+    private static let unsentBound = 64
+
+    init(_ loop: EventLoop, _ index: Int32) {
+        self.loop = loop
+        self.index = index
+        lists = LoopBound(Lists(), on: loop.thread)
+    }
+
+    // MARK: On the loop
+
+    func add(_ member: TopicMember, _ audience: UInt64, _ slot: Int32) {
+        let lists = lists.value
+        let members = lists.all[audience] ?? TopicMembers(self, audience, slot)
+        lists.all[audience] = members
+        members.add(member)
+    }
+
+    func remove(_ member: TopicMember) {
+        guard let members = member.list else { return }
+        members.remove(member)
+        if members.all.isEmpty { lists.value.all[members.audience] = nil }
+    }
+
+    /// Gives all subscribers of this loop what waited for them.
+    func deliver(_ batch: TopicBatch) {
+        let lists = lists.value
+        for (audience, count) in batch.lost {
+            // Who came later, or took from the history what was lost, lacks nothing.
+            for member in lists.all[audience]?.all ?? [] where member.barrier < batch.first { member.overrun(count) }
+        }
+        // One message goes to each from where it lies; of several, each connection sends its own at once.
+        let gathers = batch.items.count > 1
+        var unsent = 0
+        var next = 0
+        while next < batch.items.count {
+            let run = batch.run(from: next)
+            next = run.upperBound
+            guard let members = lists.all[batch.items[run.lowerBound].audience]?.all else { continue }
+            for member in members {
+                member.deliver(batch, run, gathers: gathers)
+                unsent += 1
+                if gathers, unsent >= Self.unsentBound {
+                    loop.core.sendGathered()
+                    unsent = 0
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A message of a topic in the JSON protocol: its topic, what was published, and where it stands.
+enum TopicEnvelope {
+    /// `{"topic":"a","text":"…","position":"e-1"}`; a binary message has `base64` in place of `text`.
+    static func text(_ topic: String, _ message: Message, _ position: TopicPosition?) -> String {
+        var members = JSONText.Members()
+        members.add("topic", topic)
+        switch message {
+        case .text(let text): members.add("text", text)
+        case .binary(let bytes): members.add("base64", Data(bytes).base64EncodedString())
+        }
+        members.add("position", position?.description)
+        return JSONText.object(members.all).text
+    }
+
+    /// What tells a client that it was too slow for so many.
+    static func missed(_ topic: String, _ count: Int) -> String {
+        var members = JSONText.Members()
+        members.add("topic", topic)
+        members.add("missed", count)
+        return JSONText.object(members.all).text
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// One subscription of a connection; belongs to its loop's thread.
+///
+/// What is common to all kinds: where it stands among those of its loop, and from where on it gets what is published.
+class TopicMember {
+    /// Those of the same topic and loop; `nil` once it has left.
+    final var list: TopicMembers?
+    /// Where it is among them.
+    final var place: Int32 = 0
+    /// Whether it takes messages from the history, up to its end, and none of those that come.
+    final var isReplaying = false
+    /// The first item of its loop that it gets; those before it were published before it came.
+    final var barrier: UInt64 = 0
+    /// The number of the last message that went to the subscriber, or waits for it.
+    final var number: UInt64 = 0
+
+    /// Gives the subscriber what was published: some items of a batch, all of its topic.
+    func deliver(_ batch: TopicBatch, _ range: Range<Int>, gathers: Bool) {}
+
+    /// Messages were lost, because the loop was busy.
+    func overrun(_ count: Int) {}
+}
+
+/// The subscriptions of one loop to one topic or pattern.
+final class TopicMembers {
+    let delivery: LoopDelivery
+    /// What tells the topic from all others of its time and later.
+    let audience: UInt64
+    let slot: Int32
+    /// In the order in which they came, nearly: what belongs to one then lies near what belongs to the next, and is there
+    /// when it is needed.
+    private(set) var all: [TopicMember] = []
+
+    init(_ delivery: LoopDelivery, _ audience: UInt64, _ slot: Int32) {
+        self.delivery = delivery
+        self.audience = audience
+        self.slot = slot
+    }
+
+    func add(_ member: TopicMember) {
+        member.list = self
+        member.place = Int32(all.count)
+        all.append(member)
+    }
+
+    /// Puts the last one into the place of one that goes.
+    func remove(_ member: TopicMember) {
+        let place = Int(member.place)
+        guard place < all.count, all[place] === member else { return }
+        member.list = nil
+        let last = all.removeLast()
+        guard last !== member else { return }
+        all[place] = last
+        last.place = Int32(place)
+    }
+}

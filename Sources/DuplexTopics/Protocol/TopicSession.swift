@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexWebSockets
+import DuplexWire
+
+/// One client of the JSON protocol.
+struct TopicSession: Sendable {
+    let core: TopicCore
+    let slow: SlowReaderPolicy<TopicMessage>
+    let allows: @Sendable (TopicAccess) async throws -> Bool
+
+    /// Answers a client's requests, one after the other, until it has gone.
+    func serve(_ socket: isolated WebSocket, _ request: Request) async throws {
+        for try await message in socket.messages {
+            if let answer = try await answer(message, socket, request) { try await socket.send(answer) }
+        }
+    }
+
+    /// - Returns: the answer, unless it has been sent.
+    private func answer(
+        _ message: Message,
+        _ socket: isolated WebSocket,
+        _ request: Request
+    ) async throws -> String? {
+        var id: Int64?
+        do {
+            let wish = try TopicWish(message)
+            id = wish.id
+            switch try wish.kind {
+            case .unsubscribe(let name):
+                socket.unsubscribe(core, name)
+                return TopicAnswer.done(id)
+            case .subscribe(let name, let replay):
+                try await check(.subscribe, name, request)
+                try subscribe(socket, id, name, replay)
+                return nil
+            case .publish(let name, let message):
+                try await check(.publish, name, request)
+                return TopicAnswer.done(id, position: try core.publish(name, .message(message)).position)
+            }
+        } catch let error as TopicError {
+            return TopicAnswer.failed(id, error)
+        }
+    }
+
+    private func check(_ action: TopicAccess.Action, _ name: String, _ request: Request) async throws {
+        let isPattern = try TopicError.check(name)
+        if isPattern, action == .publish { throw TopicError(.invalidName, "A pattern can't be published to.") }
+        let access = TopicAccess(action: action, topic: name, isPattern: isPattern, request: request)
+        guard try await allows(access) else { throw TopicError(.notAllowed, "This isn't allowed.") }
+    }
+
+    private func subscribe(
+        _ socket: isolated WebSocket,
+        _ id: Int64?,
+        _ name: String,
+        _ replay: TopicReplay
+    ) throws(TopicError) {
+        let missed = { @Sendable (count: Int) in Message.text(TopicEnvelope.missed(name, count)) }
+        let terms = SubscriptionTerms(core, slow, .tryAgainLater, missed, .enveloped)
+        _ = try socket.subscribe(to: name, replay, terms) { start in
+            // In front of what is published, so that the client knows whose it is.
+            // The place where it begins, not the end: a client may be cut off before it has got what lies between.
+            let position = start.position.map { TopicPosition(epoch: $0.epoch, offset: start.number ?? $0.offset) }
+            let answer = TopicAnswer.done(id, position: position, isComplete: start.isComplete)
+            socket.gather(PreparedMessage(.text(answer)))
+        }
+    }
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DequeModule
+import DuplexSockets
+import DuplexWire
+
+/// One connection to a Redis server, on the loop that it lives on.
+///
+/// Any number of commands are under way at a time; answers come in their order. What is written in a turn of the loop goes
+/// out at its end, in one call. The connection ends when an answer is late, when the server sends what isn't RESP, and when
+/// the network fails: all who wait are told at once.
+actor RedisConnection {
+    /// Told what came of a command, on the loop, once.
+    typealias Completion = @Sendable (Result<RedisValue, RedisError>) -> Void
+
+    /// The loop that the connection lives on.
+    nonisolated let loop: EventLoop
+    /// What it is connected to.
+    nonisolated let url: RedisURL
+    nonisolated let channel: LoopBound<Channel>
+    let options: RedisOptions
+    /// As of the options, in nanoseconds: taking a duration apart for each command would cost as much as the rest of it.
+    private let answerTimeout: Int64
+    private var parser = RedisParser()
+
+    /// A command that was sent and has no answer yet, or waits to be sent.
+    struct Entry {
+        /// What a task that is cancelled knows it by; 0 where nobody cancels.
+        var id: UInt64
+        var name: String
+        var size: Int
+        var deadline: Instant
+        /// What its answer is: a push, where it subscribes.
+        var confirmation: Confirmation?
+        var completion: Completion
+
+        init(
+            _ command: RedisCommand,
+            _ id: UInt64,
+            _ deadline: Instant,
+            _ confirmation: Confirmation?,
+            _ completion: @escaping Completion
+        ) {
+            self.id = id
+            name = command.name
+            size = command.encodedCount
+            self.deadline = deadline
+            self.confirmation = confirmation
+            self.completion = completion
+        }
+    }
+
+    /// The push that answers a command; by reference, as few commands have one.
+    final class Confirmation: Sendable {
+        let kind: String
+        let channel: [UInt8]
+
+        init(kind: String, channel: [UInt8]) {
+            self.kind = kind
+            self.channel = channel
+        }
+    }
+
+    /// The commands without an answer, the next one to be answered first.
+    private var unanswered: Deque<Entry> = []
+    private var unansweredBytes = 0
+    /// Commands of tasks that wait for room.
+    private var backlog: Deque<(command: RedisCommand, entry: Entry)> = []
+
+    private var timer: TimerID?
+    private var timerDue = Instant(nanoseconds: .max)
+    private var lastReceived: Instant
+
+    /// Gets what the server sends without being asked, in its order.
+    var pushHandler: (@Sendable ([RedisValue]) -> Void)?
+    /// Told once why the connection has ended.
+    var endHandler: (@Sendable (RedisError) -> Void)?
+    /// Why it has ended.
+    private(set) var end: RedisError?
+    /// What the server has said of itself.
+    var greeting = RedisValue.null
+    /// Whether the connection ends when the server turns out to be a replica.
+    var mustBeMaster = false
+
+    init(_ url: RedisURL, options: RedisOptions, loop: EventLoop, channel: LoopBound<Channel>) {
+        self.url = url
+        self.options = options
+        answerTimeout = options.answerTimeout.wholeNanoseconds
+        self.loop = loop
+        self.channel = channel
+        lastReceived = channel.value.core.now
+        channel.value.handler = self
+        channel.value.isReading = true
+    }
+
+    deinit {
+        let channel = channel
+        loop.execute { _ in channel.value.reset() }
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    // MARK: Commands
+
+    /// Sends a command, without waiting for room: what doesn't fit fails with ``RedisError/Code/busy``.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - confirmation: the push that is its answer, of one that subscribes.
+    ///   - completion: told what came of it; perhaps before this returns.
+    func send(
+        _ command: RedisCommand,
+        confirmedBy confirmation: Confirmation? = nil,
+        _ completion: @escaping Completion
+    ) {
+        if let end { return completion(.failure(end)) }
+        guard backlog.isEmpty, hasRoom(for: command.encodedCount) else {
+            let message = "\(unanswered.count) commands without an answer are as many as may be sent."
+            return completion(.failure(RedisError(.busy, message)))
+        }
+        let now = channel.value.core.now
+        write(command, 0, now.advanced(nanoseconds: answerTimeout), confirmation, completion)
+    }
+
+    /// Runs a command; waits while as many are unanswered as may be.
+    ///
+    /// Cancelling ends the wait; the command is run all the same unless it waited for room.
+    ///
+    /// - Parameter command: the command.
+    /// - Returns: the answer.
+    /// - Throws: ``RedisError``, `CancellationError`.
+    func run(_ command: RedisCommand) async throws -> RedisValue {
+        let id = RedisWait.next()
+        return try await waitOnLoop(id: id) { (waiter: Waiter<RedisValue>) in
+            submit(command, id: id) { RedisWait.end(waiter, $0) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancel(id) } }
+        }
+    }
+
+    /// Runs a command; see ``run(_:)``.
+    func command(_ words: RedisCommand.Word...) async throws -> RedisValue {
+        try await run(RedisCommand(words))
+    }
+
+    /// Sends a command, or has it wait for room.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - confirmation: as of ``send(_:confirmedBy:_:)``.
+    ///   - id: what ``cancel(_:)`` knows the wait by; 0 for one that nobody cancels.
+    ///   - deadline: when it has to be answered. Default: after the options' time.
+    ///   - completion: as of ``send(_:confirmedBy:_:)``.
+    func submit(
+        _ command: RedisCommand,
+        confirmedBy confirmation: Confirmation? = nil,
+        id: UInt64 = 0,
+        by deadline: Instant? = nil,
+        _ completion: @escaping Completion
+    ) {
+        if let end { return completion(.failure(end)) }
+        let deadline = deadline ?? channel.value.core.now.advanced(nanoseconds: answerTimeout)
+        if backlog.isEmpty && hasRoom(for: command.encodedCount) {
+            return write(command, id, deadline, confirmation, completion)
+        }
+        backlog.append((command, Entry(command, id, deadline, confirmation, completion)))
+        arm()
+    }
+
+    /// How many commands have no answer yet, those with them that wait for room.
+    var waitingCount: Int { unanswered.count + backlog.count }
+
+    private func hasRoom(for size: Int) -> Bool {
+        if unanswered.isEmpty { return true }
+        return unanswered.count < options.unansweredCommands && size <= options.unansweredBytes.bytes - unansweredBytes
+    }
+
+    private func write(
+        _ command: RedisCommand,
+        _ id: UInt64,
+        _ deadline: Instant,
+        _ confirmation: Confirmation?,
+        _ completion: @escaping Completion
+    ) {
+        unanswered.append(Entry(command, id, deadline, confirmation, completion))
+        unansweredBytes += command.encodedCount
+        channel.value.write(capacity: command.encodedCount) { command.encode(into: &$0) }
+        if unanswered.count == 1 { arm() }
+    }
+
+    private func sendBacklog() {
+        while end == nil, let (command, entry) = backlog.first, hasRoom(for: entry.size) {
+            backlog.removeFirst()
+            write(command, entry.id, entry.deadline, entry.confirmation, entry.completion)
+        }
+    }
+
+    /// Ends the wait of a task; an answer that still comes is dropped.
+    func cancel(_ id: UInt64) {
+        if let index = backlog.firstIndex(where: { $0.entry.id == id }) {
+            backlog.remove(at: index).entry.completion(.failure(RedisWait.cancelled))
+        } else if let index = unanswered.firstIndex(where: { $0.id == id }) {
+            let completion = unanswered[index].completion
+            unanswered[index].completion = { _ in }
+            completion(.failure(RedisWait.cancelled))
+        }
+    }
+
+    // MARK: Answers
+
+    private func take(_ bytes: RawSpan) {
+        lastReceived = channel.value.core.now
+        var position = 0
+        do throws(RedisProtocolError) {
+            while end == nil, let message = try parser.next(bytes, from: &position) {
+                switch message {
+                case .answer(let value): answer(value)
+                case .push(let values): take(push: values)
+                }
+            }
+        } catch {
+            finish(RedisError(.malformed, error.message))
+        }
+        sendBacklog()
+    }
+
+    private func answer(_ value: RedisValue) {
+        guard let entry = takeUnanswered() else {
+            return finish(RedisError(.malformed, "The server has answered what nobody has asked."))
+        }
+        if case .error(let reply) = value {
+            let error = RedisError(reply, hiding: url.credentials?.password)
+            entry.completion(.failure(error))
+            if mustBeMaster && error.tellsOfOtherMaster { finish(RedisError(.notMaster, error.message)) }
+        } else if entry.confirmation != nil {
+            let error = RedisError(.malformed, "The server has answered a subscription as a command.")
+            entry.completion(.failure(error))
+            finish(error)
+        } else {
+            entry.completion(.success(value))
+        }
+    }
+
+    /// A push that somebody waits for is his answer; it goes to the handler before, as all do.
+    private func take(push values: [RedisValue]) {
+        pushHandler?(values)
+        guard values.count >= 2, let expected = unanswered.first?.confirmation,
+            values[0].text == expected.kind, values[1].bytes == expected.channel
+        else { return }
+        takeUnanswered()?.completion(.success(.null))
+    }
+
+    private func takeUnanswered() -> Entry? {
+        guard let entry = unanswered.popFirst() else { return nil }
+        unansweredBytes -= entry.size
+        return entry
+    }
+
+    // MARK: Time
+
+    private var nextDue: Instant {
+        let answer = unanswered.first?.deadline ?? lastReceived.advanced(by: options.pingInterval)
+        return backlog.first.map { min($0.entry.deadline, answer) } ?? answer
+    }
+
+    /// Has the timer fire when something is due; one that fires too early is set anew then.
+    func arm() {
+        guard end == nil else { return }
+        let due = nextDue
+        guard timer == nil || due < timerDue else { return }
+        stopTimer()
+        timerDue = due
+        timer = channel.value.core.schedule(self, at: due)
+    }
+
+    private func stopTimer() {
+        if let timer { channel.value.core.cancel(timer) }
+        timer = nil
+    }
+
+    private func fired(_ fired: TimerID, now: Instant) {
+        guard fired == timer else { return }
+        timer = nil
+        if let first = unanswered.first, first.deadline <= now {
+            let message = "\(url) hasn't answered \(first.name) within \(options.answerTimeout)."
+            return finish(RedisError(.timedOut, message))
+        }
+        while let first = backlog.first, first.entry.deadline <= now {
+            backlog.removeFirst()
+            first.entry.completion(.failure(RedisError(.busy, "\(first.entry.name) has waited too long for room.")))
+        }
+        if unanswered.isEmpty, lastReceived.advanced(by: options.pingInterval) <= now {
+            send(RedisCommand("PING")) { _ in }
+        }
+        arm()
+    }
+
+    // MARK: The end
+
+    /// Ends the connection at once; whoever waits gets ``RedisError/Code/closed``.
+    func close() {
+        finish(RedisError(.closed, "The connection to \(url) was closed on this side."))
+    }
+
+    /// Ends the connection, and tells everybody who waits.
+    func finish(_ error: RedisError) {
+        guard end == nil else { return }
+        end = error
+        stopTimer()
+        channel.value.close()
+        let entries = Array(unanswered) + backlog.map(\.entry)
+        unanswered = []
+        backlog = []
+        let handler = endHandler
+        endHandler = nil
+        pushHandler = nil
+        // Before the commands, so that whoever sends one anew isn't given this connection again.
+        handler?(error)
+        for entry in entries { entry.completion(.failure(error)) }
+    }
+}
+
+// MARK: What the loop tells
+
+extension RedisConnection: ChannelHandler {
+    nonisolated func received(_ bytes: inout MutableRawSpan) {
+        onLoop(loop, &bytes) { $0.take($1.bytes) }
+    }
+
+    nonisolated func inputEnded() {
+        onLoop(loop) { connection, _ in
+            connection.finish(RedisError(.connectionLost, "\(connection.url) has ended the connection."))
+        }
+    }
+
+    nonisolated func outputDrained() {}
+
+    nonisolated func failed(_ error: SocketError) {
+        onLoop(loop, error) { connection, error in
+            let code: RedisError.Code = error.code == .loopStopped ? .closed : .connectionLost
+            connection.finish(RedisError(code, "The connection to \(connection.url) was lost: \(error)"))
+        }
+    }
+}
+
+extension RedisConnection: TimerTarget {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
+        onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
+    }
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+import Synchronization
+
+/// A connection to Redis that comes back, with the subscriptions that live on it.
+///
+/// On one loop, as its connections are. It connects when it is started, and again by ``RedisOptions/backoff`` until it is
+/// closed: whatever the server refuses may change. Waits between attempts are timers of the loop.
+actor RedisLink {
+    /// Finds the server to connect to; asked for each attempt, and told how the last one or the last connection has ended.
+    typealias Locator = @Sendable (RedisError?) async throws -> RedisURL
+
+    /// The loop that the link and its connections live on.
+    nonisolated let loop: EventLoop
+    let options: RedisOptions
+    private let locate: Locator
+    /// Whether a replica is no server to connect to.
+    private let needsMaster: Bool
+    nonisolated let broadcast = RedisLinkStates()
+
+    private(set) var connection: RedisConnection?
+    private var attempt: (task: Task<Void, Never>, number: Int)?
+    private var attempts = 0
+    /// How many attempts or short connections have failed in a row.
+    private var failures = 0
+    private var lastError: RedisError?
+    private var connectedAt = Instant(nanoseconds: 0)
+    private var retryTimer: TimerID?
+    private var queueTimer: TimerID?
+    private var queue: RedisQueue
+    var subscriptions = RedisSubscriptions()
+    private var random = SystemRandomNumberGenerator()
+    private var isClosed = false
+
+    /// A connection that has lasted this long counts as one that works: the waits begin with the shortest.
+    static let lastingTime = Duration.seconds(5)
+
+    /// Makes a link; see ``start()``.
+    ///
+    /// - Parameters:
+    ///   - options: deadlines, bounds, waits.
+    ///   - loop: the loop of the link.
+    ///   - needsMaster: whether a replica is no server to connect to.
+    ///   - locate: finds the server.
+    init(options: RedisOptions, loop: EventLoop, needsMaster: Bool = false, locate: @escaping Locator) {
+        self.options = options
+        self.loop = loop
+        self.needsMaster = needsMaster
+        self.locate = locate
+        queue = RedisQueue(options.whileAway)
+    }
+
+    /// Makes a link to one server.
+    init(to url: RedisURL, options: RedisOptions, loop: EventLoop) {
+        self.init(options: options, loop: loop) { _ in url }
+    }
+
+    deinit {
+        attempt?.task.cancel()
+        broadcast.finish()
+        let timers = [retryTimer, queueTimer].compactMap(\.self)
+        guard !timers.isEmpty else { return }
+        loop.execute { core in for timer in timers { core.cancel(timer) } }
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        unsafe loop.asUnownedSerialExecutor()
+    }
+
+    /// Where the link stands, and then every change; see ``RedisLinkStates/observe()``.
+    nonisolated var states: AsyncStream<RedisLinkState> { broadcast.observe() }
+
+    // MARK: Coming and going
+
+    /// Begins to connect, once.
+    func start() {
+        if case .idle = broadcast.present { connect() }
+    }
+
+    /// Ends it all: commands that wait fail, and nothing is connected any more.
+    ///
+    /// - Parameter departure: why the server isn't one to connect to any more; `nil` where this side has had enough.
+    func close(because departure: String? = nil) {
+        guard !isClosed else { return }
+        let closed = RedisError(.closed, "The link to Redis was closed on this side.")
+        isClosed = true
+        attempt?.task.cancel()
+        attempt = nil
+        stop(&retryTimer)
+        let connection = connection
+        self.connection = nil
+        let lost = departure.map { RedisError(.connectionLost, $0) } ?? closed
+        if let connection { connection.onLoop(loop, lost) { $0.finish($1) } }
+        failQueue(departure.map { RedisError(.unavailable, $0) } ?? closed)
+        broadcast.tell(.closed)
+        broadcast.finish()
+    }
+
+    /// Gives the present connection, attempt or wait up and connects anew, as there is a better server.
+    func reconnect(because message: String) {
+        guard !isClosed else { return }
+        if let connection {
+            // Its end is told, and begins the next attempt.
+            connection.onLoop(loop, message) { $0.finish(RedisError(.notMaster, $1)) }
+        } else if attempt != nil || retryTimer != nil {
+            attempt?.task.cancel()
+            stop(&retryTimer)
+            connect()
+        }
+    }
+
+    private func connect() {
+        attempts += 1
+        let number = attempts
+        broadcast.tell(.connecting(attempt: failures + 1))
+        let making = Making(locate: locate, options: options, loop: loop, needsMaster: needsMaster, last: lastError)
+        // It keeps the link only once there is something to tell, so that one that is dropped ends.
+        let task = Task { [weak self] in
+            do {
+                let connection = try await making.run()
+                if await self?.opened(connection, number) != true { await connection.close() }
+            } catch let error as RedisError {
+                await self?.failed(error, number)
+            } catch {
+                await self?.failed(RedisError(.cannotConnect, "\(error)"), number)
+            }
+        }
+        attempt = (task, number)
+    }
+
+    /// One attempt, without the link.
+    private struct Making: Sendable {
+        let locate: Locator
+        let options: RedisOptions
+        let loop: EventLoop
+        let needsMaster: Bool
+        let last: RedisError?
+
+        func run() async throws -> RedisConnection {
+            let url = try await locate(last)
+            let connection = try await RedisConnection.connect(to: url, options: options, on: loop)
+            if needsMaster, await connection.role != "master" {
+                await connection.close()
+                throw RedisError(.notMaster, "\(url) is no master.")
+            }
+            return connection
+        }
+    }
+
+    private func failed(_ error: RedisError, _ number: Int) {
+        guard attempt?.number == number else { return }
+        attempt = nil
+        failures += 1
+        retry(error)
+    }
+
+    private func retry(_ error: RedisError) {
+        guard !isClosed else { return }
+        lastError = error
+        // A policy that gives up is none here: the longest wait is taken.
+        let delay = options.backoff.delay(after: max(1, failures), using: &random) ?? .seconds(5)
+        let instant = loop.clock.now().advanced(by: delay)
+        retryTimer = loop.core.schedule(self, at: instant)
+        broadcast.tell(.waiting(error, until: instant))
+    }
+
+    /// Takes over a connection.
+    ///
+    /// - Returns: whether it is wanted.
+    private func opened(_ connection: RedisConnection, _ number: Int) -> Bool {
+        guard attempt?.number == number else { return false }
+        attempt = nil
+        let reference = RedisLinkReference(self)
+        let end = connection.onLoop(loop, (reference, needsMaster, number)) { connection, argument in
+            let (reference, needsMaster, number) = argument
+            connection.mustBeMaster = needsMaster
+            connection.pushHandler = { reference.pushed($0, number) }
+            connection.endHandler = { reference.ended($0, number) }
+            return connection.end
+        }
+        if let end {
+            failures += 1
+            retry(end)
+            return true
+        }
+        self.connection = connection
+        connectedAt = loop.clock.now()
+        lastError = nil
+        broadcast.tell(.connected(connection.url))
+        for (channel, generation) in subscriptions.channels { subscribe(channel, generation) }
+        sendQueue()
+        return true
+    }
+
+    fileprivate func pushed(_ values: [RedisValue], _ number: Int) {
+        if number == attempts { pushed(values) }
+    }
+
+    /// The connection has ended by itself.
+    fileprivate func ended(_ error: RedisError, _ number: Int) {
+        guard number == attempts, connection != nil else { return }
+        // The loop was stopped: no timer would fire any more.
+        if error.code == .closed { return close() }
+        connection = nil
+        let hasLasted = connectedAt.duration(to: loop.clock.now()) >= Self.lastingTime
+        failures = hasLasted ? 1 : failures + 1
+        for handler in subscriptions.interrupted() { handler(.interrupted) }
+        if error.code == .notMaster { failures = 1 }
+        retry(error)
+    }
+
+    // MARK: Commands
+
+    /// Sends a command, or keeps it until there is a connection, as the options say; nothing waits for room.
+    ///
+    /// - Parameters:
+    ///   - command: the command.
+    ///   - completion: told on the loop what came of it, perhaps before this returns.
+    func send(_ command: RedisCommand, _ completion: @escaping RedisConnection.Completion) {
+        guard let connection else { return keep([command], id: 0, completion) }
+        connection.onLoop(loop, (command, completion)) { $0.send($1.0, $1.1) }
+    }
+
+    /// Runs a command; waits for room, and for a connection as the options say.
+    ///
+    /// - Parameter command: the command.
+    /// - Returns: the answer.
+    /// - Throws: ``RedisError``, `CancellationError`.
+    func run(_ command: RedisCommand) async throws -> RedisValue {
+        let id = RedisWait.next()
+        return try await waitOnLoop(id: id) { (waiter: Waiter<RedisValue>) in
+            submit([command], id: id) { RedisWait.end(waiter, $0) }
+        } onCancel: {
+            loop.execute { _ in self.assumeIsolated { $0.cancel(id) } }
+        }
+    }
+
+    /// Runs a command; see ``run(_:)``.
+    func command(_ words: RedisCommand.Word...) async throws -> RedisValue {
+        try await run(RedisCommand(words))
+    }
+
+    /// Sends commands one right behind the other, waiting for room; the answer of the last one is told.
+    func submit(_ commands: [RedisCommand], id: UInt64 = 0, _ completion: @escaping RedisConnection.Completion) {
+        guard let connection else { return keep(commands, id: id, completion) }
+        pass(commands, id: id, to: connection, completion)
+    }
+
+    private func pass(
+        _ commands: [RedisCommand],
+        id: UInt64,
+        to connection: RedisConnection,
+        _ completion: @escaping RedisConnection.Completion
+    ) {
+        guard let last = commands.last else { return }
+        for command in commands.dropLast() { connection.onLoop(loop, command) { $0.submit($1) { _ in } } }
+        connection.onLoop(loop, (last, id, completion)) { $0.submit($1.0, id: $1.1, $1.2) }
+    }
+
+    private func keep(_ commands: [RedisCommand], id: UInt64, _ completion: @escaping RedisConnection.Completion) {
+        if isClosed { return completion(.failure(RedisError(.closed, "The link to Redis was closed on this side."))) }
+        if let refusal = queue.add(commands, id: id, now: loop.clock.now(), completion) {
+            return completion(.failure(refusal))
+        }
+        if queueTimer == nil { startQueueTimer() }
+    }
+
+    private func sendQueue() {
+        stop(&queueTimer)
+        while let connection, let entry = queue.next() {
+            pass(entry.commands, id: entry.id, to: connection, entry.completion)
+        }
+    }
+
+    private func startQueueTimer() {
+        queueTimer = queue.nextDeadline.map { loop.core.schedule(self, at: $0) }
+    }
+
+    private func expire(_ now: Instant) {
+        while let entry = queue.next(dueAt: now) {
+            let message = "\(entry.commands.last?.name ?? "") has waited too long for a connection to Redis."
+            entry.completion(.failure(RedisError(.unavailable, message)))
+        }
+        startQueueTimer()
+    }
+
+    private func failQueue(_ error: RedisError) {
+        stop(&queueTimer)
+        while let entry = queue.next() { entry.completion(.failure(error)) }
+    }
+
+    private func cancel(_ id: UInt64) {
+        if let entry = queue.take(id) {
+            entry.completion(.failure(RedisWait.cancelled))
+        } else {
+            connection?.onLoop(loop, id) { $0.cancel($1) }
+        }
+    }
+
+    // MARK: Timers
+
+    private func stop(_ timer: inout TimerID?) {
+        if let timer { loop.core.cancel(timer) }
+        timer = nil
+    }
+
+    fileprivate func fired(_ timer: TimerID, now: Instant) {
+        if timer == retryTimer {
+            retryTimer = nil
+            connect()
+        } else if timer == queueTimer {
+            queueTimer = nil
+            expire(now)
+        }
+    }
+}
+
+extension RedisLink: TimerTarget {
+    nonisolated func timerFired(_ timer: TimerID, now: Instant) {
+        onLoop(loop, (timer, now)) { $0.fired($1.0, now: $1.1) }
+    }
+}
+
+/// What a connection knows its link by, without keeping it.
+private final class RedisLinkReference: Sendable {
+    private weak let link: RedisLink?
+
+    init(_ link: RedisLink) {
+        self.link = link
+    }
+
+    func pushed(_ values: [RedisValue], _ number: Int) {
+        guard let link else { return }
+        link.onLoop(link.loop, (values, number)) { $0.pushed($1.0, $1.1) }
+    }
+
+    func ended(_ error: RedisError, _ number: Int) {
+        guard let link else { return }
+        link.onLoop(link.loop, (error, number)) { $0.ended($1.0, $1.1) }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+public import DuplexSockets
+public import DuplexWire
+
+/// How machines are joined by Redis: deadlines, bounds, and what becomes of commands while it is away.
+public struct RedisOptions: Sendable {
+    /// How a connection is made: its deadline, which logging in counts towards, TLS, the resolver.
+    ///
+    /// Default: as `ConnectOptions`, with 10 s for the whole.
+    public var connecting = ConnectOptions()
+    /// How long an answer may take.
+    ///
+    /// Answers come in the order of the commands, so one that is late ends the connection: those behind it can't come either.
+    ///
+    /// Default: 10 s.
+    public var answerTimeout = Duration.seconds(10)
+    /// After how long without a byte from the server it is asked whether it lives.
+    ///
+    /// A server that has stalled is noticed within this time and ``answerTimeout`` together.
+    ///
+    /// Default: 10 s.
+    public var pingInterval = Duration.seconds(10)
+    /// What the connections are called, as `CLIENT LIST` shows them; without spaces.
+    ///
+    /// Default: `duplex`.
+    public var clientName = "duplex"
+    /// The most commands that a connection may have sent without an answer; more wait, or are refused where nothing can wait.
+    ///
+    /// Default: 16,384.
+    public var unansweredCommands = 16_384
+    /// The most bytes of commands without an answer; one longer command goes alone.
+    ///
+    /// Default: 16 MiB.
+    public var unansweredBytes = ByteCount.mebibytes(16)
+    /// How long to wait between attempts to connect again.
+    ///
+    /// Default: up to 100 ms after the first failure, doubling up to 5 s, each drawn at random.
+    public var backoff = Backoff.exponential(from: .milliseconds(100), to: .seconds(5))
+    /// What becomes of commands while there is no connection.
+    ///
+    /// Default: 1,024 of them, 1 MiB together, wait for up to 5 s.
+    public var whileAway = WhileAway.wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5))
+
+    /// Makes the default options.
+    public init() {}
+
+    /// What becomes of commands while there is no connection.
+    ///
+    /// Those that were sent and have no answer yet when a connection is lost fail in any case: they may have been run.
+    public enum WhileAway: Sendable, Hashable {
+        /// They fail at once.
+        case fail
+        /// So many wait for a connection, so many bytes of them and for so long; those beyond, and those that have waited for
+        /// that long, fail.
+        case wait(commands: Int, bytes: ByteCount, time: Duration)
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+/// The messages of a topic, or of all topics that match a pattern, for code; see ``Topic/messages(slow:replay:)``.
+///
+/// Each iterator is a subscription of its own, from the moment on in which it is made.
+public struct TopicMessages: AsyncSequence, Sendable {
+    private let core: TopicCore
+    private let name: String
+    private let slow: SlowReaderPolicy<TopicMessage>
+    private let replay: TopicReplay
+
+    init(_ core: TopicCore, _ name: String, _ slow: SlowReaderPolicy<TopicMessage>, _ replay: TopicReplay) {
+        self.core = core
+        self.name = name
+        self.slow = slow
+        self.replay = replay
+    }
+
+    /// Subscribes.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(ListenerLease(core, name, slow, replay))
+    }
+
+    /// Takes one message after the other; leaves the topic when it is dropped, or its task is cancelled.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let lease: ListenerLease
+
+        init(_ lease: ListenerLease) {
+            self.lease = lease
+        }
+
+        /// The next message; `nil` once the task is cancelled.
+        ///
+        /// - Throws: ``TopicError``, see ``Topic/messages(slow:replay:)``.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(TopicError)
+            -> TopicMessage?
+        {
+            try await lease.next()
+        }
+    }
+}
+
+/// A subscription of code for as long as somebody holds it.
+final class ListenerLease: Sendable {
+    private let core: TopicCore
+    private let listener: TopicListener
+    private let start: Result<TopicTable.CodeStart, TopicError>
+
+    init(
+        _ core: TopicCore,
+        _ name: String,
+        _ slow: SlowReaderPolicy<TopicMessage>,
+        _ replay: TopicReplay
+    ) {
+        self.core = core
+        let listener = TopicListener(slow)
+        self.listener = listener
+        let now = core.clock.now()
+        start = Result { () throws(TopicError) in
+            try core.withTable { table throws(TopicError) in try table.join(listener, name, replay, at: now) }
+        }
+    }
+
+    deinit {
+        leave()
+    }
+
+    /// Whether nothing that was asked for is missing.
+    var isComplete: Bool { (try? start.get().isComplete) ?? false }
+
+    func next() async throws(TopicError) -> TopicMessage? {
+        _ = try start.get()
+        do throws(TopicError) {
+            if let message = try await listener.next() { return message }
+        } catch {
+            leave()
+            throw error
+        }
+        leave()
+        return nil
+    }
+
+    private func leave() {
+        guard case .success(let start) = start else { return }
+        listener.finish()
+        core.withTable { $0.leave(listener, start.slot) }
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+public import DuplexWire
+
+/// A topic, or a pattern for many; see ``Topics/subscript(_:)``.
+///
+/// As an asynchronous sequence it gives each message that is published from then on. Of more than 1,000 that wait, the oldest are
+/// dropped, which ``TopicMessage/missed`` tells; it ends when the task is cancelled, and at once where the name isn't valid or a limit
+/// is reached. ``messages(slow:replay:)`` says more.
+public struct Topic: Sendable {
+    let core: TopicCore
+    /// The name, or the pattern.
+    public let name: String
+
+    init(_ core: TopicCore, _ name: String) {
+        self.core = core
+        self.name = name
+    }
+
+    // MARK: Publishing
+
+    /// What became of a message.
+    public enum Publication: Sendable, Hashable {
+        /// It goes to so many subscriptions, and stands there in the history; `nil` where none is kept.
+        case published(to: Int, TopicPosition?)
+        /// It went to nobody.
+        case refused(TopicError)
+    }
+
+    /// Publishes a message to all who are subscribed now, and to those who subscribe later if it is kept.
+    ///
+    /// It waits for nobody; from any thread, and from a synchronous handler.
+    ///
+    /// - Parameter message: the message.
+    /// - Returns: what became of it; `refused` where the name isn't one of a topic.
+    @discardableResult
+    public func publish(_ message: Message) -> Publication {
+        publish(.message(message))
+    }
+
+    /// Publishes a text; see ``publish(_:)-(Message)``.
+    @discardableResult
+    public func publish(_ text: String) -> Publication {
+        publish(.message(.text(text)))
+    }
+
+    /// Publishes bytes; see ``publish(_:)-(Message)``.
+    @discardableResult
+    public func publish(_ bytes: [UInt8]) -> Publication {
+        publish(.message(.binary(bytes)))
+    }
+
+    /// Publishes a message that a synchronous handler has borrowed; see ``publish(_:)-(Message)``.
+    ///
+    /// - Parameters:
+    ///   - bytes: the payload, copied before the call returns; of a text it must be UTF-8, which isn't checked again.
+    ///   - kind: text or binary.
+    /// - Returns: as ``publish(_:)-(Message)``.
+    @discardableResult
+    public func publish(_ bytes: RawSpan, _ kind: Message.Kind) -> Publication {
+        publish(.frame(PreparedMessage(bytes, kind)))
+    }
+
+    private func publish(_ payload: TopicEntry.Payload) -> Publication {
+        do throws(TopicError) {
+            let published = try core.publish(name, payload)
+            return .published(to: published.count, published.position)
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    // MARK: Looking
+
+    /// How many are subscribed by exactly this name or pattern.
+    public var subscriptionCount: Int { core.withTable { $0.subscriptionCount(of: name) } }
+
+    /// Where the last message stands; `nil` where nothing is kept.
+    public var position: TopicPosition? { core.withTable { $0.position(of: name) } }
+
+    // MARK: Messages for code
+
+    /// The messages that are published from now on, behind those of the past that are asked for.
+    ///
+    /// Each iterator is a subscription of its own, and costs what waits for it.
+    ///
+    /// - Parameters:
+    ///   - slow: what becomes of messages for a task that is behind. A publisher never waits: `.wait` is an end as soon as
+    ///     one more waits. Default: the sequence ends with an error once 1 MiB waits.
+    ///   - replay: what is given of the past; of a pattern nothing is. Default: nothing.
+    /// - Returns: the messages. The sequence throws ``TopicError`` with `invalidName` or `limitReached` at its first
+    ///   message, with `slowSubscriber` once the policy has ended it. It ends when its task is cancelled.
+    public func messages(
+        slow: SlowReaderPolicy<TopicMessage> = .end(),
+        replay: TopicReplay = .none
+    ) -> TopicMessages {
+        TopicMessages(core, name, slow, replay)
+    }
+}
+
+extension Topic: AsyncSequence {
+    /// Subscribes.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(ListenerLease(core, name, .dropOldest(keeping: 1_000, size: .mebibytes(16)), .none))
+    }
+
+    /// Takes one message after the other; leaves the topic when it is dropped, or its task is cancelled.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let lease: ListenerLease
+
+        init(_ lease: ListenerLease) {
+            self.lease = lease
+        }
+
+        /// The next message; `nil` once the task is cancelled.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(Never)
+            -> TopicMessage?
+        {
+            try? await lease.next()
+        }
+    }
+}

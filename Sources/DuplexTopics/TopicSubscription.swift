@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+
+/// One subscription of a connection.
+///
+/// It lasts until it is cancelled, or the connection ends, whether or not this value is kept.
+public struct TopicSubscription: Sendable {
+    private let loop: EventLoop
+    private let subscriber: LoopBound<SocketSubscriber>
+    /// The name of the topic, or the pattern.
+    public let topic: String
+    /// Whether it begins where it was asked to: nothing in between is missing.
+    ///
+    /// False where ``TopicReplay/after(_:)`` names a message that isn't kept any more, or of another history. The subscription then begins
+    /// with all that is kept.
+    public let isComplete: Bool
+
+    init(_ subscriber: SocketSubscriber, on loop: EventLoop, _ topic: String, isComplete: Bool) {
+        self.loop = loop
+        self.subscriber = LoopBound(subscriber, on: loop.thread)
+        self.topic = topic
+        self.isComplete = isComplete
+    }
+
+    /// Ends it: nothing is sent by it once the loop has had its turn.
+    ///
+    /// Twice is the same as once.
+    public func cancel() {
+        loop.execute { _ in subscriber.value.leave() }
+    }
+
+    /// How many messages were dropped because the client was behind.
+    public var dropped: Int {
+        get async {
+            await withCheckedContinuation { continuation in
+                loop.execute { _ in continuation.resume(returning: subscriber.value.dropped) }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexTopics
+
+@Suite("Answers of the JSON protocol")
+struct TopicAnswerTests {
+    @Test("They are lines of JSON")
+    func texts() {
+        let position = TopicPosition(epoch: "e", offset: 7)
+        #expect(TopicAnswer.done(1) == #"{"id":1,"ok":true}"#)
+        #expect(
+            TopicAnswer.done(nil, position: position, isComplete: false)
+                == #"{"ok":true,"position":"e-7","complete":false}"#
+        )
+        let error = TopicError(.notAllowed, "No \"way\".\n")
+        #expect(TopicAnswer.failed(2, error) == #"{"id":2,"error":"notAllowed","message":"No \"way\".\n"}"#)
+    }
+}

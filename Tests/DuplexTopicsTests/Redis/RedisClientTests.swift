@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexTestProcesses
+import DuplexWire
+import Testing
+
+@testable import DuplexTopics
+
+@Suite("Redis, however its servers are arranged", .timeLimit(.minutes(1)))
+struct RedisClientTests {
+    @Test("One server runs commands and carries messages")
+    func usesOne() async throws {
+        try await TestRedis.run { redis in
+            let client = try RedisClient(
+                .one(try redis.address),
+                options: RedisOptions(),
+                loop: EventLoopGroup.shared.next()
+            )
+            await client.start()
+            let told = Told<String>()
+            let id = await client.listen("news", told)
+            try await told.wait { $0 == ["active"] }
+            let name = Array("news".utf8)
+            #expect(try await client.run(client.publication([0x31], to: name), key: name) == .integer(1))
+            try await told.wait { $0.last == "1" }
+            await client.unsubscribe(id)
+            let sent = Told<RedisValue?>()
+            await client.send(client.publication([0x32], to: name), key: name) { sent.add(try? $0.get()) }
+            try await sent.wait { $0 == [.integer(0)] }
+            #expect(told.all == ["active", "1"])
+            await client.close()
+        }
+    }
+
+    @Test("A deployment that leads nowhere is refused")
+    func refuses() {
+        #expect(throws: TopicError.self) {
+            try RedisClient(.cluster([]), options: RedisOptions(), loop: EventLoopGroup.shared.next())
+        }
+    }
+}
+
+extension RedisClient {
+    /// Subscribes, and notes what is told in words.
+    func listen(_ name: String, _ told: Told<String>) -> SubscriptionID {
+        subscribe(to: Array(name.utf8)) { event in
+            switch event {
+            case .active: told.add("active")
+            case .message(let bytes): told.add(String(decoding: bytes, as: UTF8.self))
+            case .interrupted: told.add("interrupted")
+            case .refused(let error): told.add(error.kind?.rawValue ?? "\(error)")
+            }
+        }
+    }
+}

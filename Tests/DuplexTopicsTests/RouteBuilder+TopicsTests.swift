@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexTopics
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@Suite("Topics as event streams", .timeLimit(.minutes(1)))
+struct RouteBuilderTopicsTests {
+    private static func serve(
+        _ history: TopicOptions.History?,
+        slow: SlowReaderPolicy<ServerSentEvent> = .end(),
+        replay: Int = 0,
+        _ body: (TestClient, Topics) async throws -> Void
+    ) async throws {
+        var options = TopicOptions()
+        if let history { try options.keep("#", history) }
+        let topics = Topics(options)
+        var server = WebServer(port: 0)
+        server.events("/a", of: topics["a"], replay: replay, heartbeat: nil, slow: slow) { _ in
+            try? ServerSentEvent("lost", event: "lost")
+        }
+        server.events("/all", of: topics["#"], heartbeat: nil)
+        server.events("/bad", of: topics["a//b"], heartbeat: nil)
+        server.events("/room/:id", heartbeat: nil) { stream in
+            let topic = topics["room/\(stream.request.parameters["id"] ?? "")"]
+            try await stream.send("hello")
+            try await stream.subscribe(to: topic, replay: .last(1))
+        }
+        try await WebServer.testing(server) { client async throws in
+            try await body(client, topics)
+        }
+        #expect(topics.subscriptionCount == 0)
+    }
+
+    private static func data(_ stream: TestEventStream, upTo last: String) async throws -> [String] {
+        var data: [String] = []
+        while data.last != last, let next = try await stream.nextData() { data.append(next) }
+        return data
+    }
+
+    @Test("Each client gets what is published, and of a pattern all that matches")
+    func delivers() async throws {
+        try await Self.serve(nil) { client, topics async throws in
+            let (one, all) = (try await client.events("/a"), try await client.events("/all"))
+            topics["a"].publish("1")
+            topics["b"].publish("2\n3")
+            topics["a"].publish("4")
+            #expect(try await Self.data(one, upTo: "4") == ["1", "4"])
+            #expect(try await Self.data(all, upTo: "4") == ["1", "2\n3", "4"])
+        }
+    }
+
+    @Test("One that comes back gets what it missed, once, and is told where that isn't kept any more")
+    func resumes() async throws {
+        try await Self.serve(.init(count: 5)) { client, topics async throws in
+            for number in 1...8 { topics["a"].publish("\(number)") }
+            let epoch = try #require(topics["a"].position?.epoch)
+            func data(_ id: String) async throws -> [String] {
+                let stream = try await client.events("/a", lastEventID: id)
+                topics["a"].publish("end")
+                return try await Self.data(stream, upTo: "end")
+            }
+            #expect(try await data("\(epoch)-6") == ["7", "8", "end"])
+            #expect(try await data("\(epoch)-9") == ["end"])
+            #expect(try await data("\(epoch)-1") == ["lost", "6", "7", "8", "end"])
+            #expect(try await data("other-1").first == "lost")
+            #expect(try await data("nothing").first == "lost")
+        }
+    }
+
+    @Test("A new one gets of the past what the route says, and knows where it is without a message")
+    func begins() async throws {
+        try await Self.serve(.init(), replay: 2) { client, topics async throws in
+            for number in 1...5 { topics["a"].publish("\(number)") }
+            let stream = try await client.events("/a")
+            #expect(try await Self.data(stream, upTo: "5") == ["4", "5"])
+        }
+        try await Self.serve(.init()) { client, topics async throws in
+            for number in 1...5 { topics["a"].publish("\(number)") }
+            let stream = try await client.events("/a")
+            topics["a"].publish("6")
+            #expect(try await Self.data(stream, upTo: "6") == ["6"])
+        }
+    }
+
+    @Test("A stream of a topic that can't be ends, and others don't notice")
+    func invalid() async throws {
+        try await Self.serve(nil) { client, topics async throws in
+            let (one, bad) = (try await client.events("/a"), try await client.events("/bad"))
+            #expect(try await bad.nextData() == nil)
+            topics["a"].publish("1")
+            #expect(try await one.nextData() == "1")
+        }
+    }
+
+    @Test("One that is behind takes what it lacks from the history")
+    func waits() async throws {
+        try await Self.serve(.init(count: 1_000), slow: .wait) { client, topics async throws in
+            client.capacity = .kibibytes(4)
+            let stream = try await client.events("/a")
+            for number in 0..<500 {
+                topics["a"].publish(TopicFixture.long(number))
+                if number % 10 == 0 { await client.loop.settle() }
+            }
+            topics["a"].publish("end")
+            let data = try await Self.data(stream, upTo: "end")
+            #expect(TopicFixture.numbers(data.dropLast()) == Array(0..<500))
+        }
+    }
+
+    @Test("A handler subscribes its stream, and sends its own in between")
+    func handlers() async throws {
+        try await Self.serve(.init()) { client, topics async throws in
+            topics["room/1"].publish("old")
+            let stream = try await client.events("/room/1")
+            #expect(try await Self.data(stream, upTo: "old") == ["hello", "old"])
+            topics["room/1"].publish("new")
+            topics["room/2"].publish("other")
+            topics["room/1"].publish("end")
+            #expect(try await Self.data(stream, upTo: "end") == ["new", "end"])
+            await client.loop.settle()
+            #expect(topics["room/1"].subscriptionCount == 1)
+            await stream.close()
+            await client.loop.settle()
+            #expect(topics["room/1"].subscriptionCount == 0)
+        }
+    }
+}

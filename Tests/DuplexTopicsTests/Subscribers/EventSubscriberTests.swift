@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexServer
+import DuplexTesting
+import DuplexWire
+import HTTPTypes
+import Testing
+
+@testable import DuplexTopics
+
+@Suite("Event streams that are subscribed", .timeLimit(.minutes(1)))
+struct EventSubscriberTests {
+    @Test("What a client that comes back names is where it goes on; what isn't a position is one that nobody knows")
+    func replay() async throws {
+        var server = WebServer(port: 0)
+        server.get("/") { request in "\(EventSubscriber.replay(request).map { "\($0)" } ?? "new")" }
+        let name = try #require(HTTPField.Name("Last-Event-ID"))
+        try await WebServer.testing(server) { client async throws in
+            #expect(try await client.get("/").text == "new")
+            let known = try await client.get("/", fields: [name: "e-4"]).text
+            #expect(known == "\(TopicReplay.after(TopicPosition(epoch: "e", offset: 4)))")
+            let unknown = try await client.get("/", fields: [name: "nothing"]).text
+            #expect(unknown == "\(TopicReplay.after(TopicPosition(epoch: "nothing", offset: 0)))")
+        }
+    }
+}

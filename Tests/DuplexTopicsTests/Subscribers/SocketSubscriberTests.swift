@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexTesting
+import DuplexTopics
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@Suite("Clients that are behind what is published", .timeLimit(.minutes(1)))
+struct SocketSubscriberTests {
+    /// Publishes messages of 1 KiB, numbered from 0 on, to a client that doesn't receive and to one that does, and sees that
+    /// the second one gets all of them.
+    private static func publish(_ count: Int, to topic: Topic, _ fixture: TopicFixture) async throws {
+        let quick = await fixture.pair()
+        try await quick.server.subscribe(to: topic)
+        for number in 0..<count {
+            topic.publish(TopicFixture.long(number))
+            #expect(try await quick.client.receive() == .text(TopicFixture.long(number)))
+        }
+        _ = await quick.client.close()
+        await fixture.test.settle()
+    }
+
+    @Test("It waits by taking what it lacks from the history, and then gets what comes")
+    func waits() async throws {
+        try await TopicFixture.run {
+            try $0.keep("#", .init(count: 1_000))
+        } _: { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            let subscription = try await pair.server.subscribe(to: topic, slow: .wait)
+            try await Self.publish(500, to: topic, fixture)
+            topic.publish("end")
+            let texts = try await TopicFixture.texts(pair.client, upTo: "end")
+            #expect(TopicFixture.numbers(texts.dropLast()) == Array(0..<500))
+            topic.publish("more")
+            #expect(try await pair.client.receive() == .text("more"))
+            #expect(await subscription.dropped == 0)
+        }
+    }
+
+    @Test("One that waits is closed once what it lacks isn't kept any more")
+    func waitsInVain() async throws {
+        try await TopicFixture.run {
+            try $0.keep("#", .init(count: 10))
+        } _: { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            try await pair.server.subscribe(to: topic, slow: .wait)
+            try await Self.publish(500, to: topic, fixture)
+            let numbers = TopicFixture.numbers(try await Self.rest(pair.client))
+            #expect(numbers == Array(0..<numbers.count) && numbers.count < 400)
+            #expect(await pair.client.closeReport.received?.code == .tryAgainLater)
+            #expect(fixture.topics.subscriptionCount == 0)
+        }
+    }
+
+    /// What comes up to the end, whatever that is.
+    private static func rest(_ client: WebSocket) async throws -> [String] {
+        var texts: [String] = []
+        do {
+            while true { texts.append(try await client.receive().description) }
+        } catch is WebSocketError {}
+        return texts
+    }
+
+    @Test("The newest wait, and it is told how many were dropped")
+    func dropsOldest() async throws {
+        try await TopicFixture.run { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            let subscription = try await pair.server.subscribe(
+                to: topic,
+                slow: .dropOldest(keeping: 5),
+                missed: { .text("missed \($0)") }
+            )
+            try await Self.publish(500, to: topic, fixture)
+            let texts = try await TopicFixture.texts(pair.client, upTo: TopicFixture.long(499))
+            let notice = try #require(texts.firstIndex { $0.hasPrefix("missed") })
+            #expect(TopicFixture.numbers(Array(texts[(notice + 1)...])) == [495, 496, 497, 498, 499])
+            #expect(TopicFixture.numbers(Array(texts[..<notice])) == Array(0..<notice))
+            #expect(texts[notice] == "missed \(500 - notice - 5)")
+            #expect(await subscription.dropped == 500 - notice - 5)
+        }
+    }
+
+    @Test("The oldest wait, and it is told behind them how many were dropped")
+    func dropsNewest() async throws {
+        try await TopicFixture.run { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            try await pair.server.subscribe(
+                to: topic,
+                slow: .dropNewest(keeping: 5),
+                missed: { .text("missed \($0)") }
+            )
+            try await Self.publish(500, to: topic, fixture)
+            var texts: [String] = []
+            while texts.last?.hasPrefix("missed") != true {
+                texts.append(try await pair.client.receive().description)
+            }
+            let count = texts.count - 1
+            #expect(TopicFixture.numbers(texts.dropLast()) == Array(0..<count))
+            #expect(texts.last == "missed \(500 - count)")
+            topic.publish("more")
+            #expect(try await pair.client.receive() == .text("more"))
+        }
+    }
+
+    @Test("Of each key the newest waits, in the order of their last change")
+    func conflates() async throws {
+        try await TopicFixture.run { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            try await pair.server.subscribe(
+                to: topic,
+                slow: .latest(by: { String((Int($0.text.prefix { $0 != " " }) ?? 0) % 3) })
+            )
+            try await Self.publish(500, to: topic, fixture)
+            let texts = try await TopicFixture.texts(pair.client, upTo: TopicFixture.long(499))
+            #expect(TopicFixture.numbers(texts).suffix(3) == [497, 498, 499])
+            #expect(texts.count < 200)
+        }
+    }
+
+    @Test("It is closed once so much waits, with the code that was asked for")
+    func endsByBytes() async throws {
+        try await TopicFixture.run { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            try await pair.server.subscribe(
+                to: topic,
+                slow: .end(after: .kibibytes(20)),
+                closeCode: CloseCode(rawValue: 4_008)
+            )
+            try await Self.publish(500, to: topic, fixture)
+            #expect(fixture.topics.subscriptionCount == 0)
+            let numbers = TopicFixture.numbers(try await Self.rest(pair.client))
+            #expect(numbers == Array(0..<numbers.count) && numbers.count < 400)
+            #expect(await pair.client.closeReport.received?.code?.rawValue == 4_008)
+        }
+    }
+
+    @Test("It is closed once something has waited for too long, and not before")
+    func endsByTime() async throws {
+        try await TopicFixture.run { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            try await pair.server.subscribe(to: topic, slow: .end(after: .mebibytes(10), patience: .seconds(5)))
+            try await Self.publish(500, to: topic, fixture)
+            await fixture.test.advance(by: .seconds(4))
+            #expect(fixture.topics.subscriptionCount == 1)
+            await fixture.test.advance(by: .seconds(1))
+            #expect(fixture.topics.subscriptionCount == 0)
+        }
+    }
+
+    @Test("A client that reads isn't taken for a slow one by much in one turn")
+    func bursts() async throws {
+        try await TopicFixture.run { fixture in
+            let (topic, pair) = (
+                fixture.topics["a"], await WebSocketPair(on: fixture.test.group, capacity: .mebibytes(4))
+            )
+            let subscription = try await pair.server.subscribe(to: topic, slow: .dropOldest(keeping: 5))
+            fixture.test.loop.execute { _ in for number in 0..<1_500 { topic.publish(TopicFixture.long(number)) } }
+            await fixture.test.settle()
+            topic.publish("end")
+            let texts = try await TopicFixture.texts(pair.client, upTo: "end")
+            #expect(TopicFixture.numbers(texts.dropLast()) == Array(0..<1_500))
+            #expect(await subscription.dropped == 0)
+        }
+    }
+
+    @Test("One that asked for nothing of the past gets nothing of it when the loop was busy")
+    func nothingOfThePast() async throws {
+        try await TopicFixture.run { options in
+            options.loopBacklog = .kibibytes(50)
+            try options.keep("#", .init(count: 1_000))
+        } _: { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            for number in 0..<50 { topic.publish(TopicFixture.long(number)) }
+            let subscription = try await pair.server.subscribe(to: topic, slow: .wait)
+            fixture.test.loop.execute { _ in for number in 50..<150 { topic.publish(TopicFixture.long(number)) } }
+            await fixture.test.settle()
+            topic.publish("end")
+            let texts = try await TopicFixture.texts(pair.client, upTo: "end")
+            #expect(TopicFixture.numbers(texts.dropLast()) == Array(50..<150))
+            #expect(await subscription.dropped == 0)
+        }
+    }
+
+    @Test("Behind a message that is sent in pieces it waits as behind anything else")
+    func pieces() async throws {
+        try await TopicFixture.run { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            let subscription = try await pair.server.subscribe(to: topic, slow: .dropOldest(keeping: 5))
+            try await pair.server.send(.text) { writer in
+                try await writer.write("begin ")
+                for number in 0..<500 {
+                    topic.publish(TopicFixture.long(number))
+                    await fixture.test.settle()
+                }
+                try await writer.write("end")
+            }
+            #expect(try await pair.client.receive() == .text("begin end"))
+            let numbers = TopicFixture.numbers(try await TopicFixture.texts(pair.client, upTo: TopicFixture.long(499)))
+            #expect(numbers.suffix(5) == [495, 496, 497, 498, 499] && numbers.count <= 7)
+            #expect(await subscription.dropped == 500 - numbers.count)
+        }
+    }
+
+    @Test(
+        "A loop that was busy loses what is beyond its bound: told, or taken from the history",
+        arguments: [true, false]
+    )
+    func overrun(_ isKept: Bool) async throws {
+        try await TopicFixture.run { options in
+            options.loopBacklog = .kibibytes(50)
+            if isKept { try options.keep("#", .init(count: 1_000)) }
+        } _: { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            let missed = { @Sendable (count: Int) -> Message? in .text("missed \(count)") }
+            let slow = SlowReaderPolicy<TopicMessage>.dropOldest(keeping: 1_000)
+            let subscription = try await pair.server.subscribe(to: topic, slow: slow, missed: missed)
+            fixture.test.loop.execute { _ in
+                // The loop has no turn as long as this runs.
+                for number in 0..<100 { topic.publish(TopicFixture.long(number)) }
+            }
+            await fixture.test.settle()
+            topic.publish("end")
+            var texts = try await TopicFixture.texts(pair.client, upTo: "end").dropLast()
+            if !isKept { #expect(texts.first == "missed \(100 - texts.count + 1)") }
+            texts = texts.drop { $0.hasPrefix("missed") }
+            let numbers = TopicFixture.numbers(Array(texts))
+            #expect(numbers == Array((100 - numbers.count)..<100))
+            #expect(await subscription.dropped == 100 - numbers.count)
+            #expect(isKept == (numbers.count == 100))
+        }
+    }
+}
