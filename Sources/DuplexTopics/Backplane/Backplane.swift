@@ -70,11 +70,14 @@ public protocol Backplane: AnyObject, Sendable {
     /// - Parameters:
     ///   - topic: its name.
     ///   - limit: the most that are returned.
+    /// - Returns: the members, in any order.
     /// - Throws: ``TopicError`` with `unavailable`.
     func members(of topic: String, limit: Int) async throws(TopicError) -> [PresenceMember]
 
     /// How many are present in a topic by any node, each counted once.
     ///
+    /// - Parameter topic: its name.
+    /// - Returns: the number.
     /// - Throws: ``TopicError`` with `unavailable`.
     func memberCount(of topic: String) async throws(TopicError) -> Int
 }
