@@ -73,6 +73,8 @@ class DevTools:
         await self.socket.send(json.dumps(message))
         try:
             return await asyncio.wait_for(self.calls[number], self.deadline)
+        except TimeoutError:
+            raise TimeoutError(f"no answer in {self.deadline} s to {method} {json.dumps(parameters)[:600]}") from None
         finally:
             del self.calls[number]
 
@@ -190,14 +192,22 @@ class Page:
         return await self.evaluate(f"({self.expression(element)}).contains({at})")
 
     async def place(self, element):
-        """The middle of an element, given by its id or as an expression, once it is in sight and painted."""
+        """The middle of an element, given by its id or as an expression, once it is in sight, painted, and stays where it is.
+
+        It is looked for again at each frame: what lists draw anew is another element in the same place.
+        """
         return await self.evaluate(
             f"""(async () => {{
-                const element = {self.expression(element)};
-                element.scrollIntoView({{ block: "center", behavior: "instant" }});
-                for (const frame of [1, 2]) await new Promise(requestAnimationFrame);
-                const {{ x, y, width, height }} = element.getBoundingClientRect();
-                return {{ x: x + width / 2, y: y + height / 2 }};
+                for (let last = null; ;) {{
+                    const element = {self.expression(element)};
+                    if (!element && last === null) throw new Error("there is no such element");
+                    element?.scrollIntoView({{ block: "center", behavior: "instant" }});
+                    for (const frame of [1, 2]) await new Promise(requestAnimationFrame);
+                    const {{ x, y, width, height }} = element?.getBoundingClientRect() ?? {{}};
+                    const isThere = element?.isConnected && {self.expression(element)} === element;
+                    if (isThere && last?.x === x && last.y === y) return {{ x: x + width / 2, y: y + height / 2 }};
+                    last = isThere ? {{ x, y }} : {{}};
+                }}
             }})()"""
         )
 

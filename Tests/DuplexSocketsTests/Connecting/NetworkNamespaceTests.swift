@@ -114,8 +114,9 @@ struct NetworkNamespaceTests {
             let (listener, port) = try await network.listen()
             defer { SystemCalls.close(listener) }
             var options = options(network, [.ipv6, .ipv4])
-            options.timeout = .milliseconds(300)
-            options.attemptDelay = .milliseconds(100)
+            // Long beside the delay, so that a loop that gets no turn for a while begins the second attempt too.
+            options.timeout = .seconds(3)
+            options.attemptDelay = .milliseconds(50)
             let error = await connectError(.host("far.test", port: port), options)
             #expect(error?.code == .timedOut && error?.causes.map(\.code) == [.timedOut, .timedOut])
             #expect(error?.timeline.map(hosts) == [network.far(.ipv6), network.far(.ipv4)])

@@ -41,11 +41,15 @@ async def until(page, condition, what):
 async def press(page, element):
     """Clicks on something in the frame, where it lies on the page."""
     place = await page.evaluate(f"""(async () => {{
-        const element = {element};
-        element.scrollIntoView({{ block: "nearest", behavior: "instant" }});
         const frame = document.getElementById("files-frame").getBoundingClientRect();
-        // What slides in is clicked on when it has come, and is in front.
+        // What slides in is clicked on when it has come, and is in front; a list that is drawn anew has another one in its place.
         for (let last = null; ;) {{
+            const element = {element};
+            if (!element) {{
+                await new Promise((resolve) => setTimeout(resolve, 50));
+                continue;
+            }}
+            element.scrollIntoView({{ block: "nearest", behavior: "instant" }});
             const {{ x, y, width, height }} = element.getBoundingClientRect();
             const place = {{ x: x + width / 2, y: y + height / 2 }};
             const isInFront = element.contains({INNER}.elementFromPoint(place.x, place.y));
