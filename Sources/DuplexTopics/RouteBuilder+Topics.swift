@@ -42,7 +42,11 @@ extension RouteBuilder {
         pushedEvents(path, options, settings) { request, outlet in
             let subscriber = EventSubscriber(topic.core, outlet)
             let wish = EventSubscriber.replay(request) ?? (replay > 0 ? .last(replay) : .none)
-            let start = try? subscriber.join(topic.name, wish, on: outlet.loop)
+            let later = { [weak subscriber] (start: TopicTable.Start) -> Void in
+                subscriber?.tellPlace(start)
+                if !start.isComplete, let event = missed?(request) { subscriber?.tell(event) }
+            }
+            let start = try? subscriber.join(topic.name, wish, on: outlet.loop, later: later)
             // Without data nobody sees it, but a client that is cut off before the next event knows where it was.
             let id = start?.number == nil ? start?.position?.description : nil
             let first = id == nil && retry == nil ? nil : try? ServerSentEvent(nil, id: id, retry: retry)

@@ -25,6 +25,9 @@ public struct Topic: Sendable {
     public enum Publication: Sendable, Hashable {
         /// It goes to so many subscriptions, and stands there in the history; `nil` where none is kept.
         case published(to: Int, TopicPosition?)
+        /// It is on its way to the backplane, in this place of what this node publishes; ``Topic/publish(confirming:)`` tells what becomes
+        /// of it.
+        case sent
         /// It went to nobody.
         case refused(TopicError)
     }
@@ -63,8 +66,36 @@ public struct Topic: Sendable {
         publish(.frame(PreparedMessage(bytes, kind)))
     }
 
+    /// Publishes a message, and waits until it is known what became of it.
+    ///
+    /// In one process that is at once. Otherwise it waits for the backplane's answer, within the deadlines of that: behind it the
+    /// message is kept, if the topic is, and on its way to all nodes. Cancelling takes nothing back.
+    ///
+    /// - Parameter message: the message.
+    /// - Returns: where it stands; `nil` where nothing is kept.
+    /// - Throws: ``TopicError`` with `invalidName`, or with `unavailable` when the others can't be reached: the message may have been
+    ///   delivered where nothing is kept and the connection was lost behind it.
+    @discardableResult
+    public func publish(confirming message: Message) async throws(TopicError) -> TopicPosition? {
+        guard let backplane = core.backplane, !core.publishesHere else {
+            return try core.publish(name, .message(message)).position
+        }
+        let result = await withCheckedContinuation { continuation in
+            do throws(TopicError) {
+                try core.publish(name, .message(message), by: backplane) { continuation.resume(returning: $0) }
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        }
+        return try result.get()
+    }
+
     private func publish(_ payload: TopicEntry.Payload) -> Publication {
         do throws(TopicError) {
+            if let backplane = core.backplane, !core.publishesHere {
+                try core.publish(name, payload, by: backplane) { _ in }
+                return .sent
+            }
             let published = try core.publish(name, payload)
             return .published(to: published.count, published.position)
         } catch {

@@ -11,17 +11,30 @@ public struct TopicSubscription: Sendable {
     private let subscriber: LoopBound<SocketSubscriber>
     /// The name of the topic, or the pattern.
     public let topic: String
-    /// Whether it begins where it was asked to: nothing in between is missing.
-    ///
-    /// False where ``TopicReplay/after(_:)`` names a message that isn't kept any more, or of another history. The subscription then begins
-    /// with all that is kept.
-    public let isComplete: Bool
 
-    init(_ subscriber: SocketSubscriber, on loop: EventLoop, _ topic: String, isComplete: Bool) {
+    init(_ subscriber: SocketSubscriber, on loop: EventLoop, _ topic: String) {
         self.loop = loop
         self.subscriber = LoopBound(subscriber, on: loop.thread)
         self.topic = topic
-        self.isComplete = isComplete
+    }
+
+    /// Whether it begins where it was asked to: nothing in between is missing.
+    ///
+    /// False where ``TopicReplay/after(_:)`` names a message that isn't kept any more, or of another history; the subscription then begins
+    /// with all that is kept. Where a backplane keeps the history, it is known once that has come, for which the subscription waits
+    /// for up to ``TopicOptions/historyTimeout``; false when it doesn't come, and when the connection ends before.
+    public var isComplete: Bool {
+        get async {
+            await withCheckedContinuation { continuation in
+                loop.execute { _ in
+                    let subscriber = subscriber.value
+                    guard let pending = subscriber.pending else {
+                        return continuation.resume(returning: subscriber.isComplete)
+                    }
+                    pending.waiters.append { continuation.resume(returning: subscriber.isComplete) }
+                }
+            }
+        }
     }
 
     /// Ends it: nothing is sent by it once the loop has had its turn.

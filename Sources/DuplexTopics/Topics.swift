@@ -24,10 +24,46 @@ public final class Topics: Sendable {
         self.init(options, clock: .system)
     }
 
-    /// Makes topics with a clock of their own.
-    package init(_ options: TopicOptions, clock: LoopClock) {
-        core = TopicCore(options, clock: clock)
+    /// Makes topics that a backplane joins with those of other nodes.
+    ///
+    /// ```swift
+    /// let topics = Topics(try .redis("rediss://user:password@cache:6379/0", prefix: "app"))
+    /// ```
+    ///
+    /// What is published on any node reaches the subscribers of all. What ``TopicOptions/keep(_:_:)`` names is kept by the backplane,
+    /// which numbers it, so that all nodes have the same positions, and a client may go on at another node than before. All nodes are to keep the
+    /// same. ``close()`` ends it.
+    ///
+    /// - Parameters:
+    ///   - backplane: what joins them; these topics are its only user.
+    ///   - options: as of other topics. Its limits are those of this node.
+    public convenience init(_ backplane: some Backplane, _ options: TopicOptions = TopicOptions()) {
+        self.init(options, clock: .system, backplane: backplane)
     }
+
+    /// Makes topics with a clock of their own.
+    package init(_ options: TopicOptions, clock: LoopClock, backplane: (any Backplane)? = nil) {
+        core = TopicCore(options, clock: clock, backplane: backplane)
+    }
+
+    deinit {
+        if let backplane = core.backplane { Task { await backplane.close() } }
+    }
+
+    /// Ends what joins these topics with others: nothing is published to other nodes any more, and nothing comes from them.
+    ///
+    /// Subscriptions stay, of this process alone. Without a backplane it does nothing; twice is the same as once.
+    public func close() async {
+        await core.backplane?.close()
+    }
+
+    /// Where the backplane stands, and then every change; nothing without one.
+    ///
+    /// One who reads so slowly that 1,024 changes wait loses the oldest.
+    public var states: AsyncStream<BackplaneState> { core.states.observe() }
+
+    /// Where the backplane stands; `nil` without one.
+    public var state: BackplaneState? { core.states.last }
 
     /// A topic by its name, or all topics that match a pattern.
     ///

@@ -30,8 +30,8 @@ extension WebSocket {
         missed: (@Sendable (Int) -> Message?)? = nil
     ) throws(TopicError) -> TopicSubscription {
         let terms = SubscriptionTerms(topic.core, slow, closeCode, missed)
-        let (subscriber, start) = try subscribe(to: topic.name, replay, terms)
-        return TopicSubscription(subscriber, on: loop, topic.name, isComplete: start.isComplete)
+        let subscriber = try subscribe(to: topic.name, replay, terms)
+        return TopicSubscription(subscriber, on: loop, topic.name)
     }
 
     /// Ends the subscription to a topic or a pattern; does nothing where there is none.

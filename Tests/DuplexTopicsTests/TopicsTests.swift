@@ -70,7 +70,7 @@ struct TopicsTests {
         client.pair = pair
         let position = TopicPosition(epoch: epoch, offset: UInt64(client.last + 1))
         let subscription = try await pair.server.subscribe(to: topic, slow: .wait, replay: .after(position))
-        #expect(subscription.isComplete)
+        #expect(await subscription.isComplete)
     }
 
     private static func take(_ client: inout Client) async throws {

@@ -53,6 +53,24 @@ public struct TopicOptions: Sendable {
     /// Default: 16 MiB. Beyond it, its subscribers take what they lack from the history, or miss it.
     public var loopBacklog: ByteCount = .mebibytes(16)
 
+    /// How long a new subscription waits for the history of its topic, which a backplane keeps.
+    ///
+    /// Then it begins without, and says so; see ``TopicSubscription/isComplete``. It gets all that is kept once that comes. Default:
+    /// 10 s.
+    public var historyTimeout = Duration.seconds(10)
+    /// What becomes of messages that are published while a backplane can't reach the others.
+    ///
+    /// Default: `.waitOrFail`.
+    public var whileAway = WhileAway.waitOrFail
+
+    /// What becomes of messages that are published while a backplane can't reach the others.
+    public enum WhileAway: Sendable, Hashable {
+        /// They wait in the bounds of the backplane, and reach nobody until it is back; beyond the bounds they fail.
+        case waitOrFail
+        /// They go to the subscribers of this process at once, without a position, and to nobody else; they aren't kept.
+        case deliverHere
+    }
+
     /// Makes options with the defaults.
     public init() {}
 

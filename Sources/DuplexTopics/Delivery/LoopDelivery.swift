@@ -39,6 +39,15 @@ final class LoopDelivery: Sendable {
         if members.all.isEmpty { lists.value.all[members.audience] = nil }
     }
 
+    /// Has the subscriptions to a topic begin that waited for its history.
+    func settle(_ audience: UInt64) {
+        for member in lists.value.all[audience]?.all ?? [] {
+            guard let pending = member.pending.take() else { continue }
+            pending.begin()
+            pending.end()
+        }
+    }
+
     /// Gives all subscribers of this loop what waited for them.
     func deliver(_ batch: TopicBatch) {
         let lists = lists.value

@@ -12,6 +12,14 @@ final class TopicEntry: Sendable {
         case message(Message)
         /// By a synchronous handler, which has borrowed bytes.
         case frame(PreparedMessage)
+
+        /// What was published.
+        var content: Message {
+            switch self {
+            case .message(let message): message
+            case .frame(let frame): frame.message
+            }
+        }
     }
 
     /// As a server-sent event.
@@ -29,17 +37,18 @@ final class TopicEntry: Sendable {
     let topic: String
     /// Where it stands in the history; `nil` where none is kept.
     let position: TopicPosition?
+    /// Its number in the history of this node; 0 where none is kept, or it isn't in there.
+    let number: UInt64
     private let payload: Payload
     private let forms = Mutex(Forms())
 
-    init(_ topic: String, _ position: TopicPosition?, _ payload: Payload) {
+    /// Makes an entry; `number` is that of the position unless another is given.
+    init(_ topic: String, _ position: TopicPosition?, _ payload: Payload, number: UInt64? = nil) {
         self.topic = topic
         self.position = position
+        self.number = number ?? position?.offset ?? 0
         self.payload = payload
     }
-
-    /// The number in the history; 0 where none is kept.
-    var number: UInt64 { position?.offset ?? 0 }
 
     /// The length of what was published in bytes.
     var byteCount: Int {
@@ -67,12 +76,7 @@ final class TopicEntry: Sendable {
     }
 
     /// What was published.
-    var message: Message {
-        switch payload {
-        case .message(let message): message
-        case .frame(let frame): frame.message
-        }
-    }
+    var message: Message { payload.content }
 
     /// As a server-sent event, with the position for its id; `nil` where that has a line end, as only others' could.
     var event: Event? {

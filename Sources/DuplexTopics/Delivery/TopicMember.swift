@@ -18,11 +18,38 @@ class TopicMember {
     /// The number of the last message that went to the subscriber, or waits for it.
     final var number: UInt64 = 0
 
+    /// What it is to do once the history of its topic has come; `nil` for one that has begun.
+    final var pending: PendingStart?
+
     /// Gives the subscriber what was published: some items of a batch, all of its topic.
     func deliver(_ batch: TopicBatch, _ range: Range<Int>, gathers: Bool) {}
 
+    /// An entry has gone to the subscriber, or waits for it.
+    final func passed(_ entry: TopicEntry) {
+        // What isn't in the history has no place there.
+        if entry.number > 0 { number = entry.number }
+    }
+
     /// Messages were lost, because the loop was busy.
     func overrun(_ count: Int) {}
+}
+
+/// A subscription that waits for the history of its topic.
+final class PendingStart {
+    /// Has it begin.
+    let begin: () -> Void
+    /// Called once it has begun, or won't.
+    var waiters: [() -> Void] = []
+
+    init(_ begin: @escaping () -> Void) {
+        self.begin = begin
+    }
+
+    /// Tells all who wait.
+    func end() {
+        for waiter in waiters { waiter() }
+        waiters = []
+    }
 }
 
 /// The subscriptions of one loop to one topic or pattern.

@@ -34,11 +34,13 @@ struct TopicSession: Sendable {
                 return TopicAnswer.done(id)
             case .subscribe(let name, let replay):
                 try await check(.subscribe, name, request)
-                try subscribe(socket, id, name, replay)
+                // The next request is answered behind this one, whose answer may wait for the history.
+                _ = try await subscribe(socket, id, name, replay).isComplete
                 return nil
             case .publish(let name, let message):
                 try await check(.publish, name, request)
-                return TopicAnswer.done(id, position: try core.publish(name, .message(message)).position)
+                let position = try await Topic(core, name).publish(confirming: message)
+                return TopicAnswer.done(id, position: position)
             }
         } catch let error as TopicError {
             return TopicAnswer.failed(id, error)
@@ -57,15 +59,15 @@ struct TopicSession: Sendable {
         _ id: Int64?,
         _ name: String,
         _ replay: TopicReplay
-    ) throws(TopicError) {
+    ) throws(TopicError) -> TopicSubscription {
         let missed = { @Sendable (count: Int) in Message.text(TopicEnvelope.missed(name, count)) }
         let terms = SubscriptionTerms(core, slow, .tryAgainLater, missed, .enveloped)
-        _ = try socket.subscribe(to: name, replay, terms) { start in
+        let subscriber = try socket.subscribe(to: name, replay, terms) { start, socket in
             // In front of what is published, so that the client knows whose it is.
             // The place where it begins, not the end: a client may be cut off before it has got what lies between.
-            let position = start.position.map { TopicPosition(epoch: $0.epoch, offset: start.number ?? $0.offset) }
-            let answer = TopicAnswer.done(id, position: position, isComplete: start.isComplete)
-            socket.gather(PreparedMessage(.text(answer)))
+            let answer = TopicAnswer.done(id, position: start.place, isComplete: start.isComplete)
+            socket.onLoop(socket.loop, PreparedMessage(.text(answer))) { $0.gather($1) }
         }
+        return TopicSubscription(subscriber, on: socket.loop, name)
     }
 }

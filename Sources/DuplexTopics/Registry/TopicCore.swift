@@ -9,14 +9,23 @@ import Synchronization
 final class TopicCore: Sendable {
     let options: TopicOptions
     let clock: LoopClock
+    /// What joins these topics with those of other nodes.
+    let backplane: (any Backplane)?
+    /// Where the backplane stands; nothing is told without one.
+    let states = ChangeBroadcast<BackplaneState>()
     private let table: Mutex<TopicTable>
+    /// What is on its way to the backplane.
+    private let outbox: Mutex<TopicOutbox>
 
-    init(_ options: TopicOptions, clock: LoopClock) {
+    init(_ options: TopicOptions, clock: LoopClock, backplane: (any Backplane)? = nil) {
         self.options = options
         self.clock = clock
+        self.backplane = backplane
         var random = SystemRandomNumberGenerator()
         let epoch = String(UInt64.random(in: 1...UInt64.max, using: &random), radix: 36)
-        table = Mutex(TopicTable(options, epoch: epoch))
+        table = Mutex(TopicTable(options, epoch: epoch, isJoined: backplane != nil))
+        outbox = Mutex(TopicOutbox(PublicationNumbers(node: epoch, limit: options.mostHistories)))
+        backplane?.start(BackplaneReceiver(self))
     }
 
     /// Runs `body` with the table; for as short as it can be.
@@ -26,14 +35,171 @@ final class TopicCore: Sendable {
         try table.withLock { table throws(Failure) in try body(&table) }
     }
 
-    /// Publishes a message to whoever is subscribed.
+    // MARK: Publishing
+
+    /// Publishes a message to whoever is subscribed in this process.
     func publish(_ name: String, _ payload: TopicEntry.Payload) throws(TopicError) -> TopicTable.Published {
         let now = clock.now()
         let published = try withTable { table throws(TopicError) in try table.publish(name, payload, at: now) }
+        deliver(published)
+        return published
+    }
+
+    /// Publishes a message by the backplane, to whoever is subscribed on any node.
+    ///
+    /// - Parameter completion: told once where it stands, or why it went nowhere; perhaps before this returns.
+    func publish(
+        _ name: String,
+        _ payload: TopicEntry.Payload,
+        by backplane: any Backplane,
+        _ completion: @escaping @Sendable (Result<TopicPosition?, TopicError>) -> Void
+    ) throws(TopicError) {
+        guard try !TopicError.check(name) else { throw TopicError(.invalidName, "A pattern can't be published to.") }
+        let history = withTable { $0.rule(for: name) }
+        let content = payload.content
+        let sends = outbox.withLock { outbox in
+            outbox.append(content, to: name, history, completion)
+            return outbox.begin()
+        }
+        guard sends else { return }
+        // One thread at a time, which keeps the order, and without the lock: the backplane may tell subscribers at once.
+        while let next = outbox.withLock({ $0.next() }) {
+            backplane.publish(next.message, keeping: next.history, next.completion)
+        }
+    }
+
+    /// Whether what is published now stays on this node, since the others can't be reached and the app wants that.
+    var publishesHere: Bool {
+        guard backplane != nil, options.whileAway == .deliverHere else { return backplane == nil }
+        if case .connected = states.last { return false }
+        return true
+    }
+
+    private func deliver(_ published: TopicTable.Published) {
         for delivery in published.asked {
             delivery.loop.execute { _ in delivery.deliver(self.withTable { $0.takeBatch(of: delivery) }) }
         }
         for listener in published.listeners { listener.take() }
-        return published
+    }
+
+    // MARK: Subscribing
+
+    /// Where a subscription of a loop begins; see ``TopicTable/join(_:on:_:at:)``.
+    func join(_ name: String, on loop: EventLoop, _ replay: TopicReplay) throws(TopicError) -> TopicTable.Start {
+        let now = clock.now()
+        let start = try withTable { table throws(TopicError) in try table.join(name, on: loop, replay, at: now) }
+        askBackplane()
+        return start
+    }
+
+    func leave(_ slot: Int32, _ delivery: LoopDelivery) {
+        withTable { $0.leave(slot, delivery) }
+        askBackplane()
+    }
+
+    /// Where a subscription of code begins.
+    func join(
+        _ listener: TopicListener,
+        _ name: String,
+        _ replay: TopicReplay
+    ) throws(TopicError) -> TopicTable.CodeStart {
+        let now = clock.now()
+        let start = try withTable { table throws(TopicError) in try table.join(listener, name, replay, at: now) }
+        askBackplane()
+        return start
+    }
+
+    func leave(_ listener: TopicListener, _ slot: Int32) {
+        withTable { $0.leave(listener, slot) }
+        askBackplane()
+    }
+
+    /// Asks the backplane for what has come to be needed, in order.
+    private func askBackplane() {
+        guard let backplane, var wishes = withTable({ $0.wishes.begin() }) else { return }
+        while true {
+            for wish in wishes {
+                switch wish {
+                case .subscribe(let name): backplane.subscribe(to: name)
+                case .unsubscribe(let name): backplane.unsubscribe(from: name)
+                case .giveUp(let wait): giveUpLater(wait)
+                }
+            }
+            guard let more = withTable({ $0.wishes.more() }) else { return }
+            wishes = more
+        }
+    }
+
+    // MARK: What comes from the backplane
+
+    func received(_ message: BackplaneMessage, by subscription: String) {
+        let now = clock.now()
+        handle(withTable { $0.receive(message, by: subscription, at: now) })
+    }
+
+    func subscribed(_ name: String) {
+        if let load = withTable({ $0.subscribed(name) }) { self.load(load) }
+    }
+
+    private func handle(_ received: TopicTable.Received) {
+        for delivery in received.settled {
+            delivery.loop.execute { _ in delivery.settle(received.audience) }
+        }
+        deliver(received.published)
+        if let load = received.load { self.load(load) }
+    }
+
+    /// Takes what is kept of a topic from the backplane, again until it comes or isn't wanted any more.
+    private func load(_ load: TopicTable.Load) {
+        guard let backplane else { return }
+        Task { [weak self] in
+            while self?.withTable({ $0.isWanted(load) }) == true {
+                if let kept = try? await backplane.history(of: load.topic, behind: load.number) {
+                    guard let self else { return }
+                    let now = clock.now()
+                    return handle(withTable { $0.loaded(load, kept, at: now) })
+                }
+                try? await Task.sleep(for: .seconds(1))
+            }
+        }
+    }
+
+    private func giveUpLater(_ wait: TimedWait) {
+        let timeout = options.historyTimeout
+        Task { [weak self] in
+            try? await Task.sleep(for: timeout)
+            guard let self else { return }
+            let now = clock.now()
+            handle(withTable { $0.giveUp(wait, at: now) })
+        }
+    }
+}
+
+/// What a backplane tells this node.
+///
+/// It doesn't keep the topics alive: a backplane may be held by others.
+final class BackplaneReceiver: BackplaneListener {
+    private weak let core: TopicCore?
+
+    init(_ core: TopicCore) {
+        self.core = core
+    }
+
+    func received(_ message: BackplaneMessage, by subscription: String) {
+        core?.received(message, by: subscription)
+    }
+
+    func subscribed(_ name: String) {
+        core?.subscribed(name)
+    }
+
+    func interrupted(_ name: String) {
+        core?.withTable { $0.interrupted(name) }
+    }
+
+    func presenceChanged(_ change: PresenceChange, in topic: String) {}
+
+    func changed(_ state: BackplaneState) {
+        core?.states.tell(state)
     }
 }

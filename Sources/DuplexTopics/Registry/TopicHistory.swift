@@ -5,7 +5,10 @@ import DuplexWire
 
 /// The last messages of one topic.
 struct TopicHistory: Sendable {
-    let epoch: String
+    /// Tells the offsets of this history from others'; with a backplane it is that of all nodes, and may change.
+    private(set) var epoch: String
+    /// What is added to an offset for its number here. Numbers go on when offsets begin anew; the sum wraps.
+    private var shift: UInt64 = 0
     private let time: Duration
     private var events: EventHistory<TopicEntry>
 
@@ -19,6 +22,26 @@ struct TopicHistory: Sendable {
     var size: Int { events.byteCount }
     var lastNumber: UInt64 { events.lastNumber }
     var firstNumber: UInt64 { events.firstNumber }
+
+    /// Where the last message stands.
+    var position: TopicPosition { TopicPosition(epoch: epoch, offset: events.lastNumber &- shift) }
+
+    /// The number here of the message with an offset.
+    func number(of offset: UInt64) -> UInt64 { offset &+ shift }
+
+    /// The offset of the message with a number here.
+    func offset(of number: UInt64) -> UInt64 { number &- shift }
+
+    /// Forgets all messages, and goes on with others: of this epoch, or of one whose offsets begin anew.
+    mutating func restart(_ epoch: String, behind offset: UInt64) {
+        if epoch == self.epoch, offset >= position.offset {
+            events.restart(behind: number(of: offset))
+        } else {
+            events.restart(behind: events.lastNumber == 0 ? offset : events.lastNumber)
+            self.epoch = epoch
+            shift = events.lastNumber &- offset
+        }
+    }
 
     /// Adds a message, and removes what is too old.
     mutating func append(_ entry: TopicEntry, at now: Instant) {
@@ -43,9 +66,11 @@ struct TopicHistory: Sendable {
         case .none: return (events.lastNumber, true)
         case .last(let count): return (events.place(beforeLast: count), true)
         case .after(let position):
-            let isKnown = position.epoch == epoch && position.offset <= events.lastNumber
-            guard isKnown, position.offset + 1 >= events.firstNumber else { return (events.firstNumber - 1, false) }
-            return (position.offset, true)
+            let isKnown = position.epoch == epoch && position.offset <= self.position.offset
+            guard isKnown, position.offset + 1 >= events.firstNumber &- shift else {
+                return (events.firstNumber - 1, false)
+            }
+            return (number(of: position.offset), true)
         }
     }
 

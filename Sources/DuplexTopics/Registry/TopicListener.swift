@@ -40,6 +40,12 @@ final class TopicListener: Sendable {
             return count - told
         }
 
+        /// A task that waited when the past came, and the first of it.
+        mutating func beginReading() -> (CheckedContinuation<TopicMessage?, Never>, TopicEntry)? {
+            guard !replay.isEmpty, let reader = reader.take(), let entry = replay.popFirst() else { return nil }
+            return (reader, entry)
+        }
+
         mutating func endSlow() {
             end = TopicError(.slowSubscriber, "More was published than the subscriber took.")
             isOver = true
@@ -83,6 +89,7 @@ final class TopicListener: Sendable {
 
     /// Takes what was put in further, in its order: one thread at a time.
     func take() {
+        if let (reader, entry) = state.withLock({ $0.beginReading() }) { reader.resume(returning: entry.topicMessage()) }
         while true {
             let entries = state.withLock { state in
                 let entries = state.incoming
@@ -99,7 +106,7 @@ final class TopicListener: Sendable {
         let key = policy.hasKeys ? policy.key(of: entry.topicMessage()) : nil
         let handed = state.withLock { state -> (CheckedContinuation<TopicMessage?, Never>, Int)? in
             guard !state.isOver else { return nil }
-            if let reader = state.reader.take() { return (reader, state.missed(upTo: state.dropped)) }
+            if state.replay.isEmpty, let reader = state.reader.take() { return (reader, state.missed(upTo: state.dropped)) }
             // How long something waits isn't asked: whoever takes it decides that.
             let waiting = Waiting(entry: entry, dropped: state.dropped)
             let outcome = state.queue.append(waiting, size: entry.size, key: key, at: Instant(nanoseconds: 0))

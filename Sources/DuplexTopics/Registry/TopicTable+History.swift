@@ -13,7 +13,7 @@ extension TopicTable {
         if excess > 0 { change(slot) { $0.shrink(to: max(0, $0.size - excess)) } }
     }
 
-    private mutating func change(_ slot: Int32, _ change: (inout TopicHistory) -> Void) {
+    mutating func change(_ slot: Int32, _ change: (inout TopicHistory) -> Void) {
         guard let before = histories[slot]?.size else { return }
         // In its place: a copy would be one of the whole history.
         change(&histories[slot, default: TopicHistory("", TopicOptions.History())])
@@ -68,7 +68,7 @@ extension TopicTable {
 
     /// The position of the last message of a topic; `nil` where nothing is kept.
     func position(of name: String) -> TopicPosition? {
-        guard let slot = slot(of: name), let history = histories[slot] else { return nil }
-        return TopicPosition(epoch: history.epoch, offset: history.lastNumber)
+        guard let slot = slot(of: name), let history = histories[slot], !history.epoch.isEmpty else { return nil }
+        return history.position
     }
 }

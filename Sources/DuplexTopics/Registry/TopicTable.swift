@@ -36,6 +36,10 @@ struct TopicTable: Sendable {
     private var patterns = TopicPatterns<Int32>()
     private var generation: UInt64 = 0
     var histories: [Int32: TopicHistory] = [:]
+    /// How far this node's copies of histories are that a backplane keeps; none without one.
+    var copies: [Int32: TopicCopy] = [:]
+    /// What the backplane is to be asked for, in order.
+    var wishes = TopicWishes()
     /// How many bytes they have together.
     var historySize = 0
     /// The topics whose histories are looked at for what has become too old.
@@ -49,9 +53,13 @@ struct TopicTable: Sendable {
         var history: TopicOptions.History
     }
 
+    /// Whether there is a backplane, which numbers messages and keeps them.
+    let isJoined: Bool
+
     /// Makes an empty table; `epoch` is random text, which tells positions of these topics from others'.
-    init(_ options: TopicOptions, epoch: String) {
+    init(_ options: TopicOptions, epoch: String, isJoined: Bool = false) {
         self.options = options
+        self.isJoined = isJoined
         self.epoch = epoch
         rules = options.histories.map { pattern, history in
             var patterns = TopicPatterns<Bool>()
@@ -100,7 +108,10 @@ struct TopicTable: Sendable {
         }
         guard let record = records[Int(slot)] else { return published }
         guard !record.isPattern else { throw TopicError(.invalidName, "A pattern can't be published to.") }
-        let position = histories[slot].map { TopicPosition(epoch: $0.epoch, offset: $0.lastNumber + 1) }
+        // A message that doesn't go by the backplane has no place among those that do.
+        let position =
+            isJoined
+            ? nil : histories[slot].map { TopicPosition(epoch: $0.epoch, offset: $0.lastNumber + 1) }
         let entry = TopicEntry(record.name, position, payload)
         published.position = position
         if position != nil { keep(entry, slot, now) }
@@ -114,7 +125,7 @@ struct TopicTable: Sendable {
     private mutating func slot(publishing name: String) throws(TopicError) -> Int32? {
         if let slot = slots[name] { return slot }
         guard try !TopicError.check(name) else { throw TopicError(.invalidName, "A pattern can't be published to.") }
-        guard rule(for: name) != nil, histories.count < options.mostHistories else { return nil }
+        guard !isJoined, rule(for: name) != nil, histories.count < options.mostHistories else { return nil }
         return make(name, isPattern: false)
     }
 
@@ -128,7 +139,7 @@ struct TopicTable: Sendable {
     }
 
     /// Puts a message into the inboxes of the loops that have subscribers, and hands it to those that are code.
-    private mutating func hand(_ entry: TopicEntry, to slot: Int32, _ published: inout Published) {
+    mutating func hand(_ entry: TopicEntry, to slot: Int32, _ published: inout Published) {
         guard let record = records[Int(slot)] else { return }
         for share in record.shares {
             published.count += Int(share.count)
@@ -153,7 +164,10 @@ struct TopicTable: Sendable {
     /// Where a subscription of code begins.
     struct CodeStart: Sendable {
         var slot: Int32
-        var isComplete: Bool
+        /// What tells the topic's record from later ones in its place.
+        var audience: UInt64
+        /// Whether nothing that it asked for is missing; `nil` as long as the history is on its way.
+        var isComplete: Bool?
     }
 
     /// Where a subscription begins.
@@ -170,6 +184,17 @@ struct TopicTable: Sendable {
         var isComplete = true
         /// The last message when it began; `nil` where none is kept.
         var position: TopicPosition?
+        /// The position behind which it begins; `nil` where none is kept.
+        var place: TopicPosition? {
+            position.map { TopicPosition(epoch: $0.epoch, offset: number == nil ? $0.offset : offset) }
+        }
+        /// The offset behind which it begins.
+        var offset: UInt64 = 0
+        /// Whether the history is on its way: the rest is known when ``LoopDelivery/settle(_:)`` is called.
+        var isPending = false
+
+        /// The message in the history behind which it begins, whether or not anything is taken from there.
+        var begins: UInt64 = 0
     }
 
     mutating func join(
@@ -184,17 +209,39 @@ struct TopicTable: Sendable {
         inboxes[index]?.subscriptionCount += 1
         share(slot, delivery.index)
         subscriptionCount += 1
-        let barrier = inboxes[index]?.next ?? 0
+        if let copy = copies[slot], !copy.isSettled {
+            wait(for: slot)
+            return Start(
+                slot: slot,
+                audience: records[Int(slot)]?.audience ?? 0,
+                delivery: delivery,
+                isKept: true,
+                barrier: inboxes[index]?.next ?? 0,
+                isPending: true
+            )
+        }
+        return start(slot, delivery, replay, at: now)
+    }
+
+    /// Where a subscription of a loop begins that is counted already.
+    mutating func start(
+        _ slot: Int32,
+        _ delivery: LoopDelivery,
+        _ replay: TopicReplay,
+        at now: Instant
+    ) -> Start {
         let (number, isComplete) = place(in: slot, replay, at: now)
         return Start(
             slot: slot,
             audience: records[Int(slot)]?.audience ?? 0,
             delivery: delivery,
             isKept: histories[slot] != nil,
-            barrier: barrier,
+            barrier: inboxes[Int(delivery.index)]?.next ?? 0,
             number: number,
             isComplete: isComplete,
-            position: histories[slot].map { TopicPosition(epoch: $0.epoch, offset: $0.lastNumber) }
+            position: histories[slot].flatMap { $0.epoch.isEmpty ? nil : $0.position },
+            offset: number.flatMap { histories[slot]?.offset(of: $0) } ?? 0,
+            begins: number ?? histories[slot]?.lastNumber ?? 0
         )
     }
 
@@ -218,18 +265,37 @@ struct TopicTable: Sendable {
     ) throws(TopicError) -> CodeStart {
         let slot = try slot(subscribing: name)
         subscriptionCount += 1
+        let audience = records[Int(slot)]?.audience ?? 0
+        if let copy = copies[slot], !copy.isSettled {
+            copies[slot]?.listeners.append((listener, replay))
+            wait(for: slot)
+            return CodeStart(slot: slot, audience: audience, isComplete: nil)
+        }
+        let isComplete = begin(listener, slot, replay, at: now)
+        return CodeStart(slot: slot, audience: audience, isComplete: isComplete)
+    }
+
+    /// Has a subscription of code begin.
+    ///
+    /// - Returns: whether nothing that it asked for is missing.
+    mutating func begin(_ listener: TopicListener, _ slot: Int32, _ replay: TopicReplay, at now: Instant) -> Bool {
         // In front of all else, so that the topic isn't taken for one that nobody needs.
         records[Int(slot)]?.listeners.append(listener)
         let (number, isComplete) = place(in: slot, replay, at: now)
         // In one step with the rest: nothing is missed in between, and nothing comes twice.
         if let number { listener.begin(histories[slot]?.entries(behind: number) ?? []) }
-        return CodeStart(slot: slot, isComplete: isComplete)
+        return isComplete
     }
 
     mutating func leave(_ listener: TopicListener, _ slot: Int32) {
-        guard let place = records[Int(slot)]?.listeners.firstIndex(where: { $0 === listener }) else { return }
+        if let place = records[Int(slot)]?.listeners.firstIndex(where: { $0 === listener }) {
+            records[Int(slot)]?.listeners.remove(at: place)
+        } else if let place = copies[slot]?.listeners.firstIndex(where: { $0.listener === listener }) {
+            copies[slot]?.listeners.remove(at: place)
+        } else {
+            return
+        }
         subscriptionCount -= 1
-        records[Int(slot)]?.listeners.remove(at: place)
         forgetIfIdle(slot)
     }
 
@@ -260,7 +326,17 @@ struct TopicTable: Sendable {
 
     // MARK: Records
 
-    private func rule(for name: String) -> TopicOptions.History? {
+    /// What tells a record from later ones in its place; 0 where there is none.
+    func audience(of slot: Int32) -> UInt64 {
+        Int(slot) < records.count ? records[Int(slot)]?.audience ?? 0 : 0
+    }
+
+    /// The loops that have subscriptions to a topic.
+    func deliveries(of slot: Int32) -> [LoopDelivery] {
+        records[Int(slot)]?.shares.compactMap { inboxes[Int($0.loop)]?.delivery } ?? []
+    }
+
+    func rule(for name: String) -> TopicOptions.History? {
         rules.first { !$0.patterns.values(matching: name).isEmpty }?.history
     }
 
@@ -271,7 +347,11 @@ struct TopicTable: Sendable {
         let slot = freeSlots.popLast() ?? Int32(records.count)
         if slot == records.count { records.append(record) } else { records[Int(slot)] = record }
         slots[name] = slot
-        if let rule { histories[slot] = TopicHistory("\(epoch).\(lastAudience)", rule) }
+        if let rule {
+            histories[slot] = TopicHistory(isJoined ? "" : "\(epoch).\(lastAudience)", rule)
+            if isJoined { copies[slot] = TopicCopy() }
+        }
+        if isJoined { wishes.append(.subscribe(name)) }
         if isPattern {
             patterns[name] = slot
             generation += 1
@@ -283,9 +363,13 @@ struct TopicTable: Sendable {
     mutating func forgetIfIdle(_ slot: Int32) {
         guard let record = records[Int(slot)], record.shares.isEmpty, record.listeners.isEmpty else { return }
         if let history = histories[slot] {
-            guard history.isEmpty else { return }
+            // What a backplane keeps isn't kept here for nobody.
+            guard isJoined ? copies[slot]?.listeners.isEmpty ?? true : history.isEmpty else { return }
+            historySize -= history.size
             histories[slot] = nil
+            copies[slot] = nil
         }
+        if isJoined { wishes.append(.unsubscribe(record.name)) }
         records[Int(slot)] = nil
         freeSlots.append(slot)
         slots[record.name] = nil

@@ -30,21 +30,49 @@ final class EventSubscriber: TopicMember, EventSource {
     }
 
     /// Joins a topic.
-    func join(_ name: String, _ replay: TopicReplay, on loop: EventLoop) throws(TopicError) -> TopicTable.Start {
-        let now = core.clock.now()
-        let start = try core.withTable { table throws(TopicError) in
-            try table.join(name, on: loop, replay, at: now)
+    ///
+    /// - Parameter later: called where the history is on its way, once it has come, with where it begins; nothing of what is published
+    ///   comes before.
+    /// - Returns: where it begins.
+    func join(
+        _ name: String,
+        _ replay: TopicReplay,
+        on loop: EventLoop,
+        later: @escaping (TopicTable.Start) -> Void
+    ) throws(TopicError) -> TopicTable.Start {
+        let start = try core.join(name, on: loop, replay)
+        start.delivery.add(self, start.audience, start.slot)
+        guard start.isPending else {
+            begin(start)
+            return start
         }
-        begin(start)
+        (isReplaying, isKept) = (true, true)
+        pending = PendingStart { [weak self] in self?.settle(replay, later) }
         return start
     }
 
+    private func settle(_ replay: TopicReplay, _ later: (TopicTable.Start) -> Void) {
+        guard let list else { return }
+        let now = core.clock.now()
+        let start = core.withTable { $0.start(list, replay, at: now) }
+        begin(start)
+        later(start)
+        self.replay()
+    }
+
     private func begin(_ start: TopicTable.Start) {
-        start.delivery.add(self, start.audience, start.slot)
         barrier = start.barrier
         isKept = start.isKept
-        number = start.number ?? start.position?.offset ?? 0
+        number = start.begins
         isReplaying = start.number != nil
+    }
+
+    /// Tells a client where it is before the next event comes: it may be cut off before.
+    func tellPlace(_ start: TopicTable.Start) {
+        guard start.number == nil, let event = try? ServerSentEvent(nil, id: start.position?.description) else {
+            return
+        }
+        tell(event)
     }
 
     // MARK: What is published
@@ -69,7 +97,7 @@ final class EventSubscriber: TopicMember, EventSource {
 
     /// Gives the client what the history has behind the last message, as far as there is room.
     func replay() {
-        while isReplaying, !isBehind, let list {
+        while isReplaying, pending == nil, !isBehind, let list {
             let (slot, number, delivery) = (list.slot, number, list.delivery)
             switch core.withTable({ $0.next(in: slot, behind: number, delivery) }) {
             case .entries(let entries): for entry in entries where !isBehind { offer(entry) }
@@ -88,7 +116,7 @@ final class EventSubscriber: TopicMember, EventSource {
             try outlet.onLoop(loop, event) { (outlet, event) throws in
                 try outlet.offer(event.bytes, of: event.event)
             }
-            number = entry.number
+            passed(entry)
         } catch {
             // It has been ended, and its follower told.
         }
@@ -126,6 +154,6 @@ final class EventSubscriber: TopicMember, EventSource {
         guard let list else { return }
         let (slot, delivery) = (list.slot, list.delivery)
         delivery.remove(self)
-        core.withTable { $0.leave(slot, delivery) }
+        core.leave(slot, delivery)
     }
 }

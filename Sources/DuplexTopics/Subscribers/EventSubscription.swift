@@ -37,11 +37,9 @@ final class EventSubscription: Sendable {
             return continuation.resume(throwing: error)
         }
         do {
-            let start = try subscriber.join(name, replay, on: outlet.loop)
-            // A client that is cut off before the next event knows where it was.
-            if start.number == nil, let event = try? ServerSentEvent(nil, id: start.position?.description) {
-                subscriber.tell(event)
-            }
+            let later = { [weak subscriber] (start: TopicTable.Start) -> Void in subscriber?.tellPlace(start) }
+            let start = try subscriber.join(name, replay, on: outlet.loop, later: later)
+            if !start.isPending { subscriber.tellPlace(start) }
         } catch {
             outlet.onLoop(outlet.loop) { outlet, _ in outlet.detach() }
             return continuation.resume(throwing: error)

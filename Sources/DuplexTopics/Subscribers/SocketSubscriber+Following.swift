@@ -19,9 +19,11 @@ extension SocketSubscriber: SocketFollower {
     }
 
     /// Puts it in front of the others of its connection.
-    func link(to socket: isolated WebSocket) {
-        next = socket.follower as? SocketSubscriber
-        socket.follower = self
+    func link(to socket: WebSocket) {
+        socket.onLoop(socket.loop, self) { socket, subscriber in
+            subscriber.next = socket.follower as? SocketSubscriber
+            socket.follower = subscriber
+        }
     }
 
     /// Takes it out of those of its connection.

@@ -39,14 +39,39 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     /// Whether the topic has a history.
     var isKept = false
 
-    /// Begins as the table says, on the loop.
-    func begin(_ start: TopicTable.Start) {
+    /// Whether nothing is missing of what it asked for.
+    private(set) var isComplete = false
+
+    /// Begins as the table says, on the loop: now, or once the history has come.
+    ///
+    /// - Parameter opening: called when it begins, in front of all else.
+    func begin(_ start: TopicTable.Start, _ replay: TopicReplay, _ opening: @escaping Opening) {
         start.delivery.add(self, start.audience, start.slot)
+        if let socket { link(to: socket) }
+        guard start.isPending else { return open(start, opening) }
+        (isReplaying, isKept) = (true, true)
+        pending = PendingStart { [weak self] in self?.settle(replay, opening) }
+    }
+
+    private func settle(_ replay: TopicReplay, _ opening: @escaping Opening) {
+        guard let list else { return }
+        let now = terms.core.clock.now()
+        open(terms.core.withTable { $0.start(list, replay, at: now) }, opening)
+    }
+
+    private func open(_ start: TopicTable.Start, _ opening: Opening) {
         barrier = start.barrier
         isKept = start.isKept
-        number = start.number ?? start.position?.offset ?? 0
+        isComplete = start.isComplete
+        number = start.begins
         isReplaying = start.number != nil
+        guard let socket else { return }
+        opening(start, socket)
+        self.replay(to: socket)
     }
+
+    /// Sends what goes in front of all that is published.
+    typealias Opening = (TopicTable.Start, WebSocket) -> Void
 
     func isSubscribed(to core: TopicCore, _ slot: Int32) -> Bool {
         terms.core === core && list?.slot == slot
@@ -86,7 +111,7 @@ final class SocketSubscriber: TopicMember, TimerTarget {
             return true
         }
         if isTaken {
-            number = entry.number
+            passed(entry)
         } else if waits {
             isReplaying = true
         } else {
@@ -97,7 +122,7 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     }
 
     private func keep(_ entry: TopicEntry, in backlog: Backlog, _ socket: WebSocket) {
-        number = entry.number
+        passed(entry)
         let before = backlog.queue.dropped
         let key = terms.slow.hasKeys ? terms.slow.key(of: entry.topicMessage()) : nil
         let outcome = backlog.queue.append(entry, size: entry.size, key: key, at: socket.loop.core.now)
@@ -132,6 +157,7 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     func replay(to socket: WebSocket) {
         while isReplaying, list != nil, takesMore(socket), let list {
             let (slot, number, delivery) = (list.slot, number, list.delivery)
+            if pending != nil { return }
             switch terms.core.withTable({ $0.next(in: slot, behind: number, delivery) }) {
             case .entries(let entries):
                 for entry in entries where takesMore(socket) {
@@ -190,7 +216,8 @@ final class SocketSubscriber: TopicMember, TimerTarget {
         delivery.remove(self)
         if let timer = backlog?.timer { delivery.loop.core.cancel(timer) }
         backlog = nil
-        terms.core.withTable { $0.leave(slot, delivery) }
+        terms.core.leave(slot, delivery)
+        pending.take()?.end()
         if let socket { unlink(from: socket) }
     }
 

@@ -61,10 +61,7 @@ final class ListenerLease: Sendable {
         self.core = core
         let listener = TopicListener(slow)
         self.listener = listener
-        let now = core.clock.now()
-        start = Result { () throws(TopicError) in
-            try core.withTable { table throws(TopicError) in try table.join(listener, name, replay, at: now) }
-        }
+        start = Result { () throws(TopicError) in try core.join(listener, name, replay) }
     }
 
     deinit {
@@ -72,7 +69,7 @@ final class ListenerLease: Sendable {
     }
 
     /// Whether nothing that was asked for is missing.
-    var isComplete: Bool { (try? start.get().isComplete) ?? false }
+    var isComplete: Bool { (try? start.get().isComplete ?? false) ?? false }
 
     func next() async throws(TopicError) -> TopicMessage? {
         _ = try start.get()
@@ -89,6 +86,6 @@ final class ListenerLease: Sendable {
     private func leave() {
         guard case .success(let start) = start else { return }
         listener.finish()
-        core.withTable { $0.leave(listener, start.slot) }
+        core.leave(listener, start.slot)
     }
 }

@@ -12,14 +12,14 @@ extension WebSocket {
     ///   - replay: what is sent of the past.
     ///   - terms: what else was said.
     ///   - opening: sends what is to go before anything that is published.
-    /// - Returns: the subscription, and where it begins.
+    /// - Returns: the subscription.
     /// - Throws: ``TopicError`` with `invalidName`, with `limitReached`, or with `closed` when the connection has ended.
     func subscribe(
         to name: String,
         _ replay: TopicReplay,
         _ terms: SubscriptionTerms,
-        opening: (TopicTable.Start) -> Void = { _ in }
-    ) throws(TopicError) -> (SocketSubscriber, TopicTable.Start) {
+        opening: @escaping SocketSubscriber.Opening = { _, _ in }
+    ) throws(TopicError) -> SocketSubscriber {
         guard state != .closed else { throw TopicError(.closed, "The connection has ended.") }
         let core = terms.core
         let former = subscriber(core, name)
@@ -27,17 +27,11 @@ extension WebSocket {
         guard count < core.options.mostSubscriptionsOfConnection else {
             throw TopicError(.limitReached, "The connection has \(count) subscriptions, which is the limit.")
         }
-        let (now, loop) = (core.clock.now(), loop)
-        let start = try core.withTable { table throws(TopicError) in
-            try table.join(name, on: loop, replay, at: now)
-        }
+        let start = try core.join(name, on: loop, replay)
         former?.leave()
         let subscriber = SocketSubscriber(self, terms)
-        subscriber.begin(start)
-        subscriber.link(to: self)
-        opening(start)
-        subscriber.replay(to: self)
-        return (subscriber, start)
+        subscriber.begin(start, replay, opening)
+        return subscriber
     }
 
     /// Ends the subscription to a topic or a pattern.

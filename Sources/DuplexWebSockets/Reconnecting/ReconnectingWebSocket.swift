@@ -26,7 +26,7 @@ public actor ReconnectingWebSocket {
     /// Where it connects to, the preferred one first.
     public nonisolated let urls: [String]
 
-    nonisolated let changes = ChangeBroadcast()
+    nonisolated let changes = ChangeBroadcast<ReconnectChange>()
     nonisolated let preambleBox = Mutex<ReconnectingAttempt.Preamble?>(nil)
     let options: ReconnectOptions
     var machine: ReconnectMachine

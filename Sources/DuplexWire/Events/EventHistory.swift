@@ -84,6 +84,12 @@ public struct EventHistory<Element: Sendable>: Sendable {
         while count > 0, byteCount > size { removeFirst() }
     }
 
+    /// Removes all events, and goes on behind a number: those up to it are taken for ones that aren't kept any more.
+    public mutating func restart(behind number: UInt64) {
+        shrink(to: -1)
+        lastNumber = number
+    }
+
     private mutating func removeFirst() {
         guard let entry = entries[first] else { return }
         if let id = entry.id, numbers[id] == firstNumber { numbers[id] = nil }

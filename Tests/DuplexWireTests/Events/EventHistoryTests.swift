@@ -79,6 +79,17 @@ struct EventHistoryTests {
         #expect(history.byteCount == 2)
     }
 
+    @Test("Behind a restart it goes on with another number, and what lies before isn't kept")
+    func restart() {
+        var history = EventHistory<String>(epoch: "e", keeping: 3, size: .unlimited)
+        history.append("a", id: "id", size: 0)
+        history.restart(behind: 9)
+        #expect(history.lastNumber == 9 && history.firstNumber == 10 && history.count == 0)
+        #expect(history.place(behind: "id") == .lost && history.elements(behind: 1, limit: 9) == nil)
+        history.append("b", id: nil, size: 1)
+        #expect(history.elements(behind: 9, limit: 9) == ["b"] && history.lastNumber == 10)
+    }
+
     @Test("Nothing may be kept at all")
     func nothing() {
         let history = Self.history(keeping: 0, ["a", nil])

@@ -1,29 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
 import Synchronization
 
-/// Tells any number of observers of a client's changes.
+/// Tells any number of observers of the changes of something, such as the state of a client.
 ///
 /// Each has a queue of its own: every change comes to it once and in order. One that falls more than ``limit`` changes
-/// behind loses the oldest, which it sees by a gap in the numbers.
-final class ChangeBroadcast: Sendable {
+/// behind loses the oldest.
+package final class ChangeBroadcast<Change: Sendable>: Sendable {
     /// The most changes that wait for one observer.
-    static let limit = 1_024
+    package static var limit: Int { 1_024 }
 
     private struct State {
-        var observers: [UInt64: AsyncStream<ReconnectChange>.Continuation] = [:]
+        var observers: [UInt64: AsyncStream<Change>.Continuation] = [:]
         var lastID: UInt64 = 0
-        var last: ReconnectChange?
+        var last: Change?
         var isOver = false
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
+
+    /// Makes one that nobody observes yet.
+    ///
+    /// - Parameter present: what the first observers are told. Default: nothing until there is a change.
+    package init(_ present: Change? = nil) {
+        state = Mutex(State(last: present))
+    }
+
+    /// The last change there was.
+    package var last: Change? { state.withLock { $0.last } }
 
     /// The changes from here on, behind the last one there was.
-    func observe() -> AsyncStream<ReconnectChange> {
-        let (stream, continuation) = AsyncStream<ReconnectChange>.makeStream(
+    package func observe() -> AsyncStream<Change> {
+        let (stream, continuation) = AsyncStream<Change>.makeStream(
             bufferingPolicy: .bufferingNewest(Self.limit)
         )
         let id = state.withLock { state -> UInt64? in
@@ -42,7 +51,7 @@ final class ChangeBroadcast: Sendable {
     }
 
     /// Tells everybody.
-    func tell(_ change: ReconnectChange) {
+    package func tell(_ change: Change) {
         state.withLock { state in
             state.last = change
             // With the lock held, so that whoever comes meanwhile gets each change once.
@@ -51,7 +60,7 @@ final class ChangeBroadcast: Sendable {
     }
 
     /// Tells everybody that nothing more comes.
-    func finish() {
+    package func finish() {
         let observers = state.withLock { state in
             state.isOver = true
             defer { state.observers = [:] }
@@ -65,5 +74,5 @@ final class ChangeBroadcast: Sendable {
     }
 
     /// How many observe.
-    var count: Int { state.withLock { $0.observers.count } }
+    package var count: Int { state.withLock { $0.observers.count } }
 }

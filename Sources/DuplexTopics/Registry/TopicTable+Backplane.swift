@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+// Topics that a backplane joins with those of other nodes: what comes from it, and this node's copies of what it keeps.
+
+extension TopicTable {
+    /// A history that is to be asked for.
+    struct Load: Sendable, Hashable {
+        var topic: String
+        var slot: Int32
+        var audience: UInt64
+        /// The offset behind which it is wanted.
+        var number: UInt64
+        /// Which of the questions about this topic it is.
+        var id: UInt64
+    }
+
+    /// What is to be done behind something that came from the backplane, without the lock.
+    struct Received: Sendable {
+        var published = Published()
+        var load: Load?
+        /// The loops whose subscriptions begin now, and the topic's audience.
+        var settled: [LoopDelivery] = []
+        var audience: UInt64 = 0
+    }
+
+    // MARK: What comes
+
+    /// A message has come by a subscription.
+    mutating func receive(_ message: BackplaneMessage, by subscription: String, at now: Instant) -> Received {
+        var received = Received()
+        guard let slot = slot(of: subscription) else { return received }
+        guard let copy = copies[slot], message.position != nil else {
+            let entry = TopicEntry(message.topic, message.position, .message(message.message), number: 0)
+            hand(entry, to: slot, &received.published)
+            return received
+        }
+        switch copy.state {
+        case .away: break
+        case .loading: copies[slot]?.append(message, options.loopBacklog.bytes)
+        case .live:
+            guard !take(message, slot, &received.published, at: now) else { break }
+            copies[slot]?.state = .loading
+            copies[slot]?.append(message, options.loopBacklog.bytes)
+            received.load = load(slot, subscription)
+        }
+        return received
+    }
+
+    /// Adds a message to the copy and hands it to the subscribers, if it is the next one.
+    ///
+    /// - Returns: false where something is missing in front of it.
+    private mutating func take(
+        _ message: BackplaneMessage,
+        _ slot: Int32,
+        _ published: inout Published,
+        at now: Instant,
+        hands: Bool = true
+    ) -> Bool {
+        guard let history = histories[slot], let position = message.position else { return true }
+        let last = history.position
+        guard position.epoch == last.epoch, position.offset <= last.offset + 1 else { return false }
+        // It has come before, by the history or by the subscription.
+        guard position.offset == last.offset + 1 else { return true }
+        let number = history.number(of: position.offset)
+        let entry = TopicEntry(message.topic, position, .message(message.message), number: number)
+        keep(entry, slot, now)
+        if hands { hand(entry, to: slot, &published) }
+        return true
+    }
+
+    private mutating func load(_ slot: Int32, _ topic: String, isWhole: Bool = false) -> Load {
+        let isKnown = !isWhole && copies[slot]?.hasLoaded == true
+        let number = isKnown ? histories[slot]?.position.offset ?? 0 : 0
+        copies[slot]?.loads += 1
+        let id = copies[slot]?.loads ?? 0
+        return Load(topic: topic, slot: slot, audience: audience(of: slot), number: number, id: id)
+    }
+
+    // MARK: Subscriptions
+
+    /// The backplane's subscription holds: what is kept of the topic is to be loaded, and then it is live.
+    mutating func subscribed(_ name: String) -> Load? {
+        guard let slot = slot(of: name), copies[slot] != nil else { return nil }
+        copies[slot]?.state = .loading
+        _ = copies[slot]?.takeEarly()
+        return load(slot, name)
+    }
+
+    /// Messages may be missed until it is subscribed again.
+    mutating func interrupted(_ name: String) {
+        guard let slot = slot(of: name), copies[slot] != nil else { return }
+        copies[slot]?.state = .away
+        _ = copies[slot]?.takeEarly()
+    }
+
+    /// Whether a history is still to be loaded.
+    func isWanted(_ load: Load) -> Bool {
+        guard audience(of: load.slot) == load.audience, let copy = copies[load.slot] else { return false }
+        return copy.state == .loading && copy.loads == load.id
+    }
+
+    /// What is kept of a topic has come.
+    mutating func loaded(_ load: Load, _ kept: BackplaneHistory, at now: Instant) -> Received {
+        var received = Received()
+        let slot = load.slot
+        guard isWanted(load) else { return received }
+        guard adopt(kept, slot, isWhole: load.number == 0) else {
+            received.load = self.load(slot, load.topic, isWhole: true)
+            return received
+        }
+        // What lay before the first subscription isn't news; to those who have begun without it, it may be.
+        let hands = copies[slot]?.isSettled == true
+        for message in kept.messages { _ = take(message, slot, &received.published, at: now, hands: hands) }
+        let early = copies[slot]?.takeEarly() ?? []
+        copies[slot]?.state = .live
+        copies[slot]?.hasLoaded = true
+        settle(slot, &received, at: now)
+        for (index, message) in early.enumerated() where !take(message, slot, &received.published, at: now) {
+            copies[slot]?.state = .loading
+            for message in early[index...] { copies[slot]?.append(message, options.loopBacklog.bytes) }
+            received.load = self.load(slot, load.topic)
+            break
+        }
+        return received
+    }
+
+    /// Has the copy go on where the backplane's history does: with its numbers, and behind what isn't kept any more.
+    ///
+    /// - Returns: false where the numbers are others than those that were asked about: all that is kept is wanted.
+    private mutating func adopt(_ kept: BackplaneHistory, _ slot: Int32, isWhole: Bool) -> Bool {
+        guard let last = histories[slot]?.position else { return true }
+        let first = kept.messages.first?.position?.offset ?? kept.position.offset &+ 1
+        // Fewer than there were are others: the server has lost what it had.
+        let isSame = last.epoch == kept.position.epoch && kept.position.offset >= last.offset
+        guard isSame || isWhole else { return false }
+        if !isSame || first > last.offset + 1 {
+            change(slot) { $0.restart(kept.position.epoch, behind: first &- 1) }
+        }
+        return true
+    }
+
+    // MARK: Those who wait
+
+    /// Somebody waits for the topic's history: for a time, which begins now unless it runs.
+    mutating func wait(for slot: Int32) {
+        guard let copy = copies[slot], !copy.isTimed else { return }
+        copies[slot]?.isTimed = true
+        wishes.append(.giveUp(TimedWait(slot: slot, audience: audience(of: slot))))
+    }
+
+    /// Those who wait for a history begin with what there is.
+    mutating func giveUp(_ wait: TimedWait, at now: Instant) -> Received {
+        var received = Received()
+        guard audience(of: wait.slot) == wait.audience, copies[wait.slot]?.isSettled == false else { return received }
+        copies[wait.slot]?.isGivenUp = true
+        settle(wait.slot, &received, at: now)
+        return received
+    }
+
+    private mutating func settle(_ slot: Int32, _ received: inout Received, at now: Instant) {
+        for (listener, replay) in copies[slot]?.listeners ?? [] {
+            _ = begin(listener, slot, replay, at: now)
+            received.published.listeners.append(listener)
+        }
+        copies[slot]?.listeners = []
+        received.settled = deliveries(of: slot)
+        received.audience = audience(of: slot)
+    }
+
+    /// Where a subscription begins that has waited for the history.
+    mutating func start(_ members: TopicMembers, _ replay: TopicReplay, at now: Instant) -> Start {
+        start(members.slot, members.delivery, replay, at: now)
+    }
+}
