@@ -9,7 +9,7 @@ let topics = Topics(options)
 var server = WebServer(port: 8080)
 server.webSocket("/rooms/:id") { socket, request in
     let room = topics["room/\(request.parameters["id"] ?? "lobby")"]
-    try await socket.subscribe(to: room, slow: .dropOldest(keeping: 100))
+    try socket.subscribe(to: room, slow: .dropOldest(keeping: 100))
     for try await message in socket.messages { room.publish(message) }
 }
 server.events("/prices/gold", of: topics["prices/gold"], replay: 1)
