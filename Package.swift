@@ -146,7 +146,7 @@ let package = Package(
         .target(
             name: "DuplexTopics",
             dependencies: [
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, deque,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, deque, metrics,
             ],
             swiftSettings: strict
         ),
@@ -249,7 +249,8 @@ let package = Package(
             name: "DuplexTopicsTests",
             dependencies: [
                 "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets",
-                "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexDeflate", httpTypes, logging, metrics,
+                metricsTestKit,
             ],
             swiftSettings: strict
         ),

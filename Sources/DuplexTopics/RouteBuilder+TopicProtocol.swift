@@ -42,7 +42,7 @@ extension RouteBuilder {
         slow: SlowReaderPolicy<TopicMessage> = .end(),
         allowing allows: @escaping @Sendable (TopicAccess) async throws -> Bool
     ) {
-        let session = TopicSession(core: topics.core, slow: slow, allows: allows)
+        let session = TopicSession(core: topics.core, terms: .enveloped(topics.core, slow), allows: allows)
         webSocket(path, options) { socket, request in try await session.serve(socket, request) }
     }
 }

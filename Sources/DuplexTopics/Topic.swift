@@ -119,7 +119,8 @@ public struct Topic: Sendable {
     ///
     /// - Parameters:
     ///   - slow: what becomes of messages for a task that is behind. A publisher never waits: `.wait` is an end as soon as
-    ///     one more waits. Default: the sequence ends with an error once 1 MiB waits.
+    ///     one more waits. The patience of `.end(after:patience:)` isn't applied: it is there for clients that have gone without a word,
+    ///     and a task takes its time by itself, in the bounds of the rest. Default: the sequence ends with an error once 1 MiB waits.
     ///   - replay: what is given of the past; of a pattern nothing is. Default: nothing.
     /// - Returns: the messages. The sequence throws ``TopicError`` with `invalidName` or `limitReached` at its first
     ///   message, with `slowSubscriber` once the policy has ended it. It ends when its task is cancelled.

@@ -69,7 +69,8 @@ public final class Topics: Sendable {
     ///
     /// Names have segments between slashes, such as `room/42`; at most 256 bytes and 32 segments, none of them empty, without
     /// control characters. In a pattern `+` stands for any one segment, and `#` at the end for any number of them (MQTT 5.0
-    /// section 4.7). Naming a topic costs nothing: it is there while somebody is subscribed to it, or something of it is kept.
+    /// section 4.7). Names that differ only in how a letter is composed, as `é` may be, are the same one, as texts are that are equal.
+    /// Naming a topic costs nothing: it is there while somebody is subscribed to it, or something of it is kept.
     ///
     /// - Parameter name: the name. One that isn't valid is found out when it is used.
     /// - Returns: the topic.

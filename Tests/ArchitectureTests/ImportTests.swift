@@ -46,7 +46,7 @@ struct ImportTests {
         ],
         "DuplexTopics": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "FoundationEssentials", "Foundation",
-            "Synchronization", "HTTPTypes", "Logging", "DequeModule",
+            "Synchronization", "HTTPTypes", "Logging", "DequeModule", "CoreMetrics",
         ],
         "DuplexTesting": [
             "DuplexBase", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "Synchronization",

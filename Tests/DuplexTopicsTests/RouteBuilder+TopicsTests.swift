@@ -129,4 +129,65 @@ struct RouteBuilderTopicsTests {
             #expect(topics["room/1"].subscriptionCount == 0)
         }
     }
+
+    @Test("One that drops goes on when the loop was busy, and what it lacks is counted")
+    func overrun() async throws {
+        var options = TopicOptions()
+        options.loopBacklog = .kibibytes(50)
+        let topics = Topics(options)
+        var server = WebServer(port: 0)
+        server.events("/", of: topics["a"], slow: .dropOldest(keeping: 1_000))
+        try await WebServer.testing(server) { client async throws in
+            let stream = try await client.events("/")
+            topics["a"].publish("begin")
+            #expect(try await stream.nextData() == "begin")
+            client.loop.loop.execute { _ in for number in 0..<100 { topics["a"].publish(TopicFixture.long(number)) } }
+            await client.loop.settle()
+            topics["a"].publish("end")
+            let numbers = TopicFixture.numbers(try await Self.data(stream, upTo: "end").dropLast())
+            #expect(numbers == Array((100 - numbers.count)..<100) && numbers.count < 100)
+            #expect(topics.counts.dropped == 100 - numbers.count && topics.counts.ended == 0)
+        }
+    }
+
+    @Test("Where a topic is, a client that is behind is told once it has caught up")
+    func toldLate() async throws {
+        var options = TopicOptions()
+        try options.keep("kept")
+        let topics = Topics(options)
+        for number in 1...3 { topics["kept"].publish("\(number)") }
+        let position = try #require(topics["kept"].position)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        var server = WebServer(port: 0)
+        server.events("/", heartbeat: nil, slow: .wait) { stream in
+            async let own: Void = { for await _ in gate { try await stream.send("own") } }()
+            // Ended once the client is behind, as what it lacks isn't kept.
+            try? await stream.subscribe(to: topics["loose"])
+            try await stream.subscribe(to: topics["kept"])
+            try await own
+        }
+        try await WebServer.testing(server) { client async throws in
+            client.capacity = .kibibytes(4)
+            let stream = try await client.events("/")
+            while topics["loose"].subscriptionCount == 0 { await client.loop.settle() }
+            var count = 0
+            while topics["kept"].subscriptionCount == 0 {
+                count += topics["loose"].subscriptionCount
+                topics["loose"].publish(TopicFixture.long(count))
+                await client.loop.settle()
+            }
+            var last = 0
+            while last + 1 < count {
+                let data = try #require(try await stream.nextData())
+                #expect(TopicFixture.numbers([data]) == [last + 1])
+                last += 1
+            }
+            await client.loop.settle()
+            open.yield()
+            _ = try await Self.data(stream, upTo: "own")
+            #expect(await stream.lastEventID == "\(position)")
+            await stream.close()
+            open.finish()
+        }
+    }
 }

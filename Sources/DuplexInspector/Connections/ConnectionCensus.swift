@@ -129,6 +129,7 @@ struct ConnectionCensus: Sendable {
         facts.bytesOut = UInt64(snapshot.counts.bytesSent)
         facts.queuedBytes = snapshot.queuedBytes
         facts.inboxMessages = snapshot.inboxMessages
+        facts.droppedMessages = snapshot.droppedMessages
         facts.latency = snapshot.latency
         facts.timeline = snapshot.timeline
         return facts

@@ -37,6 +37,8 @@ struct ConnectionFacts: Sendable {
     var queuedBytes: Int?
     /// What waits for the app.
     var inboxMessages: Int?
+    /// How many messages were dropped because the client was behind; nil where nothing would be.
+    var droppedMessages: Int?
     /// What round trips have shown.
     var latency: Latency?
     /// What happened until it was open.
@@ -75,6 +77,7 @@ struct ConnectionFacts: Sendable {
         members.add("bytesOut", bytesOut.map { .integer(Int64(clamping: $0)) })
         members.add("queued", queuedBytes)
         members.add("inbox", inboxMessages)
+        members.add("dropped", droppedMessages)
         members.add("roundTrips", latency.flatMap(Self.json))
         members.add("note", note)
         return .object(members.all)

@@ -35,6 +35,7 @@ extension InspectorSite {
             }
             add("To be sent", entry.queued === undefined ? null : bytes(entry.queued));
             add("Waiting for the app", entry.inbox);
+            add("Dropped, as it was behind", entry.dropped);
             add("Round trips", trips && `last ${duration(trips.last)}, least ${duration(trips.least)}, median `
                 + `${duration(trips.median)}, 99 % within ${duration(trips.p99)}, of ${count(trips.count)}`);
             add("Note", entry.note);

@@ -88,7 +88,17 @@ package actor EventOutlet {
     // MARK: Events
 
     /// How many events were dropped because the client was behind.
-    var dropped: Int { queue.dropped }
+    package var dropped: Int { queue.dropped + leftOut }
+    /// How many of them never came to the queue.
+    private var leftOut = 0
+
+    /// Counts events that its source had to drop.
+    package func drop(_ count: Int) {
+        leftOut += count
+    }
+
+    /// Whether events are dropped for a client that is behind, and the stream goes on.
+    package nonisolated var drops: Bool { settings.slow.drops }
 
     /// Whether nobody waits for a client that is behind.
     package nonisolated var isWaiting: Bool { settings.slow.isWaiting }

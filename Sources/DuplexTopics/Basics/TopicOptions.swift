@@ -71,6 +71,28 @@ public struct TopicOptions: Sendable {
         case deliverHere
     }
 
+    /// How many bytes of messages may wait for one WebSocket that is behind, in all of its subscriptions together.
+    ///
+    /// Default: 4 MiB. Beyond it each does as its policy says when its own bound is reached. The policy of a subscription that says
+    /// more holds for that one.
+    public var backlogOfConnection: ByteCount = .mebibytes(4)
+    /// How many bytes messages have that are kept framed, so that they needn't be framed again for those who come later.
+    ///
+    /// Default: 8 MiB. What waits to be sent to a connection isn't counted here.
+    public var framedSize: ByteCount = .mebibytes(8)
+    /// How many messages may be published in a second, by all publishers of this process together.
+    ///
+    /// Default: any number. Further ones are refused with `limitReached`.
+    public var publishRate: RateLimit?
+    /// How many bytes of messages may be published in a second, by all publishers of this process together.
+    ///
+    /// Default: any number. Further ones are refused with `limitReached`; the last one before may be longer than what was left.
+    public var publishByteRate: RateLimit?
+    /// Where the numbers of these topics go.
+    ///
+    /// Default: nowhere; ``Topics/counts`` has them as well.
+    public var metrics: TopicMetrics?
+
     /// Makes options with the defaults.
     public init() {}
 

@@ -49,28 +49,36 @@ final class LoopDelivery: Sendable {
     }
 
     /// Gives all subscribers of this loop what waited for them.
-    func deliver(_ batch: TopicBatch) {
+    ///
+    /// - Returns: what became of it.
+    func deliver(_ batch: TopicBatch) -> TopicCounts {
         let lists = lists.value
-        for (audience, count) in batch.lost {
+        var counts = TopicCounts()
+        for (audience, loss) in batch.lost {
             // Who came later, or took from the history what was lost, lacks nothing.
-            for member in lists.all[audience]?.all ?? [] where member.barrier < batch.first { member.overrun(count) }
+            for member in lists.all[audience]?.all ?? [] where member.barrier < batch.first {
+                let count = loss.count(behind: member.barrier)
+                if count > 0 { member.overrun(count, &counts) }
+            }
         }
         // One message goes to each from where it lies; of several, each connection sends its own at once.
         let gathers = batch.items.count > 1
         var unsent = 0
         var next = 0
         while next < batch.items.count {
-            let run = batch.run(from: next)
-            next = run.upperBound
-            guard let members = lists.all[batch.items[run.lowerBound].audience]?.all else { continue }
+            var run = TopicRun(batch, batch.run(from: next), gathers: gathers)
+            next = run.range.upperBound
+            guard let members = lists.all[batch.items[run.range.lowerBound].audience]?.all else { continue }
             for member in members {
-                member.deliver(batch, run, gathers: gathers)
+                member.deliver(&run)
                 unsent += 1
                 if gathers, unsent >= Self.unsentBound {
                     loop.core.sendGathered()
                     unsent = 0
                 }
             }
+            counts += run.counts
         }
+        return counts
     }
 }

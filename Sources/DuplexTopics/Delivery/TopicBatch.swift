@@ -9,11 +9,21 @@ struct TopicBatch {
         var entry: TopicEntry
     }
 
+    /// What was lost for one audience.
+    struct Loss {
+        var count = 0
+        /// How many of them came before a subscription, by its barrier.
+        var early: [UInt64: Int] = [:]
+
+        /// How many a subscription with that barrier lacks.
+        func count(behind barrier: UInt64) -> Int { count - (early[barrier] ?? 0) }
+    }
+
     /// The number of the first item among all that ever waited for this loop.
     var first: UInt64 = 0
     var items: [Item] = []
-    /// How many were lost for each audience, because the loop was busy for too long.
-    var lost: [UInt64: Int] = [:]
+    /// What was lost for each audience, because the loop was busy for too long.
+    var lost: [UInt64: Loss] = [:]
 
     /// The items from `start` on that have the same audience.
     func run(from start: Int) -> Range<Int> {

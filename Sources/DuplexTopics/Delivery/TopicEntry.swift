@@ -20,6 +20,14 @@ final class TopicEntry: Sendable {
             case .frame(let frame): frame.message
             }
         }
+
+        /// The length in bytes.
+        var byteCount: Int {
+            switch self {
+            case .message(let message): message.byteCount
+            case .frame(let frame): frame.byteCount
+            }
+        }
     }
 
     /// As a server-sent event.
@@ -31,7 +39,8 @@ final class TopicEntry: Sendable {
     private struct Forms {
         var frame: PreparedMessage?
         var envelope: PreparedMessage?
-        var event: Event?
+        /// `nil` in it where none can be made.
+        var event: Event??
     }
 
     let topic: String
@@ -51,53 +60,64 @@ final class TopicEntry: Sendable {
     }
 
     /// The length of what was published in bytes.
-    var byteCount: Int {
-        switch payload {
-        case .message(let message): message.byteCount
-        case .frame(let frame): frame.byteCount
-        }
-    }
+    var byteCount: Int { payload.byteCount }
 
-    /// About how much memory it takes.
+    /// About how much memory it takes, without the forms that were made of it, which ``TopicForms`` bounds.
     var size: Int { 160 + byteCount }
 
     /// The frame of a server.
-    var frame: PreparedMessage {
+    func frame(_ bound: TopicForms) -> PreparedMessage {
         switch payload {
         case .frame(let frame): frame
         case .message(let message):
-            forms.withLock { forms in
-                if let frame = forms.frame { return frame }
+            form(bound, \.frame) {
                 let frame = PreparedMessage(message)
-                forms.frame = frame
-                return frame
+                return (frame, frame.byteCount)
             }
         }
     }
 
-    /// What was published.
-    var message: Message { payload.content }
+    /// The frame of a server with the message in JSON, as ``TopicEnvelope`` has it.
+    func envelope(_ bound: TopicForms) -> PreparedMessage {
+        form(bound, \.envelope) {
+            let envelope = PreparedMessage(.text(TopicEnvelope.text(topic, message, position)))
+            return (envelope, envelope.byteCount)
+        }
+    }
 
     /// As a server-sent event, with the position for its id; `nil` where that has a line end, as only others' could.
-    var event: Event? {
-        forms.withLock { forms in
-            if let event = forms.event { return event }
-            let text = TopicMessage(topic: topic, message: message).text
-            guard let event = try? ServerSentEvent(text, id: position?.description) else { return nil }
-            forms.event = Event(event: event, bytes: event.bytes)
-            return forms.event
+    func event(_ bound: TopicForms) -> Event? {
+        form(bound, \.event) {
+            let text = topicMessage().text
+            guard let event = try? ServerSentEvent(text, id: position?.description) else { return (nil, 0) }
+            let bytes = event.bytes
+            return (Event(event: event, bytes: bytes), bytes.count + text.utf8.count)
         }
     }
 
-    /// The frame of a server with the message in JSON, as ``TopicEnvelope`` has it.
-    var envelope: PreparedMessage {
-        forms.withLock { forms in
-            if let envelope = forms.envelope { return envelope }
-            let envelope = PreparedMessage(.text(TopicEnvelope.text(topic, message, position)))
-            forms.envelope = envelope
-            return envelope
+    /// A form that is there, or is made now.
+    private func form<Form: Sendable>(
+        _ bound: TopicForms,
+        _ path: WritableKeyPath<Forms, Form?>,
+        _ make: () -> (Form, Int)
+    ) -> Form {
+        let (form, size) = forms.withLock { forms -> (Form, Int?) in
+            if let form = forms[keyPath: path] { return (form, nil) }
+            let (form, size) = make()
+            forms[keyPath: path] = form
+            return (form, size)
         }
+        if let size { bound.add(size, of: self) }
+        return form
     }
+
+    /// Gives up what was made of it.
+    func forget() {
+        forms.withLock { $0 = Forms() }
+    }
+
+    /// What was published.
+    var message: Message { payload.content }
 
     /// As code gets it.
     func topicMessage(missed: Int = 0) -> TopicMessage {

@@ -13,6 +13,8 @@ class TopicMember {
     final var place: Int32 = 0
     /// Whether it takes messages from the history, up to its end, and none of those that come.
     final var isReplaying = false
+    /// Whether its topic has a history.
+    final var isKept = false
     /// The first item of its loop that it gets; those before it were published before it came.
     final var barrier: UInt64 = 0
     /// The number of the last message that went to the subscriber, or waits for it.
@@ -21,8 +23,8 @@ class TopicMember {
     /// What it is to do once the history of its topic has come; `nil` for one that has begun.
     final var pending: PendingStart?
 
-    /// Gives the subscriber what was published: some items of a batch, all of its topic.
-    func deliver(_ batch: TopicBatch, _ range: Range<Int>, gathers: Bool) {}
+    /// Gives the subscriber what was published.
+    func deliver(_ run: inout TopicRun) {}
 
     /// An entry has gone to the subscriber, or waits for it.
     final func passed(_ entry: TopicEntry) {
@@ -31,7 +33,7 @@ class TopicMember {
     }
 
     /// Messages were lost, because the loop was busy.
-    func overrun(_ count: Int) {}
+    func overrun(_ count: Int, _ counts: inout TopicCounts) {}
 }
 
 /// A subscription that waits for the history of its topic.

@@ -8,7 +8,7 @@ import DuplexWire
 /// One client of the JSON protocol.
 struct TopicSession: Sendable {
     let core: TopicCore
-    let slow: SlowReaderPolicy<TopicMessage>
+    let terms: SubscriptionTerms
     let allows: @Sendable (TopicAccess) async throws -> Bool
 
     /// Answers a client's requests, one after the other, until it has gone.
@@ -60,8 +60,6 @@ struct TopicSession: Sendable {
         _ name: String,
         _ replay: TopicReplay
     ) throws(TopicError) -> TopicSubscription {
-        let missed = { @Sendable (count: Int) in Message.text(TopicEnvelope.missed(name, count)) }
-        let terms = SubscriptionTerms(core, slow, .tryAgainLater, missed, .enveloped)
         let subscriber = try socket.subscribe(to: name, replay, terms) { start, socket in
             // In front of what is published, so that the client knows whose it is.
             // The place where it begins, not the end: a client may be cut off before it has got what lies between.

@@ -13,6 +13,13 @@ final class TopicCore: Sendable {
     let backplane: (any Backplane)?
     /// Where the backplane stands; nothing is told without one.
     let states = ChangeBroadcast<BackplaneState>()
+    /// Bounds what messages have in the forms in which they go to clients.
+    let forms: TopicForms
+    /// Counts what becomes of messages.
+    let tally: TopicTally
+    /// What subscriptions were made with that were made alike.
+    let terms = AlikeObjects()
+    private let rates: Mutex<PublishRates?>
     private let table: Mutex<TopicTable>
     /// What is on its way to the backplane.
     private let outbox: Mutex<TopicOutbox>
@@ -21,6 +28,9 @@ final class TopicCore: Sendable {
         self.options = options
         self.clock = clock
         self.backplane = backplane
+        forms = TopicForms(options.framedSize.bytes)
+        tally = TopicTally(options.metrics)
+        rates = Mutex(PublishRates(options, now: clock.now()))
         var random = SystemRandomNumberGenerator()
         let epoch = String(UInt64.random(in: 1...UInt64.max, using: &random), radix: 36)
         table = Mutex(TopicTable(options, epoch: epoch, isJoined: backplane != nil))
@@ -35,13 +45,23 @@ final class TopicCore: Sendable {
         try table.withLock { table throws(Failure) in try body(&table) }
     }
 
+    /// Hands in how much there is, where somebody wants to know.
+    func report() {
+        guard let metrics = options.metrics else { return }
+        let (subscriptions, topics, size) = withTable { ($0.subscriptionCount, $0.recordCount, $0.historySize) }
+        metrics.set(subscriptions: subscriptions, topics: topics, historyBytes: size)
+    }
+
     // MARK: Publishing
 
     /// Publishes a message to whoever is subscribed in this process.
     func publish(_ name: String, _ payload: TopicEntry.Payload) throws(TopicError) -> TopicTable.Published {
         let now = clock.now()
+        try rates.withLock { rates throws(TopicError) in try rates?.take(payload.byteCount, now: now) }
         let published = try withTable { table throws(TopicError) in try table.publish(name, payload, at: now) }
         deliver(published)
+        tally.add(TopicCounts(published: 1))
+        report()
         return published
     }
 
@@ -55,6 +75,9 @@ final class TopicCore: Sendable {
         _ completion: @escaping @Sendable (Result<TopicPosition?, TopicError>) -> Void
     ) throws(TopicError) {
         guard try !TopicError.check(name) else { throw TopicError(.invalidName, "A pattern can't be published to.") }
+        let now = clock.now()
+        try rates.withLock { rates throws(TopicError) in try rates?.take(payload.byteCount, now: now) }
+        tally.add(TopicCounts(published: 1))
         let history = withTable { $0.rule(for: name) }
         let content = payload.content
         let sends = outbox.withLock { outbox in
@@ -77,7 +100,9 @@ final class TopicCore: Sendable {
 
     private func deliver(_ published: TopicTable.Published) {
         for delivery in published.asked {
-            delivery.loop.execute { _ in delivery.deliver(self.withTable { $0.takeBatch(of: delivery) }) }
+            delivery.loop.execute { _ in
+                self.tally.add(delivery.deliver(self.withTable { $0.takeBatch(of: delivery) }))
+            }
         }
         for listener in published.listeners { listener.take() }
     }
@@ -89,29 +114,35 @@ final class TopicCore: Sendable {
         let now = clock.now()
         let start = try withTable { table throws(TopicError) in try table.join(name, on: loop, replay, at: now) }
         askBackplane()
+        report()
         return start
     }
 
     func leave(_ slot: Int32, _ delivery: LoopDelivery) {
         withTable { $0.leave(slot, delivery) }
         askBackplane()
+        report()
     }
 
-    /// Where a subscription of code begins.
+    /// Adds a subscription of code.
+    ///
+    /// - Returns: where its topic has its record.
     func join(
         _ listener: TopicListener,
         _ name: String,
         _ replay: TopicReplay
-    ) throws(TopicError) -> TopicTable.CodeStart {
+    ) throws(TopicError) -> Int32 {
         let now = clock.now()
-        let start = try withTable { table throws(TopicError) in try table.join(listener, name, replay, at: now) }
+        let slot = try withTable { table throws(TopicError) in try table.join(listener, name, replay, at: now) }
         askBackplane()
-        return start
+        report()
+        return slot
     }
 
     func leave(_ listener: TopicListener, _ slot: Int32) {
         withTable { $0.leave(listener, slot) }
         askBackplane()
+        report()
     }
 
     /// Asks the backplane for what has come to be needed, in order.

@@ -24,6 +24,8 @@ final class TopicListener: Sendable {
         var incoming: [TopicEntry] = []
         var incomingSize = 0
         var isTaking = false
+        /// Whether nothing is missing of what it asked for.
+        var isComplete = false
         /// How many were dropped in front of the queue.
         var lost = 0
         /// How many were dropped up to the last message that was taken.
@@ -66,9 +68,15 @@ final class TopicListener: Sendable {
     // MARK: Publishing
 
     /// Begins with messages of the past.
-    func begin(_ entries: [TopicEntry]) {
-        state.withLock { $0.replay = Deque(entries) }
+    func begin(_ entries: [TopicEntry], isComplete: Bool) {
+        state.withLock { state in
+            state.replay = Deque(entries)
+            state.isComplete = isComplete
+        }
     }
+
+    /// Whether nothing is missing of what it asked for; false until it has begun.
+    var isComplete: Bool { state.withLock { $0.isComplete } }
 
     /// Puts a message in, with the table locked.
     ///
@@ -89,7 +97,9 @@ final class TopicListener: Sendable {
 
     /// Takes what was put in further, in its order: one thread at a time.
     func take() {
-        if let (reader, entry) = state.withLock({ $0.beginReading() }) { reader.resume(returning: entry.topicMessage()) }
+        if let (reader, entry) = state.withLock({ $0.beginReading() }) {
+            reader.resume(returning: entry.topicMessage())
+        }
         while true {
             let entries = state.withLock { state in
                 let entries = state.incoming
@@ -106,7 +116,9 @@ final class TopicListener: Sendable {
         let key = policy.hasKeys ? policy.key(of: entry.topicMessage()) : nil
         let handed = state.withLock { state -> (CheckedContinuation<TopicMessage?, Never>, Int)? in
             guard !state.isOver else { return nil }
-            if state.replay.isEmpty, let reader = state.reader.take() { return (reader, state.missed(upTo: state.dropped)) }
+            if state.replay.isEmpty, let reader = state.reader.take() {
+                return (reader, state.missed(upTo: state.dropped))
+            }
             // How long something waits isn't asked: whoever takes it decides that.
             let waiting = Waiting(entry: entry, dropped: state.dropped)
             let outcome = state.queue.append(waiting, size: entry.size, key: key, at: Instant(nanoseconds: 0))

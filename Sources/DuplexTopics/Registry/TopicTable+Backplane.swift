@@ -162,7 +162,7 @@ extension TopicTable {
 
     private mutating func settle(_ slot: Int32, _ received: inout Received, at now: Instant) {
         for (listener, replay) in copies[slot]?.listeners ?? [] {
-            _ = begin(listener, slot, replay, at: now)
+            begin(listener, slot, replay, at: now)
             received.published.listeners.append(listener)
         }
         copies[slot]?.listeners = []

@@ -58,12 +58,12 @@ extension TopicTable {
     }
 
     func next(in slot: Int32, behind number: UInt64, _ delivery: LoopDelivery) -> Next {
-        guard let history = histories[slot] else { return .lost(first: number + 1) }
+        let live = Next.live(barrier: inboxes[Int(delivery.index)]?.next ?? 0)
+        guard let history = histories[slot] else { return live }
         guard let entries = history.entries(behind: number, limit: 64) else {
             return .lost(first: history.firstNumber)
         }
-        guard entries.isEmpty else { return .entries(entries) }
-        return .live(barrier: inboxes[Int(delivery.index)]?.next ?? 0)
+        return entries.isEmpty ? live : .entries(entries)
     }
 
     /// The position of the last message of a topic; `nil` where nothing is kept.

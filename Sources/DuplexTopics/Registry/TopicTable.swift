@@ -74,6 +74,9 @@ struct TopicTable: Sendable {
     /// Where a topic or a pattern has its record.
     func slot(of name: String) -> Int32? { slots[name] }
 
+    /// The topic or the pattern of a record.
+    func name(of slot: Int32) -> String? { records[Int(slot)]?.name }
+
     /// How many subscriptions a topic or a pattern has.
     func subscriptionCount(of name: String) -> Int {
         guard let slot = slots[name], let record = records[Int(slot)] else { return 0 }
@@ -161,15 +164,6 @@ struct TopicTable: Sendable {
 
     // MARK: Subscribing
 
-    /// Where a subscription of code begins.
-    struct CodeStart: Sendable {
-        var slot: Int32
-        /// What tells the topic's record from later ones in its place.
-        var audience: UInt64
-        /// Whether nothing that it asked for is missing; `nil` as long as the history is on its way.
-        var isComplete: Bool?
-    }
-
     /// Where a subscription begins.
     struct Start: Sendable {
         var slot: Int32
@@ -231,6 +225,7 @@ struct TopicTable: Sendable {
         at now: Instant
     ) -> Start {
         let (number, isComplete) = place(in: slot, replay, at: now)
+        inboxes[Int(delivery.index)]?.begin(audience(of: slot))
         return Start(
             slot: slot,
             audience: records[Int(slot)]?.audience ?? 0,
@@ -262,29 +257,26 @@ struct TopicTable: Sendable {
         _ name: String,
         _ replay: TopicReplay,
         at now: Instant
-    ) throws(TopicError) -> CodeStart {
+    ) throws(TopicError) -> Int32 {
         let slot = try slot(subscribing: name)
         subscriptionCount += 1
-        let audience = records[Int(slot)]?.audience ?? 0
         if let copy = copies[slot], !copy.isSettled {
             copies[slot]?.listeners.append((listener, replay))
             wait(for: slot)
-            return CodeStart(slot: slot, audience: audience, isComplete: nil)
+            return slot
         }
-        let isComplete = begin(listener, slot, replay, at: now)
-        return CodeStart(slot: slot, audience: audience, isComplete: isComplete)
+        begin(listener, slot, replay, at: now)
+        return slot
     }
 
     /// Has a subscription of code begin.
-    ///
-    /// - Returns: whether nothing that it asked for is missing.
-    mutating func begin(_ listener: TopicListener, _ slot: Int32, _ replay: TopicReplay, at now: Instant) -> Bool {
+    mutating func begin(_ listener: TopicListener, _ slot: Int32, _ replay: TopicReplay, at now: Instant) {
         // In front of all else, so that the topic isn't taken for one that nobody needs.
         records[Int(slot)]?.listeners.append(listener)
         let (number, isComplete) = place(in: slot, replay, at: now)
         // In one step with the rest: nothing is missed in between, and nothing comes twice.
-        if let number { listener.begin(histories[slot]?.entries(behind: number) ?? []) }
-        return isComplete
+        let entries = number.flatMap { histories[slot]?.entries(behind: $0) }
+        listener.begin(entries ?? [], isComplete: isComplete)
     }
 
     mutating func leave(_ listener: TopicListener, _ slot: Int32) {

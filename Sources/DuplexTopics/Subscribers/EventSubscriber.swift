@@ -11,7 +11,8 @@ import DuplexWire
 final class EventSubscriber: TopicMember, EventSource {
     private let core: TopicCore
     private let outlet: EventOutlet
-    private var isKept = false
+    /// What the client is to be told before anything else, once it has caught up.
+    private var untold: [ServerSentEvent] = []
     /// Called when it is to end, where a handler decides what becomes of the stream then.
     private let handlerEnds: (@Sendable (TopicError?) -> Void)?
 
@@ -60,13 +61,6 @@ final class EventSubscriber: TopicMember, EventSource {
         self.replay()
     }
 
-    private func begin(_ start: TopicTable.Start) {
-        barrier = start.barrier
-        isKept = start.isKept
-        number = start.begins
-        isReplaying = start.number != nil
-    }
-
     /// Tells a client where it is before the next event comes: it may be cut off before.
     func tellPlace(_ start: TopicTable.Start) {
         guard start.number == nil, let event = try? ServerSentEvent(nil, id: start.position?.description) else {
@@ -75,55 +69,97 @@ final class EventSubscriber: TopicMember, EventSource {
         tell(event)
     }
 
+    private func begin(_ start: TopicTable.Start) {
+        barrier = start.barrier
+        isKept = start.isKept
+        number = start.begins
+        isReplaying = start.number != nil
+    }
+
     // MARK: What is published
 
-    override func deliver(_ batch: TopicBatch, _ range: Range<Int>, gathers: Bool) {
-        for index in range where !isReplaying && batch.first + UInt64(index) >= barrier {
+    override func deliver(_ run: inout TopicRun) {
+        for index in run.range where !isReplaying && run.isFor(self, index) {
             guard list != nil else { return }
-            let entry = batch.items[index].entry
             if outlet.isWaiting && isBehind {
-                if isKept { isReplaying = true } else { end(Self.isTooSlow) }
-            } else {
-                offer(entry)
+                if isKept { isReplaying = true } else { end(Self.isTooSlow, &run.counts) }
+            } else if let event = run.event(index, core.forms) {
+                offer(event, run.entry(index).number, &run.counts)
             }
         }
     }
 
-    override func overrun(_ count: Int) {
-        guard isKept else { return end(Self.isTooSlow) }
-        isReplaying = true
-        if !isBehind { replay() }
+    override func overrun(_ count: Int, _ counts: inout TopicCounts) {
+        if isKept {
+            isReplaying = true
+            if !isBehind { replay(&counts) }
+        } else if outlet.drops {
+            drop(count, &counts)
+        } else {
+            end(Self.isTooSlow, &counts)
+        }
     }
 
     /// Gives the client what the history has behind the last message, as far as there is room.
     func replay() {
+        var counts = TopicCounts()
+        replay(&counts)
+        core.tally.add(counts)
+    }
+
+    private func replay(_ counts: inout TopicCounts) {
         while isReplaying, pending == nil, !isBehind, let list {
             let (slot, number, delivery) = (list.slot, number, list.delivery)
             switch core.withTable({ $0.next(in: slot, behind: number, delivery) }) {
-            case .entries(let entries): for entry in entries where !isBehind { offer(entry) }
+            case .entries(let entries):
+                for entry in entries {
+                    guard self.list != nil, !isBehind else { break }
+                    self.number = entry.number
+                    if let event = entry.event(core.forms) { offer(event, entry.number, &counts) }
+                }
             case .live(let barrier):
                 self.barrier = barrier
                 isReplaying = false
-            // A stream has no gap: the client is told of it when it comes back.
-            case .lost: end(Self.isTooSlow)
+            case .lost(let first): skip(to: first, &counts)
             }
         }
     }
 
-    private func offer(_ entry: TopicEntry) {
-        guard let event = entry.event else { return }
+    /// Some of what the client lacks isn't kept any more.
+    private func skip(to first: UInt64, _ counts: inout TopicCounts) {
+        // A stream that drops nothing has no gap: the client is told of it when it comes back.
+        guard outlet.drops else { return end(Self.isTooSlow, &counts) }
+        if first > number + 1 { drop(Int(clamping: first - 1 - number), &counts) }
+        number = first - 1
+    }
+
+    private func drop(_ count: Int, _ counts: inout TopicCounts) {
+        outlet.onLoop(loop, count) { $0.drop($1) }
+        counts.dropped += count
+    }
+
+    private func offer(_ event: TopicEntry.Event, _ number: UInt64, _ counts: inout TopicCounts) {
         do {
-            try outlet.onLoop(loop, event) { (outlet, event) throws in
+            let dropped = try outlet.onLoop(loop, event) { (outlet, event) throws in
+                let before = outlet.dropped
                 try outlet.offer(event.bytes, of: event.event)
+                return outlet.dropped - before
             }
-            passed(entry)
+            // What isn't in the history has no place there.
+            if number > 0 { self.number = number }
+            // What waits is delivered, too: where it is dropped later, that is counted as well.
+            counts.delivered += 1
+            counts.dropped += dropped
         } catch {
             // It has been ended, and its follower told.
+            counts.ended += 1
         }
     }
 
     /// Tells the client of something before what is published.
     func tell(_ event: ServerSentEvent) {
+        // What comes meanwhile is taken from the history behind it, or ends the stream.
+        if outlet.isWaiting, isBehind { return untold.append(event) }
         try? outlet.onLoop(loop, event) { (outlet, event) throws in try outlet.offer(event.bytes, of: event) }
     }
 
@@ -131,12 +167,18 @@ final class EventSubscriber: TopicMember, EventSource {
 
     private static let isTooSlow = TopicError(.slowSubscriber, "The client takes less than is published.")
 
+    private func end(_ error: TopicError, _ counts: inout TopicCounts) {
+        counts.ended += 1
+        end(error)
+    }
+
     private func end(_ error: TopicError?) {
         if let handlerEnds { return handlerEnds(error) }
         outlet.onLoop(loop) { outlet, _ in outlet.finish() }
     }
 
     func hasRoom() {
+        while !isBehind, !untold.isEmpty { tell(untold.removeFirst()) }
         replay()
     }
 

@@ -7,8 +7,33 @@ import DuplexWebSockets
 extension SocketSubscriber: SocketFollower {
     // The first subscription of a connection stands for all of them, so that one costs no more than itself.
 
+    /// About how many bytes one subscription sends before the next one has its turn.
+    private static let share = 16_384
+
+    /// Gives each subscription that is behind its turn, until there is no more room; the one that would be next begins then.
     func drained(_ socket: isolated WebSocket) {
-        for subscriber in all { subscriber.catchUp(socket) }
+        var waiting = all.filter { $0.backlog != nil || $0.isReplaying }
+        var turn = 0
+        while !waiting.isEmpty, socket.takesMore {
+            waiting[turn].catchUp(socket, waiting.count == 1 ? .max : Self.share)
+            turn += 1
+            if turn == waiting.count {
+                waiting.removeAll { !$0.isBehind }
+                turn = 0
+            }
+        }
+        if turn < waiting.count { waiting[turn].goFirst(socket) }
+    }
+
+    var droppedMessages: Int { all.reduce(0) { $0 + $1.dropped } }
+
+    /// Puts it in front of those of its connection; who was in front of it follows at the end.
+    private func goFirst(_ socket: isolated WebSocket) {
+        let order = (socket.follower as? SocketSubscriber)?.all ?? []
+        guard let place = order.firstIndex(where: { $0 === self }), place > 0 else { return }
+        order[place - 1].next = nil
+        order[order.count - 1].next = order[0]
+        socket.follower = self
     }
 
     func ended() {

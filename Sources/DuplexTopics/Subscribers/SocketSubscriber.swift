@@ -10,37 +10,32 @@ import DuplexWire
 /// As long as the client takes what is sent, that goes straight to its connection. What is published while it is behind waits
 /// here as its policy says, or is taken from the history later.
 final class SocketSubscriber: TopicMember, TimerTarget {
-    /// What waits for a client that is behind.
-    private final class Backlog {
-        var queue: SlowReaderQueue<TopicEntry>
-        var timer: TimerID?
-
-        init(_ policy: SlowReaderPolicy<TopicMessage>) {
-            queue = SlowReaderQueue(policy)
-        }
-    }
-
     private weak var socket: WebSocket?
     /// The next one of the same connection.
     var next: SocketSubscriber?
     private let terms: SubscriptionTerms
-    private var backlog: Backlog?
-    /// How many messages were dropped, and how many of them the client was told of.
-    private(set) var dropped = 0
-    private var toldDropped = 0
+    /// Of a client that is behind, or was.
+    private(set) var backlog: SocketBacklog?
 
     init(_ socket: WebSocket, _ terms: SubscriptionTerms) {
         self.socket = socket
         self.terms = terms
     }
 
+    /// How many messages were dropped because the client was behind.
+    var dropped: Int { backlog?.dropped ?? 0 }
+    /// Whether something waits here for the client, and what comes has to wait behind it.
+    private var isWaiting: Bool { backlog?.isWaiting ?? false }
     /// Whether what the client lacks is taken from the history.
     private var waits: Bool { terms.slow.isWaiting && isKept }
-    /// Whether the topic has a history.
-    var isKept = false
+    /// Whether there is more for the client than it has been given.
+    var isBehind: Bool { list != nil && (isReplaying || isWaiting) }
 
     /// Whether nothing is missing of what it asked for.
     private(set) var isComplete = false
+
+    /// Sends what goes in front of all that is published.
+    typealias Opening = (TopicTable.Start, WebSocket) -> Void
 
     /// Begins as the table says, on the loop: now, or once the history has come.
     ///
@@ -70,120 +65,164 @@ final class SocketSubscriber: TopicMember, TimerTarget {
         self.replay(to: socket)
     }
 
-    /// Sends what goes in front of all that is published.
-    typealias Opening = (TopicTable.Start, WebSocket) -> Void
-
     func isSubscribed(to core: TopicCore, _ slot: Int32) -> Bool {
         terms.core === core && list?.slot == slot
     }
 
     // MARK: What is published
 
-    override func deliver(_ batch: TopicBatch, _ range: Range<Int>, gathers: Bool) {
+    override func deliver(_ run: inout TopicRun) {
         guard let socket else { return leave() }
-        for index in range where !isReplaying && batch.first + UInt64(index) >= barrier {
+        for index in run.range where !isReplaying && run.isFor(self, index) {
             // It may have left by what became of the one before.
             guard list != nil else { return }
-            offer(batch.items[index].entry, to: socket, gathers: gathers)
+            offer(index, &run, to: socket)
         }
     }
 
-    override func overrun(_ count: Int) {
+    override func overrun(_ count: Int, _ counts: inout TopicCounts) {
         guard let socket else { return leave() }
         guard isKept else {
-            guard terms.slow.drops else { return end(socket, "The server was too busy to send what was published.") }
-            dropped += count
-            if backlog == nil, takesMore(socket) { tellDropped(socket) }
+            guard terms.slow.drops else {
+                return end(socket, "The server was too busy to send what was published.", &counts)
+            }
+            backlog(socket).drop(count)
+            counts.dropped += count
+            if !isWaiting, takesMore(socket) { tellDropped(socket) }
             return
         }
         isReplaying = true
-        if backlog == nil { replay(to: socket) }
+        if !isWaiting { replay(to: socket, .max, &counts) }
     }
 
-    private func offer(_ entry: TopicEntry, to socket: WebSocket, gathers: Bool) {
-        if let backlog { return keep(entry, in: backlog, socket) }
+    private func offer(_ index: Int, _ run: inout TopicRun, to socket: WebSocket) {
+        let entry = run.entry(index)
+        if isWaiting { return keep(entry, socket, &run.counts) }
         // What was gathered is sent before a client is taken for one that is behind: it may read as fast as that.
-        if gathers, !takesMore(socket) { socket.onLoop(socket.loop) { socket, _ in socket.sendGathered() } }
-        guard list != nil, backlog == nil, !isReplaying else { return }
-        let isTaken = socket.onLoop(socket.loop, (frame(of: entry), gathers)) { socket, sent in
-            guard socket.takesMore else { return false }
-            if sent.1 { socket.gather(sent.0) } else { socket.enqueue(sent.0) }
-            return true
-        }
-        if isTaken {
+        if run.gathers, !takesMore(socket) { socket.onLoop(socket.loop) { socket, _ in socket.sendGathered() } }
+        guard list != nil else { return }
+        if takesMore(socket) {
+            let frame = run.frame(index, isEnveloped: terms.isEnveloped, terms.core.forms)
+            socket.onLoop(socket.loop, (frame, run.gathers)) { socket, sent in
+                if sent.1 { socket.gather(sent.0) } else { socket.enqueue(sent.0) }
+            }
             passed(entry)
+            run.counts.delivered += 1
         } else if waits {
             isReplaying = true
         } else {
-            let backlog = Backlog(terms.slow.isWaiting ? .end() : terms.slow)
-            self.backlog = backlog
-            keep(entry, in: backlog, socket)
+            keep(entry, socket, &run.counts)
         }
     }
 
-    private func keep(_ entry: TopicEntry, in backlog: Backlog, _ socket: WebSocket) {
+    private func keep(_ entry: TopicEntry, _ socket: WebSocket, _ counts: inout TopicCounts) {
         passed(entry)
-        let before = backlog.queue.dropped
-        let key = terms.slow.hasKeys ? terms.slow.key(of: entry.topicMessage()) : nil
-        let outcome = backlog.queue.append(entry, size: entry.size, key: key, at: socket.loop.core.now)
-        dropped += backlog.queue.dropped - before
-        switch outcome {
-        case .kept, .leftOut: arm(backlog, socket)
-        case .senderWaits, .readerEnds: end(socket, "The client takes less than is published.")
+        let backlog = backlog(socket)
+        let before = backlog.dropped
+        let bound = terms.core.options.backlogOfConnection.bytes
+        let stays = backlog.keep(entry, terms.slow, bound, at: socket.loop.core.now)
+        counts.dropped += backlog.dropped - before
+        // It may have left by what the key's closure did.
+        guard list != nil else { return backlog.removeAll() }
+        if stays { arm(socket) } else { end(socket, "The client takes less than is published.", &counts) }
+    }
+
+    /// What waits here, made where there is none yet.
+    private func backlog(_ socket: WebSocket) -> SocketBacklog {
+        if let backlog { return backlog }
+        let others = socket.onLoop(socket.loop) { socket, _ in
+            (socket.follower as? SocketSubscriber)?.all.lazy.compactMap(\.backlog).first?.connection
         }
+        let made = SocketBacklog(others ?? SocketBacklog.Connection())
+        backlog = made
+        return made
     }
 
     // MARK: Catching up
 
-    /// There is room for what waits.
-    func catchUp(_ socket: WebSocket) {
-        guard let backlog else {
-            tellDropped(socket)
-            return replay(to: socket)
-        }
-        if !terms.slow.dropsNewest { tellDropped(socket) }
-        while takesMore(socket) {
-            guard let entry = backlog.queue.popFirst() else {
-                self.backlog = nil
-                if let timer = backlog.timer { socket.loop.core.cancel(timer) }
+    /// Gives the client what waits, or what it lacks, while there is room: about `share` bytes at most.
+    func catchUp(_ socket: WebSocket, _ share: Int = .max) {
+        var counts = TopicCounts()
+        defer { terms.core.tally.add(counts) }
+        var left = share
+        if !isWaiting || !terms.slow.dropsNewest { tellDropped(socket) }
+        while isWaiting {
+            guard left > 0, list != nil, takesMore(socket) else { return }
+            guard let entry = backlog?.popFirst() else {
+                disarm(socket.loop.core)
                 tellDropped(socket)
-                return replay(to: socket)
+                break
             }
+            left -= entry.size
+            counts.delivered += 1
             gather(frame(of: entry), to: socket)
         }
+        self.replay(to: socket, left, &counts)
+    }
+
+    /// Gives a new subscriber what it asked for of the past, as far as there is room.
+    func replay(to socket: WebSocket) {
+        var counts = TopicCounts()
+        replay(to: socket, .max, &counts)
+        terms.core.tally.add(counts)
     }
 
     /// Takes what the client lacks from the history, as far as there is room.
-    func replay(to socket: WebSocket) {
-        while isReplaying, list != nil, takesMore(socket), let list {
+    private func replay(to socket: WebSocket, _ share: Int, _ counts: inout TopicCounts) {
+        guard isReplaying, pending == nil else { return }
+        let begin = number
+        var left = share
+        while isReplaying, left > 0, let list, takesMore(socket) {
             let (slot, number, delivery) = (list.slot, number, list.delivery)
-            if pending != nil { return }
             switch terms.core.withTable({ $0.next(in: slot, behind: number, delivery) }) {
             case .entries(let entries):
-                for entry in entries where takesMore(socket) {
+                for entry in entries {
+                    guard left > 0, self.list != nil, takesMore(socket) else { break }
                     gather(frame(of: entry), to: socket)
                     self.number = entry.number
+                    left -= entry.size
+                    counts.delivered += 1
                 }
             case .live(let barrier):
                 self.barrier = barrier
                 isReplaying = false
-            case .lost(let first): skip(to: first, socket)
+            case .lost(let first): skip(to: first, socket, &counts)
             }
         }
+        watch(socket, hasTaken: number != begin)
+    }
+
+    /// Has a client that takes nothing of the history ended by its patience.
+    private func watch(_ socket: WebSocket, hasTaken: Bool) {
+        guard list != nil, terms.slow.patience != nil, !isWaiting else { return }
+        guard isReplaying else {
+            backlog?.stalledSince = nil
+            return disarm(socket.loop.core)
+        }
+        let backlog = backlog(socket)
+        if hasTaken || backlog.stalledSince == nil { backlog.stalledSince = socket.loop.core.now }
+        arm(socket)
     }
 
     /// Some of what the client lacks isn't kept any more.
-    private func skip(to first: UInt64, _ socket: WebSocket) {
-        guard terms.slow.drops else { return end(socket, "What the client lacks isn't kept any more.") }
-        dropped += Int(clamping: first - 1 - number)
+    private func skip(to first: UInt64, _ socket: WebSocket, _ counts: inout TopicCounts) {
+        guard terms.slow.drops else {
+            return end(socket, "What the client lacks isn't kept any more.", &counts)
+        }
+        if first > number + 1 {
+            let count = Int(clamping: first - 1 - number)
+            backlog(socket).drop(count)
+            counts.dropped += count
+        }
         number = first - 1
         tellDropped(socket)
     }
 
     private func tellDropped(_ socket: WebSocket) {
-        guard dropped != toldDropped, let message = terms.missed?(dropped - toldDropped) else { return }
-        toldDropped = dropped
-        gather(PreparedMessage(message), to: socket)
+        guard let list, let backlog, backlog.dropped != backlog.told else { return }
+        guard let notice = terms.notice(backlog.dropped - backlog.told, list.slot) else { return }
+        backlog.told = backlog.dropped
+        gather(PreparedMessage(notice), to: socket)
     }
 
     private func takesMore(_ socket: WebSocket) -> Bool {
@@ -191,7 +230,8 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     }
 
     private func frame(of entry: TopicEntry) -> PreparedMessage {
-        terms.isEnveloped ? entry.envelope : entry.frame
+        let forms = terms.core.forms
+        return terms.isEnveloped ? entry.envelope(forms) : entry.frame(forms)
     }
 
     private func gather(_ frame: PreparedMessage, to socket: WebSocket) {
@@ -201,11 +241,10 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     // MARK: The end
 
     /// Closes the connection of a client that is too slow.
-    private func end(_ socket: WebSocket, _ reason: String) {
+    private func end(_ socket: WebSocket, _ reason: String, _ counts: inout TopicCounts) {
         leave()
-        let (code, core) = (terms.closeCode, socket.loop.core)
-        if let timer = backlog?.timer { core.cancel(timer) }
-        backlog = nil
+        counts.ended += 1
+        let code = terms.closeCode
         socket.onLoop(socket.loop, (code, reason)) { $0.beginClose($1.0, reason: $1.1) }
     }
 
@@ -214,52 +253,30 @@ final class SocketSubscriber: TopicMember, TimerTarget {
         guard let list else { return }
         let (slot, delivery) = (list.slot, list.delivery)
         delivery.remove(self)
-        if let timer = backlog?.timer { delivery.loop.core.cancel(timer) }
-        backlog = nil
+        disarm(delivery.loop.core)
+        backlog?.removeAll()
         terms.core.leave(slot, delivery)
         pending.take()?.end()
         if let socket { unlink(from: socket) }
     }
 
-    private func arm(_ backlog: Backlog, _ socket: WebSocket) {
-        guard backlog.timer == nil, let deadline = backlog.queue.deadline else { return }
+    private func arm(_ socket: WebSocket) {
+        guard let backlog, backlog.timer == nil, let deadline = backlog.deadline(terms.slow.patience) else { return }
         backlog.timer = socket.loop.core.schedule(self, at: deadline)
+    }
+
+    private func disarm(_ core: LoopCore) {
+        guard let timer = backlog?.timer.take() else { return }
+        core.cancel(timer)
     }
 
     func timerFired(_ timer: TimerID, now: Instant) {
         guard let backlog, timer == backlog.timer, let socket else { return }
         backlog.timer = nil
-        guard let deadline = backlog.queue.deadline else { return }
-        if deadline <= now { end(socket, "The client has been behind for too long.") } else { arm(backlog, socket) }
-    }
-}
-/// What a subscription was made with; subscriptions that are made alike may share it.
-final class SubscriptionTerms: Sendable {
-    let core: TopicCore
-    let slow: SlowReaderPolicy<TopicMessage>
-    let closeCode: CloseCode
-    let missed: (@Sendable (Int) -> Message?)?
-    /// Whether messages go in JSON, with their topics.
-    var isEnveloped: Bool { form == .enveloped }
-    private let form: Form
-
-    /// How messages go to the client.
-    enum Form: Sendable {
-        case plain
-        case enveloped
-    }
-
-    init(
-        _ core: TopicCore,
-        _ slow: SlowReaderPolicy<TopicMessage>,
-        _ closeCode: CloseCode,
-        _ missed: (@Sendable (Int) -> Message?)?,
-        _ form: Form = .plain
-    ) {
-        self.core = core
-        self.slow = slow
-        self.closeCode = closeCode
-        self.missed = missed
-        self.form = form
+        guard let deadline = backlog.deadline(terms.slow.patience) else { return }
+        guard deadline <= now else { return arm(socket) }
+        var counts = TopicCounts()
+        end(socket, "The client has been behind for too long.", &counts)
+        terms.core.tally.add(counts)
     }
 }

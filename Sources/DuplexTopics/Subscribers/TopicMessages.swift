@@ -33,6 +33,13 @@ public struct TopicMessages: AsyncSequence, Sendable {
             self.lease = lease
         }
 
+        /// Whether it begins where it was asked to: nothing in between is missing.
+        ///
+        /// False where ``TopicReplay/after(_:)`` names a message that isn't kept any more, or of another history, and where it couldn't
+        /// begin at all, which ``next(isolation:)`` throws. It then begins with all that is kept. Where a backplane keeps the history, it is
+        /// known with the first message.
+        public var isComplete: Bool { lease.isComplete }
+
         /// The next message; `nil` once the task is cancelled.
         ///
         /// - Throws: ``TopicError``, see ``Topic/messages(slow:replay:)``.
@@ -50,7 +57,7 @@ public struct TopicMessages: AsyncSequence, Sendable {
 final class ListenerLease: Sendable {
     private let core: TopicCore
     private let listener: TopicListener
-    private let start: Result<TopicTable.CodeStart, TopicError>
+    private let slot: Result<Int32, TopicError>
 
     init(
         _ core: TopicCore,
@@ -61,7 +68,7 @@ final class ListenerLease: Sendable {
         self.core = core
         let listener = TopicListener(slow)
         self.listener = listener
-        start = Result { () throws(TopicError) in try core.join(listener, name, replay) }
+        slot = Result { () throws(TopicError) in try core.join(listener, name, replay) }
     }
 
     deinit {
@@ -69,13 +76,17 @@ final class ListenerLease: Sendable {
     }
 
     /// Whether nothing that was asked for is missing.
-    var isComplete: Bool { (try? start.get().isComplete ?? false) ?? false }
+    var isComplete: Bool { listener.isComplete }
 
     func next() async throws(TopicError) -> TopicMessage? {
-        _ = try start.get()
+        _ = try slot.get()
         do throws(TopicError) {
-            if let message = try await listener.next() { return message }
+            if let message = try await listener.next() {
+                core.tally.add(TopicCounts(delivered: 1, dropped: message.missed))
+                return message
+            }
         } catch {
+            core.tally.add(TopicCounts(ended: 1))
             leave()
             throw error
         }
@@ -84,8 +95,8 @@ final class ListenerLease: Sendable {
     }
 
     private func leave() {
-        guard case .success(let start) = start else { return }
+        guard case .success(let slot) = slot else { return }
         listener.finish()
-        core.leave(listener, start.slot)
+        core.leave(listener, slot)
     }
 }

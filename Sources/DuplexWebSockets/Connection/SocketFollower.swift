@@ -10,4 +10,7 @@ package protocol SocketFollower: AnyObject {
 
     /// The connection has ended; nothing follows.
     func ended()
+
+    /// How many messages it has dropped because the client was behind.
+    var droppedMessages: Int { get }
 }

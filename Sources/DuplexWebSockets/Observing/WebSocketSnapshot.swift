@@ -40,6 +40,8 @@ public struct WebSocketSnapshot: Sendable, Identifiable {
     public let lastHeard: Instant
     /// How the connection ended, or how far its end has come.
     public let closeReport: CloseReport
+    /// How many messages were dropped because the peer was behind; `nil` where nothing would be.
+    package let droppedMessages: Int?
     /// When this was taken.
     public let taken: Instant
 
@@ -70,6 +72,7 @@ extension WebSocket {
             timeline: timeline,
             lastHeard: session.lastHeardOf,
             closeReport: closeReport,
+            droppedMessages: follower?.droppedMessages,
             taken: loop.clock.now()
         )
     }

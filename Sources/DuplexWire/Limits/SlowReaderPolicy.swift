@@ -17,7 +17,7 @@ public struct SlowReaderPolicy<Element>: Sendable {
     /// The most elements that wait for the reader.
     let count: Int
     /// The most bytes that wait for the reader, unless it is one element alone.
-    let size: ByteCount
+    package let size: ByteCount
 
     /// The sender waits until the reader has caught up; nothing is lost.
     public static var wait: SlowReaderPolicy { Self(kind: .wait, count: 0, size: 0) }
@@ -88,6 +88,21 @@ public struct SlowReaderPolicy<Element>: Sendable {
     /// Whether what comes while there is no room is dropped, and not what waits.
     public var dropsNewest: Bool {
         if case .dropNewest = kind { true } else { false }
+    }
+
+    /// How long the reader may be behind; `nil` where that isn't bounded, or it isn't ended.
+    package var patience: Duration? {
+        if case .end(let patience) = kind { patience } else { nil }
+    }
+
+    /// Whether another policy says the same; of closures nobody can tell, so that policies with one don't.
+    package func isSame(as other: Self) -> Bool {
+        guard count == other.count, size == other.size else { return false }
+        switch (kind, other.kind) {
+        case (.wait, .wait), (.dropOldest, .dropOldest), (.dropNewest, .dropNewest): return true
+        case (.end(let patience), .end(let others)): return patience == others
+        default: return false
+        }
     }
 
     /// What an element shares with those that it takes the place of; `nil` when it takes nobody's.

@@ -10,14 +10,15 @@ import Testing
 @Suite("A message on its way")
 struct TopicEntryTests {
     @Test("What was published has any form, whichever it came in")
-    func forms() {
+    func everyForm() {
+        let forms = TopicForms(10_000)
         let position = TopicPosition(epoch: "e", offset: 3)
         let payloads: [TopicEntry.Payload] = [.message("hé"), .frame(PreparedMessage("hé"))]
         for payload in payloads {
             let entry = TopicEntry("a", position, payload)
             #expect(entry.message == "hé" && entry.byteCount == 3 && entry.number == 3)
-            #expect(entry.frame.message == "hé")
-            #expect(entry.event?.event.data == "hé" && entry.event?.event.id == "e-3")
+            #expect(entry.frame(forms).message == "hé")
+            #expect(entry.event(forms)?.event.data == "hé" && entry.event(forms)?.event.id == "e-3")
             #expect(
                 entry.topicMessage(missed: 2) == TopicMessage(topic: "a", message: "hé", position: position, missed: 2)
             )
@@ -26,7 +27,8 @@ struct TopicEntryTests {
 
     @Test("What can't be the id of an event makes none")
     func noEvent() {
-        #expect(TopicEntry("a", TopicPosition(epoch: "e\n", offset: 3), .message("b")).event == nil)
-        #expect(TopicEntry("a", nil, .message("b")).event?.event.id == nil)
+        let forms = TopicForms(10_000)
+        #expect(TopicEntry("a", TopicPosition(epoch: "e\n", offset: 3), .message("b")).event(forms) == nil)
+        #expect(TopicEntry("a", nil, .message("b")).event(forms)?.event.id == nil)
     }
 }

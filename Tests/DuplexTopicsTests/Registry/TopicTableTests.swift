@@ -55,6 +55,20 @@ struct TopicTableTests {
         }
     }
 
+    @Test("A topic without a history has nothing to be caught up with")
+    func nothingToCatchUp() async throws {
+        try await TestLoop.run { test in
+            var table = TopicTable(TopicOptions(), epoch: "e")
+            let start = try table.join("a", on: test.loop, .last(3), at: Self.now)
+            try Self.expect(1, "a", &table)
+            guard case .live(let barrier) = table.next(in: start.slot, behind: 7, start.delivery) else {
+                Issue.record("It would be asked for ever.")
+                return
+            }
+            #expect(barrier == 1)
+        }
+    }
+
     @Test("A pattern isn't published to, whether or not somebody is subscribed to it")
     func notPublished() async throws {
         try await TestLoop.run { test in

@@ -31,6 +31,20 @@ struct TopicMessagesTests {
         #expect(offsets == [4, 5, 6, 7])
     }
 
+    @Test("An iterator tells whether anything that it asked for is missing")
+    func complete() throws {
+        var options = TopicOptions()
+        try options.keep("#", .init(count: 2))
+        let topic = Topics(options)["a"]
+        for number in 1...4 { topic.publish("\(number)") }
+        let epoch = try #require(topic.position?.epoch)
+        let complete = [0, 1, 2, 4, 5].map { offset in
+            topic.messages(replay: .after(TopicPosition(epoch: epoch, offset: offset))).makeAsyncIterator().isComplete
+        }
+        #expect(complete == [false, false, true, true, false])
+        #expect(Topics()["a//b"].messages().makeAsyncIterator().isComplete == false)
+    }
+
     @Test("It is there for a topic that is kept and empty, and one that loses its only message at once")
     func empty() async throws {
         var options = TopicOptions()

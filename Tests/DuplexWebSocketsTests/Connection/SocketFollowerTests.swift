@@ -15,6 +15,7 @@ struct SocketFollowerTests {
         init(_ log: Bulletin<[String]>) { self.log = log }
         func drained(_ socket: isolated WebSocket) { log.change { $0.append("drained") } }
         func ended() { log.change { $0.append("ended") } }
+        var droppedMessages: Int { 7 }
     }
 
     @Test("It is told of room behind a time without, and of the end")

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+import DuplexWire
+import Testing
+
+@testable import DuplexTopics
+
+@Suite("What messages have in the forms in which they go to clients")
+struct TopicFormsTests {
+    @Test("It is bounded: what was made longest ago is given up, and made anew")
+    func bound() {
+        let forms = TopicForms(5_000)
+        let entries = (0..<10).map {
+            TopicEntry("a", nil, .message(.text("\($0)" + String(repeating: "x", count: 999))))
+        }
+        for entry in entries {
+            #expect(entry.frame(forms).message == entry.message)
+            #expect(forms.size <= 5_000 && forms.size > 0)
+        }
+        let full = forms.size
+        // The last one is there, the first one isn't.
+        _ = entries[9].frame(forms)
+        #expect(forms.size == full)
+        for _ in 0..<3 { #expect(entries[0].envelope(forms).message.description.contains("0xxx")) }
+        #expect(entries[0].event(forms)?.event.data == entries[0].message.description)
+        #expect(forms.size <= 5_000)
+    }
+
+    @Test("A message that is longer than all that is kept goes nevertheless, and isn't kept framed")
+    func long() {
+        let forms = TopicForms(1_000)
+        let entry = TopicEntry("a", nil, .message(.text(String(repeating: "x", count: 5_000))))
+        #expect(entry.frame(forms).byteCount == 5_000 && forms.size == 0)
+    }
+
+    @Test("What came framed has no frame besides")
+    func framed() {
+        let forms = TopicForms(10_000)
+        #expect(TopicEntry("a", nil, .frame(PreparedMessage("1"))).frame(forms).message == "1")
+        #expect(forms.size == 0)
+    }
+}
