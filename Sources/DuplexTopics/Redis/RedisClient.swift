@@ -77,9 +77,12 @@ actor RedisClient {
         if case .cluster = servers { .sharded } else { .plain }
     }
 
+    /// The name of the command that publishes a message.
+    nonisolated var publishingCommand: String { channelKind == .plain ? "PUBLISH" : "SPUBLISH" }
+
     /// The command that publishes a message.
     nonisolated func publication(_ message: [UInt8], to channel: [UInt8]) -> RedisCommand {
-        RedisCommand(channelKind == .plain ? "PUBLISH" : "SPUBLISH", .bytes(channel), .bytes(message))
+        RedisCommand(.text(publishingCommand), .bytes(channel), .bytes(message))
     }
 
     // MARK: Commands
@@ -121,7 +124,22 @@ actor RedisClient {
     ///   - handler: told on the loop what happens; perhaps before this returns.
     /// - Returns: what ``unsubscribe(_:)`` knows the subscriber by.
     func subscribe(to name: [UInt8], _ handler: @escaping RedisSubscriptions.Handler) -> SubscriptionID {
-        let channel = RedisChannel(channelKind, name)
+        subscribe(to: RedisChannel(channelKind, name), handler)
+    }
+
+    /// Whether there are subscriptions to patterns: not in a cluster, where each channel is at one node alone.
+    nonisolated var supportsPatterns: Bool { channelKind == .plain }
+
+    /// Subscribes to all channels that a pattern of Redis matches; see ``subscribe(to:_:)-([UInt8],_)``.
+    ///
+    /// Only where ``supportsPatterns`` says so.
+    func subscribe(toPattern glob: [UInt8], _ handler: @escaping RedisSubscriptions.Handler) -> SubscriptionID {
+        precondition(supportsPatterns, "There are no patterns in a cluster.")
+        return subscribe(to: RedisChannel(.pattern, glob), handler)
+    }
+
+    private func subscribe(to channel: RedisChannel, _ handler: @escaping RedisSubscriptions.Handler) -> SubscriptionID
+    {
         switch servers {
         case .one(let link), .watched(let link, _):
             return .ofLink(link.onLoop(loop, (channel, handler)) { $0.subscribe(to: $1.0, $1.1) })

@@ -61,7 +61,7 @@ extension RedisCluster {
         guard let subscription = subscriptions[number], subscription.node == node else { return }
         switch event {
         case .active: subscriptions[number]?.isActive = true
-        case .message: break
+        case .message, .matched: break
         case .interrupted:
             if !subscription.isActive { return }
             subscriptions[number]?.isActive = false

@@ -76,6 +76,7 @@ extension RedisLink {
         switch values[0].text {
         case "message": deliver(values[2], RedisChannel(.plain, name))
         case "smessage": deliver(values[2], RedisChannel(.sharded, name))
+        case "pmessage": deliver(values, RedisChannel(.pattern, name))
         case "sunsubscribe": dropped(RedisChannel(.sharded, name))
         default: break
         }
@@ -84,6 +85,13 @@ extension RedisLink {
     private func deliver(_ value: RedisValue, _ channel: RedisChannel) {
         guard case .bulk(let message) = value else { return }
         for handler in subscriptions.handlers(of: channel) { handler(.message(message)) }
+    }
+
+    private func deliver(_ values: [RedisValue], _ pattern: RedisChannel) {
+        guard values.count >= 4, case .bulk(let channel) = values[2], case .bulk(let message) = values[3] else {
+            return
+        }
+        for handler in subscriptions.handlers(of: pattern) { handler(.matched(message, channel: channel)) }
     }
 
     /// A slot has gone to another node; that it has is what the server answers then.

@@ -105,7 +105,7 @@ final class RedisSentinels: Sendable {
             case .message(let bytes): switched(String(decoding: bytes, as: UTF8.self))
             // What was switched before, or while nobody listened, is found out by asking.
             case .active: Task { await self.compare() }
-            case .interrupted, .refused: break
+            case .matched, .interrupted, .refused: break
             }
         }
     }

@@ -9,6 +9,8 @@ enum RedisSubscriptionEvent: Sendable {
     case active
     /// A message.
     case message([UInt8])
+    /// A message by a pattern, and the channel that it was published to.
+    case matched([UInt8], channel: [UInt8])
     /// The server has forgotten the subscription, mostly since the connection was lost; messages may be missed.
     case interrupted
     /// The server has refused. It is asked again on the next connection.
@@ -23,9 +25,24 @@ struct RedisChannel: Sendable, Hashable {
         case plain
         /// SPUBLISH and SSUBSCRIBE: the node that has the slot of the channel.
         case sharded
+        /// PUBLISH and PSUBSCRIBE: all channels that a pattern matches; its name is the pattern.
+        case pattern
 
-        var subscribe: String { self == .plain ? "SUBSCRIBE" : "SSUBSCRIBE" }
-        var unsubscribe: String { self == .plain ? "UNSUBSCRIBE" : "SUNSUBSCRIBE" }
+        var subscribe: String {
+            switch self {
+            case .plain: "SUBSCRIBE"
+            case .sharded: "SSUBSCRIBE"
+            case .pattern: "PSUBSCRIBE"
+            }
+        }
+
+        var unsubscribe: String {
+            switch self {
+            case .plain: "UNSUBSCRIBE"
+            case .sharded: "SUNSUBSCRIBE"
+            case .pattern: "PUNSUBSCRIBE"
+            }
+        }
     }
 
     let kind: Kind

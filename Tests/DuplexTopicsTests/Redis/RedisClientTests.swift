@@ -49,6 +49,8 @@ extension RedisClient {
             switch event {
             case .active: told.add("active")
             case .message(let bytes): told.add(String(decoding: bytes, as: UTF8.self))
+            case .matched(let bytes, let channel):
+                told.add(String(decoding: channel + [0x3A, 0x20] + bytes, as: UTF8.self))
             case .interrupted: told.add("interrupted")
             case .refused(let error): told.add(error.kind?.rawValue ?? "\(error)")
             }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWebSockets
+import DuplexWire
+
+/// A program in Lua that Redis runs as one command, so that nobody sees half of what it does.
+struct RedisScript: Sendable {
+    /// The program.
+    let text: String
+    /// The name that the server knows it by.
+    private let digest: String
+
+    init(_ text: String) {
+        self.text = text
+        digest = Base16.encode(SHA1.digest(Array(text.utf8)))
+    }
+
+    /// The command that runs it.
+    ///
+    /// - Parameters:
+    ///   - keys: the keys and channels that it uses, all of one slot.
+    ///   - arguments: what else it is given.
+    ///   - isWhole: whether the program goes along, for a server that doesn't know it; it does from then on.
+    /// - Returns: the command.
+    func command(_ keys: [[UInt8]], _ arguments: [RedisCommand.Word], isWhole: Bool = false) -> RedisCommand {
+        var words: [RedisCommand.Word] = []
+        words.reserveCapacity(3 + keys.count + arguments.count)
+        words.append(isWhole ? "EVAL" : "EVALSHA")
+        words.append(.text(isWhole ? text : digest))
+        words.append(.number(Int64(keys.count)))
+        for key in keys { words.append(.bytes(key)) }
+        words += arguments
+        return RedisCommand(words)
+    }
+
+    /// The command that makes it known to a server.
+    var loading: RedisCommand { RedisCommand("SCRIPT", "LOAD", .text(text)) }
+}
+
+// MARK: What is kept of a topic
+
+extension RedisScript {
+    /// The time, numbers as text, and a new beginning of what is kept of a topic: `renew` gives it an epoch of its own.
+    private static let beginning = """
+        local time = redis.call('TIME')
+        local now = time[1] * 1000 + math.floor(time[2] / 1000)
+        local function text(number) return string.format('%.0f', number) end
+        local function renew(fresh, ttl)
+          local epoch = fresh .. string.format('%x', now) .. string.format('%x', time[2])
+          redis.call('DEL', KEYS[2])
+          redis.call('HSET', KEYS[1], 'e', epoch, 'l', 0, 'b', 0, 'f', 1, 't', text(now), 'x', 0)
+          redis.call('PEXPIRE', KEYS[1], ttl)
+          return epoch
+        end
+
+        """
+
+    /// Publishes a message to a topic that keeps some.
+    ///
+    /// The hash of a topic has its epoch `e`, its last offset `l`, the bytes `b` of what is kept, the offset `f` and the time `t` of
+    /// the first that is kept, how long each is kept `a`, when it expires `x`, and of each origin its last number, the offset of
+    /// that, and its time. The stream has each message with its time.
+    ///
+    /// Keys: the hash, the stream, the channel. Arguments: the command to publish by; origin, number, and the number that must
+    /// have come before; an epoch and an offset that it is known to have had; a random text; flags and tail of the frame; the most
+    /// messages, bytes, milliseconds; milliseconds in which something may be sent again.
+    ///
+    /// Answers with 0 for what was published now, 1 for what was before, and 2 for what isn't since one before it is missing;
+    /// epoch; offset.
+    static let publish = RedisScript(
+        beginning + """
+            local number, age = tonumber(ARGV[3]), tonumber(ARGV[12])
+            local ttl = text(age * 1.1 + ARGV[13])
+            local field = 'o:' .. ARGV[2]
+            local m = redis.call('HMGET', KEYS[1], 'e', 'l', 'b', 'f', 't', 'x', field)
+            local epoch, last, bytes, first = m[1], tonumber(m[2]), tonumber(m[3]), tonumber(m[4])
+            local oldest, expiry, seen, at = tonumber(m[5]), tonumber(m[6]), 0, '0'
+            if not epoch or (epoch == ARGV[5] and last < tonumber(ARGV[6])) then
+              epoch = renew(ARGV[7], ttl)
+              last, bytes, first, oldest, expiry = 0, 0, 1, now, 0
+            end
+            if m[7] then
+              seen, at = string.match(m[7], '^(%d+) (%d+)')
+              seen = tonumber(seen)
+            end
+            if number <= seen then
+              local id = string.sub(ARGV[9], 1, 9 + string.byte(ARGV[9], 9))
+              local to = '+'
+              repeat
+                local entries = redis.call('XREVRANGE', KEYS[2], to, '-', 'COUNT', 100)
+                for _, entry in ipairs(entries) do
+                  local start = 12 + string.byte(entry[2][4], 3)
+                  if string.sub(entry[2][4], start, start + #id - 1) == id then
+                    return {1, epoch, string.match(entry[1], '%d+')}
+                  end
+                  to = '(' .. entry[1]
+                end
+              until #entries < 100
+              return {1, epoch, at}
+            end
+            if tonumber(ARGV[4]) > seen then return {2, epoch, text(last)} end
+            if not m[7] then
+              local all = redis.call('HGETALL', KEYS[1])
+              for i = 1, #all, 2 do
+                if string.sub(all[i], 1, 2) == 'o:' and now - age - 86400000 > tonumber(string.match(all[i + 1], '%d+$')) then
+                  redis.call('HDEL', KEYS[1], all[i])
+                end
+              end
+            end
+            last = last + 1
+            if first == last then oldest = now end
+            local frame = struct.pack('>BBB', 1, ARGV[8] + 2, #epoch) .. epoch .. struct.pack('>I8', last) .. ARGV[9]
+            redis.call('XADD', KEYS[2], text(last) .. '-0', 't', text(now), 'f', frame)
+            bytes = bytes + #frame
+            local count, size, left = tonumber(ARGV[10]), tonumber(ARGV[11]), 1000
+            while first <= last and left > 0
+              and (last - first + 1 > count or bytes > size or oldest < now - age) do
+              local old = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 2)
+              if not old[1] then
+                first, bytes = last + 1, 0
+                break
+              end
+              redis.call('XDEL', KEYS[2], old[1][1])
+              bytes = bytes - #old[1][2][4]
+              first = string.match(old[1][1], '%d+') + 1
+              if old[2] then oldest = tonumber(old[2][2][2]) end
+              left = left - 1
+            end
+            if expiry < now + ttl * 0.9 then
+              expiry = now + ttl
+              redis.call('PEXPIRE', KEYS[1], ttl)
+              redis.call('PEXPIRE', KEYS[2], ttl)
+            end
+            redis.call('HSET', KEYS[1], 'l', text(last), 'b', text(bytes), 'f', text(first), 't', text(oldest),
+              'a', text(age), 'x', text(expiry), field, ARGV[3] .. ' ' .. text(last) .. ' ' .. text(now))
+            redis.call(ARGV[1], KEYS[3], frame)
+            return {0, epoch, text(last)}
+            """
+    )
+
+    /// What is kept of a topic.
+    ///
+    /// Keys: the hash, the stream. Arguments: the first id that is wanted; an epoch and an offset that it is known to have had; a
+    /// random text; the most messages and the most bytes.
+    ///
+    /// Answers with the epoch, the last offset, and the frames, the newest first.
+    static let history = RedisScript(
+        beginning + """
+            local m = redis.call('HMGET', KEYS[1], 'e', 'l', 'a')
+            local epoch, last = m[1], tonumber(m[2])
+            if not epoch or (epoch == ARGV[2] and last < tonumber(ARGV[3])) then
+              return {renew(ARGV[4], 3600000), '0', {}}
+            end
+            local frames, size, oldest = {}, 0, now - (tonumber(m[3]) or 0)
+            for _, entry in ipairs(redis.call('XREVRANGE', KEYS[2], '+', ARGV[1], 'COUNT', ARGV[5])) do
+              size = size + #entry[2][4]
+              if tonumber(entry[2][2]) < oldest or size > tonumber(ARGV[6]) then break end
+              frames[#frames + 1] = entry[2][4]
+            end
+            return {epoch, text(last), frames}
+            """
+    )
+}
