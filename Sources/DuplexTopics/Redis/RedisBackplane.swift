@@ -98,11 +98,20 @@ public final class RedisBackplane: Backplane {
 
     // MARK: Coming and going
 
+    /// Begins to connect, and tells the listener from then on what happens.
+    ///
+    /// Called once. The listener isn't kept.
+    ///
+    /// - Parameter listener: the node's.
     public func start(_ listener: any BackplaneListener) {
         let core = core
         loop.execute { _ in core.value.start(listener) }
     }
 
+    /// Ends it: nobody is present by this node any more, and completions that are left get `unavailable`.
+    ///
+    /// Twice is the same as once. Returns once the connections are closed; Redis, where it can be reached, has
+    /// ``RedisOptions/answerTimeout`` to hear of it.
     public func close() async {
         if inbox.end() { await Self.close(core, client, loop, ownsLoop: ownsLoop) }
     }
@@ -115,8 +124,7 @@ public final class RedisBackplane: Backplane {
     ) async {
         await withCheckedContinuation { continuation in
             loop.execute { _ in
-                core.value.close()
-                continuation.resume()
+                core.value.close { continuation.resume() }
             }
         }
         await client.close()
@@ -146,6 +154,9 @@ public final class RedisBackplane: Backplane {
 
     // MARK: Messages
 
+    /// Publishes a message; see ``Backplane/publish(_:keeping:_:)``.
+    ///
+    /// Its completion is told on the event loop of the backplane, or at once where there is no room.
     public func publish(
         _ message: BackplaneMessage,
         keeping history: TopicOptions.History?,
@@ -161,36 +172,62 @@ public final class RedisBackplane: Backplane {
         add(.publish(RedisPublication(message, keeping: history, completion)))
     }
 
+    /// Subscribes this node to a topic, or a pattern except in a cluster; see ``Backplane/subscribe(to:)``.
     public func subscribe(to name: String) {
         add(.subscribe(name))
     }
 
+    /// Ends a subscription.
     public func unsubscribe(from name: String) {
         add(.unsubscribe(name))
     }
 
+    /// What is kept of a topic behind a number: the last 100,000 messages at most, and 48 MiB of them.
+    ///
+    /// - Parameters:
+    ///   - topic: its name.
+    ///   - number: the offset behind which it begins.
+    /// - Returns: messages that follow each other without a gap, up to the last that is kept.
+    /// - Throws: ``TopicError`` with `unavailable`. Cancelling doesn't end the wait, which the options bound.
     public func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
         try await ask { .history(topic: topic, behind: number, $0) }
     }
 
     // MARK: Presence
 
+    /// Says that somebody is present in a topic, by this node; see ``RedisOptions/presenceLease``.
     public func enter(_ member: PresenceMember, in topic: String) {
         add(.enter(member, topic: topic))
     }
 
+    /// Says that somebody isn't present by this node any more.
     public func leave(_ id: String, in topic: String) {
         add(.leave(id: id, topic: topic))
     }
 
+    /// Has the listener told who comes to a topic and goes; behind an interruption, who has meanwhile.
+    ///
+    /// Of a topic with more than 100,000 members nobody is told what has changed meanwhile.
     public func watchPresence(in topic: String, _ isWatched: Bool) {
         add(.watch(topic: topic, isWatched))
     }
 
+    /// Who is present in a topic by any node, each once.
+    ///
+    /// - Parameters:
+    ///   - topic: its name.
+    ///   - limit: the most that are returned; 100,000 in any case.
+    /// - Returns: the members, in any order.
+    /// - Throws: ``TopicError`` with `unavailable`. Cancelling doesn't end the wait, which the options bound.
     public func members(of topic: String, limit: Int) async throws(TopicError) -> [PresenceMember] {
         try await ask { .members(topic: topic, limit: limit, $0) }
     }
 
+    /// How many are present in a topic by any node, each counted once, at the same cost however many they are.
+    ///
+    /// - Parameter topic: its name.
+    /// - Returns: the number.
+    /// - Throws: ``TopicError`` with `unavailable`. Cancelling doesn't end the wait, which the options bound.
     public func memberCount(of topic: String) async throws(TopicError) -> Int {
         try await ask { .memberCount(topic: topic, $0) }
     }

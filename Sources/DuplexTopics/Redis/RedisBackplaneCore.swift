@@ -28,6 +28,7 @@ final class RedisBackplaneCore {
     private let options: RedisOptions
     private let inbox: RedisInbox
     private let publisher: RedisPublisher
+    private let presence: RedisPresence
     private let fresh: String
     private(set) weak var listener: (any BackplaneListener)?
     private var subscriptions: [String: Subscription] = [:]
@@ -41,6 +42,7 @@ final class RedisBackplaneCore {
         var random = SystemRandomNumberGenerator()
         fresh = String(UInt32.random(in: .min ... .max, using: &random), radix: 36)
         publisher = RedisPublisher(client, names, options, inbox, fresh: fresh)
+        presence = RedisPresence(client, names, lease: options.presenceLease)
     }
 
     private var bound: LoopBound<RedisBackplaneCore> { LoopBound(self, on: client.loop.thread) }
@@ -51,6 +53,7 @@ final class RedisBackplaneCore {
     func start(_ listener: any BackplaneListener) {
         guard self.listener == nil, !isClosed else { return }
         self.listener = listener
+        presence.changed = { [weak listener] in listener?.presenceChanged($0, in: $1) }
         let (client, bound, states) = (client, bound, client.states)
         Task {
             await client.start()
@@ -61,8 +64,10 @@ final class RedisBackplaneCore {
     }
 
     /// Fails what is left, and tells nobody of anything any more.
-    func close() {
-        guard !isClosed else { return }
+    ///
+    /// - Parameter completion: told on the loop once Redis knows that nobody is present by this node any more, or can't be told.
+    func close(_ completion: @escaping @Sendable () -> Void) {
+        guard !isClosed else { return completion() }
         isClosed = true
         for operation in inbox.take() {
             if case .publish(let publication) = operation { inbox.release(publication) }
@@ -72,6 +77,8 @@ final class RedisBackplaneCore {
         for name in Array(subscriptions.keys) { unsubscribe(from: name) }
         listener?.changed(.closed)
         listener = nil
+        presence.changed = { _, _ in }
+        presence.close(completion)
     }
 
     private func changed(_ state: RedisLinkState) {
@@ -81,12 +88,15 @@ final class RedisBackplaneCore {
         case .connecting(let attempt): listener?.changed(.connecting(attempt: attempt))
         case .connected:
             // In a cluster each server learns them by itself, as it is asked for them.
-            if client.supportsPatterns { send(RedisScript.publish.loading, key: []) { _ in } }
+            if client.supportsPatterns {
+                for script in [RedisScript.publish, .present] { send(script.loading, key: []) { _ in } }
+            }
             listener?.changed(.connected)
         case .waiting(let error, _): listener?.changed(.away(TopicError(.unavailable, error.message)))
         case .closed: listener?.changed(.away(TopicError(.unavailable, "The connection to Redis has ended.")))
         }
         publisher.changed(isAway: !state.isConnected)
+        presence.changed(isAway: !state.isConnected)
     }
 
     // MARK: What is asked for
@@ -103,27 +113,20 @@ final class RedisBackplaneCore {
         case .subscribe(let name): subscribe(to: name)
         case .unsubscribe(let name): unsubscribe(from: name)
         case .history(let topic, let number, let completion): history(of: topic, behind: number, completion)
-        case .enter, .leave, .watch, .members, .memberCount: operation.fail(Self.closed)
+        case .enter(let member, let topic): presence.set(member.id, member.info, in: topic)
+        case .leave(let id, let topic): presence.set(id, nil, in: topic)
+        case .watch(let topic, let isWatched): presence.watch(topic, isWatched)
+        case .members(let topic, let limit, let completion):
+            if limit <= 0 { return completion(.success([])) }
+            presence.look(at: topic, limit: limit) { completion($0.map(\.members)) }
+        case .memberCount(let topic, let completion):
+            presence.look(at: topic, limit: 0) { completion($0.map(\.count)) }
         }
     }
 
     /// Sends a command to the server of a key.
     func send(_ command: RedisCommand, key: [UInt8], _ completion: @escaping RedisConnection.Completion) {
         client.onLoop(client.loop, (command, key, completion)) { $0.send($1.0, key: $1.1, $1.2) }
-    }
-
-    /// Runs a script, which is sent whole to a server that doesn't know it.
-    func run(
-        _ script: RedisScript,
-        _ keys: [[UInt8]],
-        _ arguments: [RedisCommand.Word],
-        _ completion: @escaping RedisConnection.Completion
-    ) {
-        let bound = bound
-        send(script.command(keys, arguments), key: keys[0]) { result in
-            guard case .failure(let error) = result, error.kind == .noScript else { return completion(result) }
-            bound.value.send(script.command(keys, arguments, isWhole: true), key: keys[0], completion)
-        }
     }
 
     private func publish(_ publication: RedisPublication) {
@@ -155,7 +158,7 @@ final class RedisBackplaneCore {
             .number(Int64(clamping: position?.offset ?? 0)), .text(fresh), .number(Self.mostMessages),
             .number(Self.mostBytes),
         ]
-        run(.history, [names.key("meta", of: topic), names.key("log", of: topic)], arguments) { result in
+        client.run(.history, [names.key("meta", of: topic), names.key("log", of: topic)], arguments) { result in
             switch result {
             case .success(let value):
                 guard let history = BackplaneHistory(value, of: topic) else {

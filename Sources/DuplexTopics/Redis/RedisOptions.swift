@@ -42,6 +42,11 @@ public struct RedisOptions: Sendable {
     ///
     /// Default: 1,024 of them, 1 MiB together, wait for up to 5 s.
     public var whileAway = WhileAway.wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5))
+    /// After how long without a sign of life members of topics that are present by a node alone are taken for gone.
+    ///
+    /// A node gives three signs within this time. Who is left once all nodes of a topic have gone is forgotten after 20 times as
+    /// long. Default: 30 s.
+    public var presenceLease = Duration.seconds(30)
 
     /// Makes the default options.
     public init() {}

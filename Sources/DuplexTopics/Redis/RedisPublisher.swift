@@ -69,7 +69,7 @@ final class RedisPublisher {
     /// How often a message is sent at once again.
     private static let mostAttempts = 4
 
-    /// - Parameter fresh: random text, for epochs.
+    /// Makes one that has nothing to publish; `fresh` is random text, for epochs.
     init(_ client: RedisClient, _ names: RedisTopicNames, _ options: RedisOptions, _ inbox: RedisInbox, fresh: String) {
         self.client = client
         self.names = names

@@ -18,7 +18,7 @@ struct RedisClusterTests {
     }
 
     /// Three masters with a third of the slots each.
-    private static func run(_ body: ([TestRedis]) async throws -> Void) async throws {
+    static func run(_ body: ([TestRedis]) async throws -> Void) async throws {
         let buses = try (0..<3).map { _ in try ReservedPort() }
         func configuration(_ index: Int) -> [String] {
             [

@@ -201,6 +201,28 @@ struct RedisLinkTests {
         }
     }
 
+    @Test("A pattern gets what is published to channels that match it, with their names, also on the next connection")
+    func subscribesToPatterns() async throws {
+        try await TestRedis.run { redis in
+            let link = try await redis.link(Self.options)
+            let told = Told<String>()
+            let id = await link.listen("a[12]*", told, kind: .pattern)
+            try await told.wait { $0 == ["active"] }
+            for channel in ["a1", "a3", "a2b"] { _ = try await redis.cli("PUBLISH", channel, "hi") }
+            try await told.wait { $0 == ["active", "a1: hi", "a2b: hi"] }
+            await redis.kill()
+            try await told.wait { $0.last == "interrupted" }
+            try await redis.start()
+            try await told.wait { $0.last == "active" }
+            #expect(try await redis.cli("PUBLISH", "a1", "again") == "1")
+            try await told.wait { $0.last == "a1: again" }
+            await link.unsubscribe(id)
+            _ = try await link.command("PING")
+            #expect(try await redis.cli("PUBSUB", "NUMPAT") == "0")
+            await link.close()
+        }
+    }
+
     @Test("A channel that a user may not hear is refused, and nothing else is disturbed")
     func refusesChannels() async throws {
         let configuration = ["user default on nopass ~* resetchannels &app:* +@all"]

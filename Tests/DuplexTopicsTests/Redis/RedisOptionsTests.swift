@@ -21,5 +21,6 @@ struct RedisOptionsTests {
         #expect(options.backoff.bound(after: 1) == .milliseconds(100))
         #expect(options.backoff.bound(after: 30) == .seconds(5))
         #expect(options.whileAway == .wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5)))
+        #expect(options.presenceLease == .seconds(30))
     }
 }

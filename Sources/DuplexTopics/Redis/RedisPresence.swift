@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexSockets
+import DuplexWire
+
+/// Who is present by a node, as Redis is told, and who comes and goes by others, as Redis tells.
+///
+/// What Redis doesn't know yet of a topic is a set of ids; one command at a time says of some whether they are present, so that it doesn't
+/// matter what became of the one before. A third of a lease later the node says that it lives, and hears whether it was believed to: if
+/// not, all of its members are told again. Lives on a loop.
+final class RedisPresence {
+    /// One topic.
+    private final class Room {
+        let topic: String
+        let keys: [[UInt8]]
+        /// Who is present by this node, with their infos.
+        var own: [String: String] = [:]
+        /// Those of whom Redis doesn't know what ``own`` says.
+        var untold: Set<String> = []
+        /// Whether a command has no answer yet.
+        var isBusy = false
+        /// The subscription to changes, while it is watched.
+        var subscription: RedisClient.SubscriptionID?
+        var isWatched = false
+        /// Who is present as the listener knows it; `nil` while nobody knows it.
+        var known: [String: String]?
+
+        init(_ topic: String, _ names: RedisTopicNames) {
+            self.topic = topic
+            keys = ["members", "counts", "holds", "nodes", "presence"].map { names.key($0, of: topic) }
+        }
+
+        var isNeeded: Bool { !own.isEmpty || !untold.isEmpty || isBusy || isWatched }
+    }
+
+    /// Who was found.
+    struct Found: Sendable {
+        var members: [PresenceMember]
+        var count: Int
+    }
+
+    /// The most members in one command.
+    private static let batch = 500
+    /// The most members in one answer.
+    static let mostMembers = 100_000
+
+    private let client: RedisClient
+    private let names: RedisTopicNames
+    private let lease: Duration
+    private let node: String
+    private var rooms: [String: Room] = [:]
+    private var timer: TimerID?
+    private var isAway = true
+    private var isClosed = false
+    /// Told who comes and goes.
+    var changed: (PresenceChange, String) -> Void = { _, _ in }
+
+    init(_ client: RedisClient, _ names: RedisTopicNames, lease: Duration) {
+        self.client = client
+        self.names = names
+        self.lease = max(lease, .milliseconds(3))
+        var random = SystemRandomNumberGenerator()
+        node = String(UInt64.random(in: .min ... .max, using: &random), radix: 36)
+    }
+
+    private func room(_ topic: String) -> Room {
+        if let known = rooms[topic] { return known }
+        let room = Room(topic, names)
+        rooms[topic] = room
+        startTimer()
+        return room
+    }
+
+    // MARK: By this node
+
+    /// Somebody is present, or isn't any more.
+    ///
+    /// - Parameters:
+    ///   - id: who.
+    ///   - info: what they say; `nil` when they aren't.
+    ///   - topic: where.
+    func set(_ id: String, _ info: String?, in topic: String) {
+        let room = room(topic)
+        room.own[id] = info
+        room.untold.insert(id)
+        tell(room)
+    }
+
+    /// Says what Redis doesn't know, or at least that this node lives.
+    private func tell(_ room: Room, always: Bool = false) {
+        guard !isAway, !isClosed, !room.isBusy, always || !room.untold.isEmpty else { return }
+        let ids = Array(room.untold.prefix(Self.batch))
+        room.untold.subtract(ids)
+        room.isBusy = true
+        var arguments: [RedisCommand.Word] = [
+            .text(client.publishingCommand), .text(node), .number(lease.wholeNanoseconds / 1_000_000),
+        ]
+        for id in ids {
+            let info = room.own[id]
+            arguments += [info == nil ? 0 : 1, .text(id), .text(info ?? "")]
+        }
+        let bound = LoopBound((presence: self, room: room), on: client.loop.thread)
+        client.run(.present, room.keys, arguments) { result in
+            let (presence, room) = bound.value
+            presence.answered(room, ids, result)
+        }
+    }
+
+    private func answered(_ room: Room, _ ids: [String], _ result: Result<RedisValue, RedisError>) {
+        room.isBusy = false
+        guard case .success(let value) = result, let parts = value.elements, parts.count == 2 else {
+            // Told again with the next sign of life, or on the next connection.
+            room.untold.formUnion(ids)
+            return
+        }
+        if parts[0].integer == 0 { room.untold.formUnion(Set(room.own.keys).subtracting(ids)) }
+        tell(room, always: parts[1].integer == 1)
+        if !room.isNeeded { rooms[room.topic] = nil }
+    }
+
+    private func startTimer() {
+        guard timer == nil, !isClosed, !rooms.isEmpty else { return }
+        timer = client.loop.core.schedule(self, at: client.loop.clock.now().advanced(by: lease / 3))
+    }
+
+    private func tellAll() {
+        for room in Array(rooms.values) { tell(room, always: true) }
+    }
+
+    // MARK: By any node
+
+    /// Who is present, or how many are.
+    ///
+    /// - Parameters:
+    ///   - topic: where.
+    ///   - limit: how many are wanted at most; 0 for their number alone.
+    ///   - completion: told on the loop.
+    func look(at topic: String, limit: Int, _ completion: @escaping RedisOperation.Completion<Found>) {
+        look(rooms[topic]?.keys ?? Room(topic, names).keys, min(max(0, limit), Self.mostMembers), completion)
+    }
+
+    private func look(_ keys: [[UInt8]], _ limit: Int, _ completion: @escaping RedisOperation.Completion<Found>) {
+        let bound = LoopBound(self, on: client.loop.thread)
+        client.run(.look, keys, [.text(client.publishingCommand), .number(Int64(limit))]) { result in
+            switch result {
+            case .failure(let error): completion(.failure(TopicError(.unavailable, error.message)))
+            case .success(let value):
+                guard let parts = value.elements, parts.count == 3, let count = parts[0].integer,
+                    let words = parts[2].elements
+                else {
+                    let message = "What Redis knows of who is present makes no sense."
+                    return completion(.failure(TopicError(.unavailable, message)))
+                }
+                if parts[1].integer == 1 { return bound.value.look(keys, limit, completion) }
+                let members = stride(from: 0, to: words.count - 1, by: 2).map {
+                    PresenceMember(id: words[$0].text ?? "", info: words[$0 + 1].text ?? "")
+                }
+                completion(.success(Found(members: members, count: Int(count))))
+            }
+        }
+    }
+
+    /// Has changes told, until it is called with `false`.
+    func watch(_ topic: String, _ isWatched: Bool) {
+        let room = room(topic)
+        guard room.isWatched != isWatched else { return }
+        room.isWatched = isWatched
+        room.known = nil
+        guard isWatched else {
+            if let id = room.subscription { client.onLoop(client.loop, id) { $0.unsubscribe($1) } }
+            room.subscription = nil
+            return
+        }
+        let bound = LoopBound((presence: self, room: room), on: client.loop.thread)
+        let handler: RedisSubscriptions.Handler = { event in
+            let (presence, room) = bound.value
+            presence.take(event, of: room)
+        }
+        room.subscription = client.onLoop(client.loop, (room.keys[4], handler)) { $0.subscribe(to: $1.0, $1.1) }
+    }
+
+    private func take(_ event: RedisSubscriptionEvent, of room: Room) {
+        guard room.isWatched else { return }
+        switch event {
+        case .active: compare(room)
+        case .message(let bytes):
+            guard let frame = try? PresenceFrame(bytes) else { return }
+            take(frame, of: room)
+        case .matched, .interrupted, .refused: break
+        }
+    }
+
+    private func take(_ frame: PresenceFrame, of room: Room) {
+        let member = PresenceMember(id: frame.id, info: frame.info)
+        switch frame.kind {
+        case .joined:
+            if room.known?.updateValue(frame.info, forKey: frame.id) != frame.info {
+                changed(.joined(member), room.topic)
+            }
+        case .left:
+            if room.known == nil || room.known?.removeValue(forKey: frame.id) != nil {
+                changed(.left(member), room.topic)
+            }
+        }
+    }
+
+    /// Finds out who is there; behind an interruption, who has come and gone meanwhile.
+    private func compare(_ room: Room) {
+        let bound = LoopBound((presence: self, room: room), on: client.loop.thread)
+        look(room.keys, Self.mostMembers) { result in
+            let (presence, room) = bound.value
+            guard room.isWatched, case .success(let found) = result else { return }
+            presence.compare(room, found)
+        }
+    }
+
+    private func compare(_ room: Room, _ found: Found) {
+        let before = room.known
+        // Of more than can be asked for nothing is remembered.
+        guard found.members.count == found.count else {
+            room.known = nil
+            return
+        }
+        let present = Dictionary(found.members.map { ($0.id, $0.info) }) { first, _ in first }
+        room.known = present
+        guard let before else { return }
+        for (id, info) in before where present[id] == nil {
+            changed(.left(PresenceMember(id: id, info: info)), room.topic)
+        }
+        for (id, info) in present where before[id] != info {
+            changed(.joined(PresenceMember(id: id, info: info)), room.topic)
+        }
+    }
+
+    // MARK: Coming and going
+
+    /// Whether Redis can be reached.
+    func changed(isAway: Bool) {
+        let isBack = self.isAway && !isAway
+        self.isAway = isAway
+        if isBack { tellAll() }
+    }
+
+    /// Says that nobody is present by this node any more, if Redis can be reached.
+    ///
+    /// - Parameter completion: told on the loop once it is said, or can't be.
+    func close(_ completion: @escaping @Sendable () -> Void) {
+        isClosed = true
+        if let timer { client.loop.core.cancel(timer) }
+        for room in rooms.values {
+            if let id = room.subscription { client.onLoop(client.loop, id) { $0.unsubscribe($1) } }
+        }
+        let left = isAway ? [] : rooms.values.filter { !$0.own.isEmpty || !$0.untold.isEmpty || $0.isBusy }
+        rooms = [:]
+        guard !left.isEmpty else { return completion() }
+        let rest = LoopBound(RedisCountdown(left.count, completion), on: client.loop.thread)
+        for room in left {
+            client.run(.abandon, room.keys, [.text(client.publishingCommand), .text(node)]) { _ in rest.value.step() }
+        }
+    }
+}
+
+extension RedisPresence: TimerTarget {
+    func timerFired(_ timer: TimerID, now: Instant) {
+        guard timer == self.timer else { return }
+        self.timer = nil
+        for room in Array(rooms.values) where !room.isNeeded { rooms[room.topic] = nil }
+        tellAll()
+        startTimer()
+    }
+}
+
+/// Calls a function once so much has happened.
+private final class RedisCountdown {
+    private var left: Int
+    private let completion: () -> Void
+
+    init(_ count: Int, _ completion: @escaping () -> Void) {
+        left = count
+        self.completion = completion
+    }
+
+    func step() {
+        left -= 1
+        if left == 0 { completion() }
+    }
+}
