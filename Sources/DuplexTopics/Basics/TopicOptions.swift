@@ -52,6 +52,18 @@ public struct TopicOptions: Sendable {
     ///
     /// Default: 16 MiB. Beyond it, its subscribers take what they lack from the history, or miss it.
     public var loopBacklog: ByteCount = .mebibytes(16)
+    /// How long somebody is still present once their last connection has ended: who comes back before was never away.
+    ///
+    /// Default: 5 s.
+    public var presenceGrace = Duration.seconds(5)
+    /// How many members may be present, in all topics together; who is present in two of them counts twice.
+    ///
+    /// Default: 1,000,000.
+    public var mostMembers = 1_000_000
+    /// How long may be what a member says of itself.
+    ///
+    /// Default: 4 KiB.
+    public var memberInfoSize = ByteCount.kibibytes(4)
 
     /// How long a new subscription waits for the history of its topic, which a backplane keeps.
     ///
