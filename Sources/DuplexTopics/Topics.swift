@@ -41,9 +41,14 @@ public final class Topics: Sendable {
         self.init(options, clock: .system, backplane: backplane)
     }
 
-    /// Makes topics with a clock of their own.
-    package init(_ options: TopicOptions, clock: LoopClock, backplane: (any Backplane)? = nil) {
-        core = TopicCore(options, clock: clock, backplane: backplane)
+    /// Makes topics with a clock of their own; `group` are loops with that clock, which timers need.
+    package init(
+        _ options: TopicOptions,
+        clock: LoopClock,
+        on group: EventLoopGroup? = nil,
+        backplane: (any Backplane)? = nil
+    ) {
+        core = TopicCore(options, clock: clock, on: group, backplane: backplane)
     }
 
     deinit {

@@ -20,17 +20,25 @@ final class TopicCore: Sendable {
     /// What subscriptions were made with that were made alike.
     let terms = AlikeObjects()
     private let rates: Mutex<PublishRates?>
+    /// Who is present.
+    let presence: PresenceHub
     private let table: Mutex<TopicTable>
     /// What is on its way to the backplane.
     private let outbox: Mutex<TopicOutbox>
 
-    init(_ options: TopicOptions, clock: LoopClock, backplane: (any Backplane)? = nil) {
+    init(
+        _ options: TopicOptions,
+        clock: LoopClock,
+        on group: EventLoopGroup? = nil,
+        backplane: (any Backplane)? = nil
+    ) {
         self.options = options
         self.clock = clock
         self.backplane = backplane
         forms = TopicForms(options.framedSize.bytes)
         tally = TopicTally(options.metrics)
         rates = Mutex(PublishRates(options, now: clock.now()))
+        presence = PresenceHub(options, clock: clock, on: group)
         var random = SystemRandomNumberGenerator()
         let epoch = String(UInt64.random(in: 1...UInt64.max, using: &random), radix: 36)
         table = Mutex(TopicTable(options, epoch: epoch, isJoined: backplane != nil))

@@ -29,11 +29,11 @@ extension SocketSubscriber: SocketFollower {
 
     /// Puts it in front of those of its connection; who was in front of it follows at the end.
     private func goFirst(_ socket: isolated WebSocket) {
-        let order = (socket.follower as? SocketSubscriber)?.all ?? []
+        let order = socket.firstSubscriber?.all ?? []
         guard let place = order.firstIndex(where: { $0 === self }), place > 0 else { return }
         order[place - 1].next = nil
         order[order.count - 1].next = order[0]
-        socket.follower = self
+        socket.firstSubscriber = self
     }
 
     func ended() {
@@ -46,17 +46,17 @@ extension SocketSubscriber: SocketFollower {
     /// Puts it in front of the others of its connection.
     func link(to socket: WebSocket) {
         socket.onLoop(socket.loop, self) { socket, subscriber in
-            subscriber.next = socket.follower as? SocketSubscriber
-            socket.follower = subscriber
+            subscriber.next = socket.firstSubscriber
+            socket.firstSubscriber = subscriber
         }
     }
 
     /// Takes it out of those of its connection.
     func unlink(from socket: WebSocket) {
         socket.onLoop(socket.loop, self) { socket, left in
-            guard let first = socket.follower as? SocketSubscriber else { return }
+            guard let first = socket.firstSubscriber else { return }
             if first === left {
-                socket.follower = left.next
+                socket.firstSubscriber = left.next
             } else {
                 first.all.first { $0.next === left }?.next = left.next
             }

@@ -131,7 +131,7 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     private func backlog(_ socket: WebSocket) -> SocketBacklog {
         if let backlog { return backlog }
         let others = socket.onLoop(socket.loop) { socket, _ in
-            (socket.follower as? SocketSubscriber)?.all.lazy.compactMap(\.backlog).first?.connection
+            socket.firstSubscriber?.all.lazy.compactMap(\.backlog).first?.connection
         }
         let made = SocketBacklog(others ?? SocketBacklog.Connection())
         backlog = made

@@ -23,7 +23,7 @@ extension WebSocket {
         guard state != .closed else { throw TopicError(.closed, "The connection has ended.") }
         let core = terms.core
         let former = subscriber(core, name)
-        let count = ((follower as? SocketSubscriber)?.all.count ?? 0) - (former == nil ? 0 : 1)
+        let count = (firstSubscriber?.all.count ?? 0) - (former == nil ? 0 : 1)
         guard count < core.options.mostSubscriptionsOfConnection else {
             throw TopicError(.limitReached, "The connection has \(count) subscriptions, which is the limit.")
         }
@@ -40,7 +40,7 @@ extension WebSocket {
     }
 
     private func subscriber(_ core: TopicCore, _ name: String) -> SocketSubscriber? {
-        guard let first = follower as? SocketSubscriber else { return nil }
+        guard let first = firstSubscriber else { return nil }
         guard let slot = core.withTable({ $0.slot(of: name) }) else { return nil }
         return first.all.first { $0.isSubscribed(to: core, slot) }
     }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// Who is present in a topic; see ``Topic/presence``.
+///
+/// ```swift
+/// let presence = topics["room/42"].presence
+/// print(try await presence.count)
+/// for try await change in presence.changes { print(change) }
+/// ```
+///
+/// Who is there by two connections is one. Whoever comes back within ``TopicOptions/presenceGrace`` was never away.
+public struct TopicPresence: Sendable {
+    private let hub: PresenceHub
+    /// The name of the topic.
+    public let topic: String
+
+    init(_ hub: PresenceHub, _ topic: String) {
+        self.hub = hub
+        self.topic = topic
+    }
+
+    // MARK: Looking
+
+    /// How many are present, each counted once; it costs the same for any number.
+    ///
+    /// Throws ``TopicError`` with `invalidName` for a pattern, with `unavailable` when other machines can't be asked.
+    public var count: Int {
+        get async throws(TopicError) { try await hub.count(of: topic) }
+    }
+
+    /// Who is present, in any order.
+    ///
+    /// - Parameter limit: the most that are returned. Default: 1,000.
+    /// - Returns: the members.
+    /// - Throws: ``TopicError`` with `invalidName` for a pattern, with `unavailable` when other machines can't be asked.
+    public func members(limit: Int = 1_000) async throws(TopicError) -> [PresenceMember] {
+        try await hub.members(of: topic, limit: max(0, limit))
+    }
+
+    /// Who comes and goes from now on.
+    ///
+    /// Each iterator watches for itself, from its making on. Make it first and ask for ``members(limit:)`` then: nobody is missed.
+    public var changes: PresenceChanges { PresenceChanges(hub, topic) }
+
+    // MARK: Being there
+
+    /// Has somebody be present for as long as the value that is returned is kept.
+    ///
+    /// - Parameter member: who; the id of 256 bytes at most, the info within ``TopicOptions/memberInfoSize``.
+    /// - Returns: what is to be kept.
+    /// - Throws: ``TopicError`` with `invalidName`, or with `limitReached`.
+    public func enter(as member: PresenceMember) throws(TopicError) -> PresenceEntry {
+        try hub.enter(member, in: topic)
+    }
+
+    /// Has somebody be present while something is done, such as while an event stream is subscribed.
+    ///
+    /// ```swift
+    /// server.events("/rooms/:id") { stream in
+    ///     let room = topics["room/\(stream.request.parameters["id"] ?? "")"]
+    ///     try await room.presence.enter(as: PresenceMember(id: "user-7")) { try await stream.subscribe(to: room) }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - member: who; as of ``enter(as:)``.
+    ///   - body: what is done.
+    /// - Returns: what `body` returns.
+    /// - Throws: as ``enter(as:)``, and what `body` throws.
+    public func enter<Result>(
+        as member: PresenceMember,
+        while body: () async throws -> Result
+    ) async throws -> Result {
+        let entry = try enter(as: member)
+        defer { entry.leave() }
+        return try await body()
+    }
+}
