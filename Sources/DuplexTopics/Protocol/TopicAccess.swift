@@ -11,6 +11,10 @@ public struct TopicAccess: Sendable {
         case subscribe
         /// To publish to a topic.
         case publish
+        /// To be present in a topic.
+        case enter
+        /// To see who is present in a topic, or to be told who comes and goes.
+        case presence
     }
 
     /// What it wants to do.

@@ -14,6 +14,15 @@ enum TopicAnswer {
         return JSONText.object(members.all).text
     }
 
+    /// Who is present: `{"id":1,"ok":true,"count":2,"members":[{"member":"user-7"}]}`.
+    static func presence(_ id: Int64?, _ count: Int, _ present: [PresenceMember]) -> String {
+        var members = members(id)
+        members.add("ok", true)
+        members.add("count", count)
+        members.add("members", .array(present.map(\.json)))
+        return JSONText.object(members.all).text
+    }
+
     /// What has failed: `{"id":1,"error":"notAllowed","message":"…"}`.
     static func failed(_ id: Int64?, _ error: TopicError) -> String {
         var members = members(id)

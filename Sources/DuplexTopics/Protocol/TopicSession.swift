@@ -9,12 +9,15 @@ import DuplexWire
 struct TopicSession: Sendable {
     let core: TopicCore
     let terms: SubscriptionTerms
+    /// Who the client is where it enters a topic; a random name for each connection by default.
+    let member: (@Sendable (Request) -> String)?
     let allows: @Sendable (TopicAccess) async throws -> Bool
 
     /// Answers a client's requests, one after the other, until it has gone.
     func serve(_ socket: isolated WebSocket, _ request: Request) async throws {
+        let member = member?(request) ?? RandomText.hexadecimal()
         for try await message in socket.messages {
-            if let answer = try await answer(message, socket, request) { try await socket.send(answer) }
+            if let answer = try await answer(message, socket, request, member) { try await socket.send(answer) }
         }
     }
 
@@ -22,7 +25,8 @@ struct TopicSession: Sendable {
     private func answer(
         _ message: Message,
         _ socket: isolated WebSocket,
-        _ request: Request
+        _ request: Request,
+        _ member: String
     ) async throws -> String? {
         var id: Int64?
         do {
@@ -41,6 +45,26 @@ struct TopicSession: Sendable {
                 try await check(.publish, name, request)
                 let position = try await Topic(core, name).publish(confirming: message)
                 return TopicAnswer.done(id, position: position)
+            case .enter(let name, let info):
+                try await check(.enter, name, request)
+                try socket.presence().enter(PresenceMember(id: member, info: info), name, core)
+                return TopicAnswer.done(id)
+            case .leave(let name):
+                (socket.follower as? SocketPresence)?.leave(name, core)
+                return TopicAnswer.done(id)
+            case .presence(let name, let limit):
+                try await check(.presence, name, request)
+                let count = try await core.presence.count(of: name)
+                return TopicAnswer.presence(id, count, try await core.presence.members(of: name, limit: limit))
+            case .watch(let name):
+                try await check(.presence, name, request)
+                // What comes from now on goes behind the answer, as it goes in a later turn of the loop.
+                try socket.presence().watch(name, core)
+                socket.gather(PreparedMessage(.text(TopicAnswer.done(id))))
+                return nil
+            case .unwatch(let name):
+                (socket.follower as? SocketPresence)?.unwatch(name, core)
+                return TopicAnswer.done(id)
             }
         } catch let error as TopicError {
             return TopicAnswer.failed(id, error)
@@ -49,7 +73,9 @@ struct TopicSession: Sendable {
 
     private func check(_ action: TopicAccess.Action, _ name: String, _ request: Request) async throws {
         let isPattern = try TopicError.check(name)
-        if isPattern, action == .publish { throw TopicError(.invalidName, "A pattern can't be published to.") }
+        if isPattern, action != .subscribe {
+            throw TopicError(.invalidName, "A pattern can be subscribed to, and nothing else.")
+        }
         let access = TopicAccess(action: action, topic: name, isPattern: isPattern, request: request)
         guard try await allows(access) else { throw TopicError(.notAllowed, "This isn't allowed.") }
     }

@@ -23,13 +23,31 @@ struct TopicWish: Decodable, Sendable {
     /// With ``publish``: one of the two.
     var text: String?
     var base64: Data?
+    var enter: String?
+    /// With ``enter``: what the member says of itself.
+    var info: PresenceInfo?
+    var leave: String?
+    var presence: String?
+    /// With ``presence``: how many members are named at most.
+    var limit: Int?
+    var watch: String?
+    var unwatch: String?
 
     /// What is asked for.
     enum Kind: Sendable, Hashable {
         case subscribe(String, TopicReplay)
         case unsubscribe(String)
         case publish(String, Message)
+        case enter(String, info: String)
+        case leave(String)
+        case presence(String, limit: Int)
+        case watch(String)
+        case unwatch(String)
     }
+
+    /// The most members that an answer names, and how many it does unless told otherwise.
+    private static let mostMembers = 1_000
+    private static let usualMembers = 100
 
     /// Reads a message.
     ///
@@ -50,15 +68,24 @@ struct TopicWish: Decodable, Sendable {
     /// - Throws: ``TopicError`` with `invalidRequest` when it isn't one thing.
     var kind: Kind {
         get throws(TopicError) {
-            switch (subscribe, unsubscribe, publish) {
-            case (let name?, nil, nil): .subscribe(name, try replay)
-            case (nil, let name?, nil): .unsubscribe(name)
-            case (nil, nil, let name?): .publish(name, try message)
-            default:
-                throw TopicError(.invalidRequest, "A request has one of subscribe, unsubscribe and publish.")
+            var kinds: [Kind] = []
+            if let subscribe { kinds.append(.subscribe(subscribe, try replay)) }
+            if let unsubscribe { kinds.append(.unsubscribe(unsubscribe)) }
+            if let publish { kinds.append(.publish(publish, try message)) }
+            if let enter { kinds.append(.enter(enter, info: info?.text ?? "")) }
+            if let leave { kinds.append(.leave(leave)) }
+            if let presence { kinds.append(.presence(presence, limit: memberLimit)) }
+            if let watch { kinds.append(.watch(watch)) }
+            if let unwatch { kinds.append(.unwatch(unwatch)) }
+            guard kinds.count == 1 else {
+                let names = "subscribe, unsubscribe, publish, enter, leave, presence, watch and unwatch"
+                throw TopicError(.invalidRequest, "A request has one of \(names).")
             }
+            return kinds[0]
         }
     }
+
+    private var memberLimit: Int { min(max(0, limit ?? Self.usualMembers), Self.mostMembers) }
 
     private var replay: TopicReplay {
         get throws(TopicError) {

@@ -15,6 +15,11 @@ struct TopicAnswerTests {
             TopicAnswer.done(nil, position: position, isComplete: false)
                 == #"{"ok":true,"position":"e-7","complete":false}"#
         )
+        #expect(
+            TopicAnswer.presence(3, 5, [PresenceMember(id: "ann", info: "hi"), PresenceMember(id: "bob")])
+                == #"{"id":3,"ok":true,"count":5,"members":[{"member":"ann","info":"hi"},{"member":"bob"}]}"#
+        )
+        #expect(TopicAnswer.presence(nil, 0, []) == #"{"ok":true,"count":0,"members":[]}"#)
         let error = TopicError(.notAllowed, "No \"way\".\n")
         #expect(TopicAnswer.failed(2, error) == #"{"id":2,"error":"notAllowed","message":"No \"way\".\n"}"#)
     }

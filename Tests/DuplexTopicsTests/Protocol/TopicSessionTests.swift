@@ -27,4 +27,68 @@ struct TopicSessionTests {
             #expect(try await two.receive() == .text(#"{"id":1,"ok":true,"complete":true}"#))
         }
     }
+
+    private static func ask(_ socket: WebSocket, _ text: String) async throws -> String {
+        try await socket.send(text)
+        return try await socket.receive().description
+    }
+
+    @Test("Clients are present as who the server says they are, and are told who comes and goes")
+    func presence() async throws {
+        var options = TopicOptions()
+        options.presenceGrace = .zero
+        let topics = Topics(options)
+        var server = WebServer(port: 0)
+        server.topics("/:user", of: topics) { request in
+            request.parameters["user"] ?? ""
+        } allowing: { access in
+            access.topic == "room/1"
+        }
+        try await WebServer.testing(server) { client async throws in
+            let (ann, bob) = (try await client.webSocket("/ann"), try await client.webSocket("/bob"))
+            #expect(try await Self.ask(ann, #"{"id":1,"watch":"room/1"}"#) == #"{"id":1,"ok":true}"#)
+            #expect(try await Self.ask(bob, #"{"id":2,"enter":"room/1","info":{"a":1}}"#) == #"{"id":2,"ok":true}"#)
+            #expect(
+                try await ann.receive().description
+                    == #"{"topic":"room/1","joined":{"member":"bob","info":{"a":1}}}"#
+            )
+            #expect(
+                try await Self.ask(ann, #"{"id":3,"presence":"room/1"}"#)
+                    == #"{"id":3,"ok":true,"count":1,"members":[{"member":"bob","info":{"a":1}}]}"#
+            )
+            #expect(
+                try await Self.ask(ann, #"{"id":4,"presence":"room/1","limit":0}"#)
+                    == #"{"id":4,"ok":true,"count":1,"members":[]}"#
+            )
+            await bob.reset()
+            #expect(try await ann.receive().description.hasPrefix(#"{"topic":"room/1","left":{"member":"bob""#))
+            #expect(try await Self.ask(ann, #"{"id":5,"unwatch":"room/1"}"#) == #"{"id":5,"ok":true}"#)
+            #expect(try await Self.ask(ann, #"{"id":6,"enter":"room/1"}"#) == #"{"id":6,"ok":true}"#)
+            #expect(try await Self.ask(ann, #"{"id":7,"leave":"room/1"}"#) == #"{"id":7,"ok":true}"#)
+            #expect(try await Self.ask(ann, #"{"id":8,"leave":"room/1"}"#) == #"{"id":8,"ok":true}"#)
+            #expect(try await topics["room/1"].presence.count == 0)
+            for deed in ["enter", "presence", "watch"] {
+                let refusal = try await Self.ask(ann, #"{"id":9,"\#(deed)":"room/2"}"#)
+                #expect(refusal.hasPrefix(#"{"id":9,"error":"notAllowed""#), "\(deed)")
+                let pattern = try await Self.ask(ann, #"{"id":9,"\#(deed)":"room/#"}"#)
+                #expect(pattern.hasPrefix(#"{"id":9,"error":"invalidName""#), "\(deed)")
+            }
+        }
+    }
+
+    @Test("Without a word of the server each connection is somebody else")
+    func random() async throws {
+        let topics = Topics()
+        var server = WebServer(port: 0)
+        server.topics("/", of: topics) { _ in true }
+        try await WebServer.testing(server) { client async throws in
+            for _ in 0..<2 {
+                let socket = try await client.webSocket("/")
+                #expect(try await Self.ask(socket, #"{"enter":"a"}"#) == #"{"ok":true}"#)
+                #expect(try await Self.ask(socket, #"{"enter":"a"}"#) == #"{"ok":true}"#)
+            }
+            let members = try await topics["a"].presence.members()
+            #expect(Set(members.map(\.id)).count == 2 && members.allSatisfy { $0.id.count == 32 })
+        }
+    }
 }

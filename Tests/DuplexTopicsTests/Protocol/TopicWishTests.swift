@@ -19,6 +19,15 @@ struct TopicWishTests {
         #expect(try kind(#"{"unsubscribe":"a"}"#) == .unsubscribe("a"))
         #expect(try kind(#"{"publish":"a","text":"hi"}"#) == .publish("a", "hi"))
         #expect(try kind(#"{"publish":"a","base64":"AQI="}"#) == .publish("a", .binary([1, 2])))
+        #expect(try kind(#"{"enter":"a"}"#) == .enter("a", info: ""))
+        #expect(try kind(#"{"enter":"a","info":{"b":1}}"#) == .enter("a", info: #"{"b":1}"#))
+        #expect(try kind(#"{"enter":"a","info":"hi"}"#) == .enter("a", info: "hi"))
+        #expect(try kind(#"{"leave":"a"}"#) == .leave("a"))
+        #expect(try kind(#"{"presence":"a"}"#) == .presence("a", limit: 100))
+        #expect(try kind(#"{"presence":"a","limit":-1}"#) == .presence("a", limit: 0))
+        #expect(try kind(#"{"presence":"a","limit":1000000}"#) == .presence("a", limit: 1_000))
+        #expect(try kind(#"{"watch":"a"}"#) == .watch("a"))
+        #expect(try kind(#"{"unwatch":"a"}"#) == .unwatch("a"))
         #expect(try TopicWish(.text(#"{"id":-5,"unsubscribe":"a"}"#)).id == -5)
     }
 
@@ -28,7 +37,8 @@ struct TopicWishTests {
             "", "[]", "1", "{", #"{"id":"1","subscribe":"a"}"#, #"{"subscribe":1}"#, "{}",
             #"{"subscribe":"a","publish":"b","text":""}"#, #"{"publish":"a"}"#,
             #"{"publish":"a","text":"","base64":""}"#, #"{"subscribe":"a","after":"x"}"#,
-            #"{"publish":"a","base64":"%"}"#, #"{"subscribe":"a","last":1e99}"#,
+            #"{"publish":"a","base64":"%"}"#, #"{"enter":"a","watch":"a"}"#, #"{"watch":1}"#,
+            #"{"subscribe":"a","last":1e99}"#,
         ]
     )
     func faults(_ text: String) {
