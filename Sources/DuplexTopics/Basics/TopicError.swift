@@ -34,6 +34,10 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let closed = Self(rawValue: "closed")
         /// A URL of a Redis server can't be used.
         public static let invalidURL = Self(rawValue: "invalidURL")
+        /// No answer came in time.
+        public static let timedOut = Self(rawValue: "timedOut")
+        /// The connection was lost before the answer came: what was asked for may have been done or not.
+        public static let unanswered = Self(rawValue: "unanswered")
         /// Other machines can't be reached.
         public static let unavailable = Self(rawValue: "unavailable")
     }

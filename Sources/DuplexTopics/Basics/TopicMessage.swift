@@ -13,6 +13,10 @@ public struct TopicMessage: Sendable, Hashable {
     public let position: TopicPosition?
     /// How many messages were dropped between the one before and this one, because the subscriber was behind.
     public let missed: Int
+    /// Whether messages may be missing between the one before and this one: ``missed`` of them, where their number is known.
+    ///
+    /// A ``TopicClient`` says so behind a lost connection where it couldn't go on where it was.
+    public let isAfterGap: Bool
 
     /// Makes a message.
     ///
@@ -21,11 +25,24 @@ public struct TopicMessage: Sendable, Hashable {
     ///   - message: what was published.
     ///   - position: where it stands. Default: none.
     ///   - missed: how many were dropped before it. Default: none.
-    public init(topic: String, message: Message, position: TopicPosition? = nil, missed: Int = 0) {
+    ///   - isAfterGap: whether messages may be missing before it. Default: where some were dropped.
+    public init(
+        topic: String,
+        message: Message,
+        position: TopicPosition? = nil,
+        missed: Int = 0,
+        isAfterGap: Bool = false
+    ) {
         self.topic = topic
         self.message = message
         self.position = position
         self.missed = missed
+        self.isAfterGap = isAfterGap || missed > 0
+    }
+
+    /// The same behind so many more that were dropped.
+    func behind(_ count: Int) -> TopicMessage {
+        TopicMessage(topic: topic, message: message, position: position, missed: missed + count, isAfterGap: true)
     }
 
     /// The text; that of a binary message with what isn't UTF-8 replaced.

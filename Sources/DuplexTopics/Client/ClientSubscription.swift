@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+/// The messages of a topic at a server; see ``TopicClient/subscribe(to:replay:)``.
+///
+/// It subscribes when it is iterated, once at a time. Where the server keeps messages, none is missing and none comes twice, however
+/// often the connection is lost; where it can't be so, ``TopicMessage/isAfterGap`` says it.
+public struct ClientSubscription: AsyncSequence, Sendable {
+    private let client: TopicClient
+    private let name: String
+    private let replay: TopicReplay
+
+    init(_ client: TopicClient, _ name: String, _ replay: TopicReplay) {
+        self.client = client
+        self.name = name
+        self.replay = replay
+    }
+
+    /// Subscribes.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(Lease(client, name, replay))
+    }
+
+    /// Takes one message after the other; unsubscribes when it is dropped, or its task is cancelled.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let lease: Lease
+
+        fileprivate init(_ lease: Lease) {
+            self.lease = lease
+        }
+
+        /// The next message; `nil` once the client is closed, or the task is cancelled.
+        ///
+        /// - Throws: ``TopicError``: what the server has refused it by, `limitReached` where the client has a subscription to some of it
+        ///   already, `unavailable` when the client has given up.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(TopicError) -> TopicMessage? {
+            guard let (message, dropped) = try await lease.feed.next() else { return nil }
+            return dropped == 0 ? message : message.behind(dropped)
+        }
+    }
+
+    fileprivate final class Lease: Sendable {
+        let client: TopicClient
+        let name: String
+        let feed: ClientFeed<TopicMessage>
+
+        init(_ client: TopicClient, _ name: String, _ replay: TopicReplay) {
+            self.client = client
+            self.name = name
+            feed = ClientFeed(
+                mostItems: client.options.mostMessages,
+                mostBytes: client.options.messageSize.bytes
+            )
+            client.later { [feed] in $0.begin(name, replay, feed) }
+        }
+
+        deinit {
+            feed.finish()
+            client.later { [name, feed] in $0.end(name, feed) }
+        }
+    }
+}
+
+/// A subscription as its client has it.
+struct ClientTopic: Sendable {
+    let feed: ClientFeed<TopicMessage>
+    /// What it asks for at first.
+    let replay: TopicReplay
+    /// The last message that has come, or where it begins; `nil` where nothing is kept.
+    var position: TopicPosition?
+    /// Whether the server has ever said yes.
+    var isBegun = false
+    /// Whether it has on this connection: what comes before its answer is of a subscription before it.
+    var isLive = false
+    /// What the next message is told.
+    var isAfterGap = false
+    var missed = 0
+
+    /// What it asks for now.
+    var wish: TopicReplay { position.map { .after($0) } ?? (isBegun ? .none : replay) }
+
+    /// The server has said yes.
+    mutating func begins(_ reply: TopicReply) {
+        let former = position ?? Self.position(replay)
+        defer {
+            (isBegun, isLive) = (true, true)
+            position = reply.place
+        }
+        guard let place = reply.place else {
+            // Nothing is kept: what was published while there was no connection is lost.
+            if isBegun || former != nil { isAfterGap = true }
+            return
+        }
+        if reply.complete == false {
+            isAfterGap = true
+            if let former, former.epoch == place.epoch, place.offset > former.offset {
+                missed += Int(clamping: place.offset - former.offset)
+            }
+        } else if isBegun, former == nil {
+            isAfterGap = true
+        }
+    }
+
+    private static func position(_ replay: TopicReplay) -> TopicPosition? {
+        if case .after(let position) = replay { position } else { nil }
+    }
+
+    /// A message has come.
+    ///
+    /// - Returns: the message as it is given on; `nil` for one that has come before.
+    mutating func took(_ topic: String, _ message: Message, _ place: TopicPosition?, isPattern: Bool) -> TopicMessage? {
+        guard isLive else { return nil }
+        if !isPattern, let place {
+            if let position, position.epoch == place.epoch, place.offset <= position.offset { return nil }
+            position = place
+        }
+        defer { (missed, isAfterGap) = (0, false) }
+        return TopicMessage(topic: topic, message: message, position: place, missed: missed, isAfterGap: isAfterGap)
+    }
+}

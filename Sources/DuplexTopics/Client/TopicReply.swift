@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexWire
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a server of the JSON protocol sends: an answer, a message, or who comes and goes.
+struct TopicReply: Decodable, Sendable {
+    /// Somebody who is present.
+    struct Member: Decodable, Sendable {
+        var member: String
+        var info: PresenceInfo?
+
+        var value: PresenceMember { PresenceMember(id: member, info: info?.text ?? "") }
+    }
+
+    /// Of an answer.
+    var id: Int64?
+    var complete: Bool?
+    var count: Int?
+    var members: [Member]?
+    var error: String?
+    var message: String?
+    /// Of a message, and of an answer.
+    var position: String?
+    /// Of everything but answers.
+    var topic: String?
+    var text: String?
+    var base64: Data?
+    var missed: Int?
+    var joined: Member?
+    var left: Member?
+
+    /// Reads a message; `nil` for what isn't of the protocol.
+    init?(_ message: Message) {
+        guard case .text(let text) = message,
+            let reply = try? JSONDecoder().decode(TopicReply.self, from: Data(text.utf8))
+        else { return nil }
+        self = reply
+    }
+
+    /// Where a message stands, or a subscription begins.
+    var place: TopicPosition? { position.flatMap { TopicPosition($0) } }
+
+    /// What was published.
+    var published: Message? {
+        if let text { return .text(text) }
+        return base64.map { .binary([UInt8]($0)) }
+    }
+
+    /// Who has come or gone.
+    var change: PresenceChange? {
+        if let joined { return .joined(joined.value) }
+        return left.map { .left($0.value) }
+    }
+
+    /// Why a request was refused.
+    var refusal: TopicError? {
+        error.map { TopicError(TopicError.Code(rawValue: $0), message ?? "The server refused it.") }
+    }
+}
