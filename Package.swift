@@ -291,8 +291,8 @@ let package = Package(
             name: "DuplexCommandTests",
             dependencies: [
                 "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexCommand", "DuplexBase",
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, arguments,
-                histogram, configuration,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexTopics", httpTypes, logging,
+                arguments, histogram, configuration,
             ],
             swiftSettings: strict
         ),

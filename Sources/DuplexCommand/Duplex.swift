@@ -14,7 +14,7 @@ import Darwin
 struct Duplex: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplex",
-        abstract: "Talk WebSocket, TLS and plain streams: serve, connect, check, ping, bench and inspect.",
+        abstract: "Talk WebSocket, TLS and plain streams: serve, connect, publish, subscribe, check, ping, bench and inspect.",
         discussion: """
             Try it in two terminals:
 
@@ -24,7 +24,10 @@ struct Duplex: AsyncParsableCommand {
             \(CommandStatus.explanation)
             """,
         version: "0.1.0",
-        subcommands: [Serve.self, Connect.self, Check.self, Cert.self, Ping.self, Bench.self, Inspect.self]
+        subcommands: [
+            Serve.self, Connect.self, Publish.self, Subscribe.self, Check.self, Cert.self, Ping.self, Bench.self,
+            Inspect.self,
+        ]
     )
 
     static func main() {

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexWebSockets
 import DuplexWire
+import Foundation
 import HTTPTypes
 
 /// The server that `duplex serve` runs: the demo page or a folder, an echo, a chat room, events,
@@ -28,6 +29,8 @@ enum DemoServer {
     ///   - folder: its files answer GET where nothing else does; without one the demo page is at `/`.
     ///   - shared: the same folder, where clients may change it.
     ///   - showsPage: whether the demo page is there beside a folder, at `/demo`.
+    ///   - topics: the chat room's, and the clients'.
+    ///   - offersTopics: whether clients may subscribe and publish.
     ///   - isInspected: whether there is an inspector, to which no page of the folder may get.
     static func addRoutes(
         to server: inout WebServer,
@@ -36,7 +39,9 @@ enum DemoServer {
         folder: String? = nil,
         shared: SharedContent? = nil,
         showsPage: Bool = false,
-        isInspected: Bool = false
+        isInspected: Bool = false,
+        topics: DemoTopics,
+        offersTopics: Bool = false
     ) {
         let log = DemoLog()
         if folder == nil || showsPage { addPage(to: &server, at: folder == nil ? "/" : "/demo", log) }
@@ -54,14 +59,16 @@ enum DemoServer {
         }
         let events = DemoEvents()
         server.events(DemoPage.eventsPath, log.option, retry: .seconds(1)) { try await events.send(on: $0) }
-        addSockets(to: &server, echoPath, style, log)
+        if offersTopics { topics.addRoutes(to: &server, log.option) }
+        addSockets(to: &server, echoPath, style, log, topics)
     }
 
     private static func addSockets(
         to server: inout WebServer,
         _ echoPath: String,
         _ style: HandlerStyle,
-        _ log: DemoLog
+        _ log: DemoLog,
+        _ topics: DemoTopics
     ) {
         for path in [echoPath, "*"] {
             switch style {
@@ -70,7 +77,9 @@ enum DemoServer {
             case .broadcast: server.webSocket(path, log.option, handler: BroadcastHandler())
             }
         }
-        let room = ChatRoom()
+        // Other servers of the same room have begun at another time.
+        let isAlone = topics.topics.state == nil
+        let room = ChatRoom(topics.chat, firstNumber: isAlone ? 1 : Int(Date().timeIntervalSince1970 * 1_000_000))
         server.webSocket(DemoPage.chatPath, log.option) { socket in try await room.welcome(socket) }
     }
 

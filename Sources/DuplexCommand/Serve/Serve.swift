@@ -105,6 +105,7 @@ struct Serve: AsyncParsableCommand {
                 throw ValidationError("--upload and --webdav go with a folder.")
             }
         }
+        if options.redis != nil && !options.topics { throw ValidationError("--redis goes with --topics.") }
         if options.redirectHttps != nil && (options.tls.certificate == nil || options.listeningPort == 0) {
             throw ValidationError("--redirect-https goes with --tls-cert and a port that is known.")
         }

@@ -52,7 +52,9 @@ extension ServeArguments {
             folder: folder,
             shared: shared,
             showsPage: demo,
-            isInspected: inspect
+            isInspected: inspect,
+            topics: try DemoTopics(redis: redis),
+            offersTopics: topics
         )
         if inspect {
             InspectedServer(changes: inspectorChanges, folder: shared?.folder, console: console).add(to: &server)

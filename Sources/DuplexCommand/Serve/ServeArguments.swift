@@ -175,6 +175,26 @@ struct ServeArguments: ParsableArguments {
     )
     var inspectorChanges: [String] = []
 
+    @Flag(
+        help: """
+            Let clients subscribe to topics, publish to them and be present there, at \(DemoTopics.path), as `duplex subscribe` and \
+            `duplex publish` do. What is published to room/# is kept.
+            """
+    )
+    var topics = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Join the topics, and the chat room, with those of other servers by this Redis; with --topics.",
+            discussion: """
+                Other programs of the machine can see a password in it in the list of processes; DUPLEX_REDIS and a file of --config hide \
+                it.
+                """,
+            valueName: "redis://host:port"
+        )
+    )
+    var redis: String?
+
     @Flag(help: "Print nothing but errors, and the address if the system chose the port.")
     var quiet = false
 
@@ -258,6 +278,8 @@ struct ServeArguments: ParsableArguments {
         try configuration.fill(&demo, "demo")
         try configuration.fill(&inspect, "inspect")
         try configuration.fill(&inspectorChanges, "inspect-allow")
+        try configuration.fill(&topics, "topics")
+        try configuration.fill(&redis, "redis", isSecret: true)
         try configuration.fill(&quiet, "quiet")
         try configuration.fill(&logLevel, "log-level")
         try configuration.fill(&tls.certificate, "tls.certificate")

@@ -17,7 +17,7 @@ public import DuplexWire
 public protocol Backplane: AnyObject, Sendable {
     /// Begins, and tells the listener from then on what happens. Called once.
     ///
-    /// - Parameter listener: the node's.
+    /// - Parameter listener: the node's, which isn't to be kept: it keeps the backplane.
     func start(_ listener: any BackplaneListener)
 
     /// Ends it: nothing is told any more, and completions that are left get `unavailable`. Twice is the same as once.
@@ -41,6 +41,9 @@ public protocol Backplane: AnyObject, Sendable {
     /// Subscribes this node to a topic or a pattern, until ``unsubscribe(from:)``, and again by itself whenever the others can be
     /// reached again. A name is subscribed to once at most.
     func subscribe(to name: String)
+
+    /// Whether patterns can be subscribed to. Default: they can.
+    var supportsPatterns: Bool { get }
 
     /// Ends the subscription to a topic or a pattern.
     func unsubscribe(from name: String)
@@ -80,6 +83,11 @@ public protocol Backplane: AnyObject, Sendable {
     /// - Returns: the number.
     /// - Throws: ``TopicError`` with `unavailable`.
     func memberCount(of topic: String) async throws(TopicError) -> Int
+}
+
+extension Backplane {
+    /// Patterns can be subscribed to.
+    public var supportsPatterns: Bool { true }
 }
 
 /// A node, as its backplane tells it what happens.

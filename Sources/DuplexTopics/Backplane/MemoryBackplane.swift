@@ -27,7 +27,7 @@ public final class MemoryBackplane: Backplane {
     }
 
     private struct State {
-        var listener: (any BackplaneListener)?
+        weak var listener: (any BackplaneListener)?
         var names: Set<String> = []
         var patterns = TopicPatterns<String>()
         var watched: Set<String> = []

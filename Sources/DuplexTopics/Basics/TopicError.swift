@@ -38,6 +38,8 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let timedOut = Self(rawValue: "timedOut")
         /// The connection was lost before the answer came: what was asked for may have been done or not.
         public static let unanswered = Self(rawValue: "unanswered")
+        /// What joins these topics with those of other machines has no way to do that.
+        public static let unsupported = Self(rawValue: "unsupported")
         /// Other machines can't be reached.
         public static let unavailable = Self(rawValue: "unavailable")
     }

@@ -94,7 +94,7 @@ public final class RedisBackplane: Backplane {
     /// Whether a node can subscribe to patterns: not in a cluster, where each channel is at one server alone.
     ///
     /// Where it can't, ``subscribe(to:)`` with a pattern does nothing.
-    package var supportsPatterns: Bool { client.supportsPatterns }
+    public var supportsPatterns: Bool { client.supportsPatterns }
 
     // MARK: Coming and going
 

@@ -38,12 +38,12 @@ final class TopicCore: Sendable {
         forms = TopicForms(options.framedSize.bytes)
         tally = TopicTally(options.metrics)
         rates = Mutex(PublishRates(options, now: clock.now()))
-        presence = PresenceHub(options, clock: clock, on: group)
+        presence = PresenceHub(options, clock: clock, on: group, link: backplane.map(PresenceLink.init))
         var random = SystemRandomNumberGenerator()
         let epoch = String(UInt64.random(in: 1...UInt64.max, using: &random), radix: 36)
         table = Mutex(TopicTable(options, epoch: epoch, isJoined: backplane != nil))
         outbox = Mutex(TopicOutbox(PublicationNumbers(node: epoch, limit: options.mostHistories)))
-        backplane?.start(BackplaneReceiver(self))
+        backplane?.start(self)
     }
 
     /// Runs `body` with the table; for as short as it can be.
@@ -119,6 +119,7 @@ final class TopicCore: Sendable {
 
     /// Where a subscription of a loop begins; see ``TopicTable/join(_:on:_:at:)``.
     func join(_ name: String, on loop: EventLoop, _ replay: TopicReplay) throws(TopicError) -> TopicTable.Start {
+        try checkSupport(name)
         let now = clock.now()
         let start = try withTable { table throws(TopicError) in try table.join(name, on: loop, replay, at: now) }
         askBackplane()
@@ -140,6 +141,7 @@ final class TopicCore: Sendable {
         _ name: String,
         _ replay: TopicReplay
     ) throws(TopicError) -> Int32 {
+        try checkSupport(name)
         let now = clock.now()
         let slot = try withTable { table throws(TopicError) in try table.join(listener, name, replay, at: now) }
         askBackplane()
@@ -151,6 +153,11 @@ final class TopicCore: Sendable {
         withTable { $0.leave(listener, slot) }
         askBackplane()
         report()
+    }
+
+    private func checkSupport(_ name: String) throws(TopicError) {
+        guard let backplane, !backplane.supportsPatterns, try TopicError.check(name) else { return }
+        throw TopicError(.unsupported, "What joins these topics with those of other machines knows no patterns.")
     }
 
     /// Asks the backplane for what has come to be needed, in order.
@@ -170,15 +177,6 @@ final class TopicCore: Sendable {
     }
 
     // MARK: What comes from the backplane
-
-    func received(_ message: BackplaneMessage, by subscription: String) {
-        let now = clock.now()
-        handle(withTable { $0.receive(message, by: subscription, at: now) })
-    }
-
-    func subscribed(_ name: String) {
-        if let load = withTable({ $0.subscribed(name) }) { self.load(load) }
-    }
 
     private func handle(_ received: TopicTable.Received) {
         for delivery in received.settled {
@@ -214,31 +212,25 @@ final class TopicCore: Sendable {
     }
 }
 
-/// What a backplane tells this node.
-///
-/// It doesn't keep the topics alive: a backplane may be held by others.
-final class BackplaneReceiver: BackplaneListener {
-    private weak let core: TopicCore?
-
-    init(_ core: TopicCore) {
-        self.core = core
-    }
-
+extension TopicCore: BackplaneListener {
     func received(_ message: BackplaneMessage, by subscription: String) {
-        core?.received(message, by: subscription)
+        let now = clock.now()
+        handle(withTable { $0.receive(message, by: subscription, at: now) })
     }
 
     func subscribed(_ name: String) {
-        core?.subscribed(name)
+        if let load = withTable({ $0.subscribed(name) }) { self.load(load) }
     }
 
     func interrupted(_ name: String) {
-        core?.withTable { $0.interrupted(name) }
+        withTable { $0.interrupted(name) }
     }
 
-    func presenceChanged(_ change: PresenceChange, in topic: String) {}
+    func presenceChanged(_ change: PresenceChange, in topic: String) {
+        presence.told(change, in: topic)
+    }
 
     func changed(_ state: BackplaneState) {
-        core?.states.tell(state)
+        states.tell(state)
     }
 }

@@ -225,10 +225,11 @@ struct TopicTable: Sendable {
         at now: Instant
     ) -> Start {
         let (number, isComplete) = place(in: slot, replay, at: now)
-        inboxes[Int(delivery.index)]?.begin(audience(of: slot))
+        let audience = audience(of: slot)
+        inboxes[Int(delivery.index)]?.begin(audience)
         return Start(
             slot: slot,
-            audience: records[Int(slot)]?.audience ?? 0,
+            audience: audience,
             delivery: delivery,
             isKept: histories[slot] != nil,
             barrier: inboxes[Int(delivery.index)]?.next ?? 0,

@@ -13,7 +13,7 @@ import Testing
 struct ChatRoomTests {
     /// Runs `body` beside a server whose root is a room in which it is always one second past the epoch.
     private static func withRoom(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
-        let room = ChatRoom { Date(timeIntervalSince1970: 1) }
+        let room = ChatRoom(try DemoTopics().chat) { Date(timeIntervalSince1970: 1) }
         try await withWebSocketServer({ try await room.welcome($0) }, body)
     }
 
@@ -65,24 +65,6 @@ struct ChatRoomTests {
             #expect(error?.closeReport?.received?.code == code)
             #expect(try await ann.receive() == #"{"people":1}"#)
             await ann.close()
-        }
-    }
-
-    @Test("Who has no room for another announcement is sent away with 1013")
-    func overflow() async throws {
-        let handler: @Sendable (isolated WebSocket) async throws -> Void = { socket in
-            let member = ChatMember(queueLength: 2)
-            for number in 1...3 { member.enqueue("\(number)") }
-            let end = try await member.take(part: socket, in: ChatRoom())
-            guard case .sentAway(let code, let reason) = end else { return }
-            await socket.close(code: code, reason: reason)
-        }
-        try await withWebSocketServer(handler) { url in
-            let socket = try await WebSocket.connect(to: url)
-            let error = await #expect(throws: WebSocketError.self) {
-                for try await message in socket.messages { #expect(["1", "2"].contains(message)) }
-            }
-            #expect(error?.closeReport?.received?.code == .tryAgainLater)
         }
     }
 
