@@ -246,7 +246,7 @@ extension BackplaneHistory {
     /// Reads what the script has answered: those that follow each other up to the last one.
     init?(_ value: RedisValue, of topic: String) {
         guard let parts = value.elements, parts.count == 3, let epoch = parts[0].text,
-            let offset = parts[1].text.flatMap({ UInt64($0) }), let frames = parts[2].elements
+            let offset = parts[1].integer.flatMap({ UInt64(exactly: $0) }), let frames = parts[2].elements
         else { return nil }
         var messages: [BackplaneMessage] = []
         var next = offset

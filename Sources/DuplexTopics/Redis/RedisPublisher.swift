@@ -64,8 +64,9 @@ final class RedisPublisher {
     private var retryTimer: TimerID?
     private var retries = 0
 
-    /// How many topics without messages on their way are remembered.
-    private static let mostIdle = 4_096
+    /// At how many topics those are forgotten that have no messages on their way; twice what was left, and this at least.
+    private var mostOutlets = leastOutlets
+    private static let leastOutlets = 4_096
     /// How often a message is sent at once again.
     private static let mostAttempts = 4
 
@@ -103,8 +104,9 @@ final class RedisPublisher {
 
     private func outlet(_ topic: String) -> Outlet {
         if let known = outlets[topic] { return known }
-        if outlets.count >= Self.mostIdle {
+        if outlets.count >= mostOutlets {
             outlets = outlets.filter { !$0.value.errands.isEmpty || $0.value.unanswered > 0 }
+            mostOutlets = max(2 * outlets.count, Self.leastOutlets)
         }
         let outlet = Outlet(topic, names)
         outlets[topic] = outlet
@@ -175,7 +177,7 @@ final class RedisPublisher {
 
     private func answered(_ errand: Errand, of outlet: Outlet, _ value: RedisValue) {
         guard let parts = value.elements, parts.count == 3, let code = parts[0].integer, let epoch = parts[1].text,
-            let offset = parts[2].text.flatMap({ UInt64($0) })
+            let offset = parts[2].integer.flatMap({ UInt64(exactly: $0) })
         else {
             let error = TopicError(.unavailable, "Redis has answered to a message what makes no sense.")
             return finish(errand, of: outlet, .failure(error))

@@ -41,16 +41,16 @@ struct RedisScript: Sendable {
 // MARK: What is kept of a topic
 
 extension RedisScript {
-    /// The time, numbers as text, and a new beginning of what is kept of a topic: `renew` gives it an epoch of its own.
+    /// The time, and a new beginning of what is kept of a topic: `renew` gives it an epoch of its own.
     private static let beginning = """
-        local time = redis.call('TIME')
+        local call = redis.call
+        local time = call('TIME')
         local now = time[1] * 1000 + math.floor(time[2] / 1000)
-        local function text(number) return string.format('%.0f', number) end
         local function renew(fresh, ttl)
           local epoch = fresh .. string.format('%x', now) .. string.format('%x', time[2])
-          redis.call('DEL', KEYS[2])
-          redis.call('HSET', KEYS[1], 'e', epoch, 'l', 0, 'b', 0, 'f', 1, 't', text(now), 'x', 0)
-          redis.call('PEXPIRE', KEYS[1], ttl)
+          call('DEL', KEYS[2])
+          call('HSET', KEYS[1], 'e', epoch, 'l', 0, 'b', 0, 'f', 1, 't', now, 'x', 0)
+          call('PEXPIRE', KEYS[1], ttl)
           return epoch
         end
 
@@ -70,10 +70,14 @@ extension RedisScript {
     /// epoch; offset.
     static let publish = RedisScript(
         beginning + """
+            local function holds(frame, id)
+              local start = 12 + string.byte(frame, 3)
+              return string.sub(frame, start, start + #id - 1) == id
+            end
             local number, age = tonumber(ARGV[3]), tonumber(ARGV[12])
-            local ttl = text(age * 1.1 + ARGV[13])
+            local ttl = math.floor(age * 1.1) + ARGV[13]
             local field = 'o:' .. ARGV[2]
-            local m = redis.call('HMGET', KEYS[1], 'e', 'l', 'b', 'f', 't', 'x', field)
+            local m = call('HMGET', KEYS[1], 'e', 'l', 'b', 'f', 't', 'x', field)
             local epoch, last, bytes, first = m[1], tonumber(m[2]), tonumber(m[3]), tonumber(m[4])
             local oldest, expiry, seen, at = tonumber(m[5]), tonumber(m[6]), 0, '0'
             if not epoch or (epoch == ARGV[5] and last < tonumber(ARGV[6])) then
@@ -86,42 +90,42 @@ extension RedisScript {
             end
             if number <= seen then
               local id = string.sub(ARGV[9], 1, 9 + string.byte(ARGV[9], 9))
+              local guess = at - seen + number
+              local hit = call('XRANGE', KEYS[2], guess, guess .. '-0')[1]
+              if hit and holds(hit[2][4], id) then return {1, epoch, guess} end
               local to = '+'
               repeat
-                local entries = redis.call('XREVRANGE', KEYS[2], to, '-', 'COUNT', 100)
+                local entries = call('XREVRANGE', KEYS[2], to, '-', 'COUNT', 100)
                 for _, entry in ipairs(entries) do
-                  local start = 12 + string.byte(entry[2][4], 3)
-                  if string.sub(entry[2][4], start, start + #id - 1) == id then
-                    return {1, epoch, string.match(entry[1], '%d+')}
-                  end
+                  if holds(entry[2][4], id) then return {1, epoch, tonumber(string.match(entry[1], '%d+'))} end
                   to = '(' .. entry[1]
                 end
               until #entries < 100
-              return {1, epoch, at}
+              return {1, epoch, tonumber(at)}
             end
-            if tonumber(ARGV[4]) > seen then return {2, epoch, text(last)} end
+            if tonumber(ARGV[4]) > seen then return {2, epoch, last} end
             if not m[7] then
-              local all = redis.call('HGETALL', KEYS[1])
+              local all = call('HGETALL', KEYS[1])
               for i = 1, #all, 2 do
                 if string.sub(all[i], 1, 2) == 'o:' and now - age - 86400000 > tonumber(string.match(all[i + 1], '%d+$')) then
-                  redis.call('HDEL', KEYS[1], all[i])
+                  call('HDEL', KEYS[1], all[i])
                 end
               end
             end
             last = last + 1
             if first == last then oldest = now end
-            local frame = struct.pack('>BBB', 1, ARGV[8] + 2, #epoch) .. epoch .. struct.pack('>I8', last) .. ARGV[9]
-            redis.call('XADD', KEYS[2], text(last) .. '-0', 't', text(now), 'f', frame)
+            local frame = struct.pack('>BBBc0I8', 1, ARGV[8] + 2, #epoch, epoch, last) .. ARGV[9]
+            call('XADD', KEYS[2], last .. '-0', 't', now, 'f', frame)
             bytes = bytes + #frame
             local count, size, left = tonumber(ARGV[10]), tonumber(ARGV[11]), 1000
             while first <= last and left > 0
               and (last - first + 1 > count or bytes > size or oldest < now - age) do
-              local old = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 2)
+              local old = call('XRANGE', KEYS[2], '-', '+', 'COUNT', 2)
               if not old[1] then
                 first, bytes = last + 1, 0
                 break
               end
-              redis.call('XDEL', KEYS[2], old[1][1])
+              call('XDEL', KEYS[2], old[1][1])
               bytes = bytes - #old[1][2][4]
               first = string.match(old[1][1], '%d+') + 1
               if old[2] then oldest = tonumber(old[2][2][2]) end
@@ -129,13 +133,13 @@ extension RedisScript {
             end
             if expiry < now + ttl * 0.9 then
               expiry = now + ttl
-              redis.call('PEXPIRE', KEYS[1], ttl)
-              redis.call('PEXPIRE', KEYS[2], ttl)
+              call('PEXPIRE', KEYS[1], ttl)
+              call('PEXPIRE', KEYS[2], ttl)
             end
-            redis.call('HSET', KEYS[1], 'l', text(last), 'b', text(bytes), 'f', text(first), 't', text(oldest),
-              'a', text(age), 'x', text(expiry), field, ARGV[3] .. ' ' .. text(last) .. ' ' .. text(now))
-            redis.call(ARGV[1], KEYS[3], frame)
-            return {0, epoch, text(last)}
+            call('HSET', KEYS[1], 'l', last, 'b', bytes, 'f', first, 't', oldest, 'a', age, 'x', expiry, field,
+              ARGV[3] .. ' ' .. last .. ' ' .. now)
+            call(ARGV[1], KEYS[3], frame)
+            return {0, epoch, last}
             """
     )
 
@@ -147,18 +151,18 @@ extension RedisScript {
     /// Answers with the epoch, the last offset, and the frames, the newest first.
     static let history = RedisScript(
         beginning + """
-            local m = redis.call('HMGET', KEYS[1], 'e', 'l', 'a')
+            local m = call('HMGET', KEYS[1], 'e', 'l', 'a')
             local epoch, last = m[1], tonumber(m[2])
             if not epoch or (epoch == ARGV[2] and last < tonumber(ARGV[3])) then
-              return {renew(ARGV[4], 3600000), '0', {}}
+              return {renew(ARGV[4], 3600000), 0, {}}
             end
             local frames, size, oldest = {}, 0, now - (tonumber(m[3]) or 0)
-            for _, entry in ipairs(redis.call('XREVRANGE', KEYS[2], '+', ARGV[1], 'COUNT', ARGV[5])) do
+            for _, entry in ipairs(call('XREVRANGE', KEYS[2], '+', ARGV[1], 'COUNT', ARGV[5])) do
               size = size + #entry[2][4]
               if tonumber(entry[2][2]) < oldest or size > tonumber(ARGV[6]) then break end
               frames[#frames + 1] = entry[2][4]
             end
-            return {epoch, text(last), frames}
+            return {epoch, last, frames}
             """
     )
 }

@@ -29,7 +29,8 @@ struct RedisBackplaneCoreTests {
     @Test("What makes no sense is no history")
     func refuses() {
         #expect(Self.read("x", []) == nil)
+        #expect(Self.read("-1", []) == nil)
         #expect(BackplaneHistory(.null, of: "a") == nil)
-        #expect(BackplaneHistory(.array([.null, .bulk([0x31]), .array([])]), of: "a") == nil)
+        #expect(BackplaneHistory(.array([.null, .integer(1), .array([])]), of: "a") == nil)
     }
 }

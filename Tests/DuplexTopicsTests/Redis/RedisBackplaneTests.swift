@@ -185,6 +185,20 @@ struct RedisBackplaneTests {
         }
     }
 
+    @Test("A backplane that is dropped closes its connection")
+    func endsWhenDropped() async throws {
+        try await TestRedis.run { redis in
+            var node: RedisTestNode? = try RedisTestNode("node", redis)
+            try await node?.subscribe(to: "a")
+            weak let backplane = node?.backplane
+            #expect(try await redis.cli("PUBSUB", "CHANNELS", "*") != "")
+            node = nil
+            #expect(backplane == nil)
+            let isGone = await comesTrue { (try? await redis.cli("PUBSUB", "CHANNELS", "*")) == "" }
+            #expect(isGone)
+        }
+    }
+
     @Test("Closing fails what is left, and everything from then on")
     func ends() async throws {
         let port = try ReservedPort()

@@ -18,7 +18,7 @@ struct RedisSentinelsTests {
     }
 
     /// A master with a replica that has caught up, and a sentinel who knows both.
-    private static func run(
+    static func run(
         _ body: (_ master: TestRedis, _ replica: TestRedis, _ sentinel: TestRedis) async throws -> Void
     ) async throws {
         try await TestRedis.run { master in
