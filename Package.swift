@@ -307,6 +307,7 @@ let package = Package(
                 "DuplexCommand",
                 "DuplexInspector",
                 "DuplexSharing",
+                "DuplexTopics",
                 httpTypes, logging, database,
             ],
             exclude: ["Peers"],
