@@ -349,7 +349,8 @@ private struct Schedule {
             let place = TopicReplay.after(TopicPosition(epoch: position.epoch, offset: UInt64(seen)))
             let handle = try await subscribe(pair, former.filter, .wait, place)
             let begin = max(seen, all.count - ScheduleModel.kept)
-            #expect(handle.isComplete == (begin == seen))
+            let isComplete = await handle.isComplete
+            #expect(isComplete == (begin == seen))
             let first = begin < all.count ? all[begin] : model.topics.count
             subscriptions.append(ScheduleSubscription(former.filter, .wait, first, handle))
         }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Foundation
