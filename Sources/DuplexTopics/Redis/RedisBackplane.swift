@@ -12,7 +12,8 @@ import DuplexWire
 ///
 /// When a connection is lost, messages of topics that keep some are sent again on the next one, in their order, and are
 /// published once; as many of them, and for so long, as ``RedisOptions/whileAway`` has it. Messages of other topics that were on
-/// their way fail, since they may have been delivered.
+/// their way fail, since they may have been delivered. A master that fails takes with it what none of its replicas has yet, also what
+/// it has answered: a topic that lacks messages that a node knows of gets another epoch.
 public final class RedisBackplane: Backplane {
     private let loop: EventLoop
     private let ownsLoop: Bool

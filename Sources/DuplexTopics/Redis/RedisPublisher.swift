@@ -93,10 +93,8 @@ final class RedisPublisher {
         let errand = Errand(publication)
         let last = outlet.errands.last
         outlet.errands.append(errand)
-        if isAway {
-            outlet.isStalled = true
-            outlet.isDelayed = true
-            wait(errand, of: outlet, "There is no connection to Redis.")
+        if isAway || outlet.isDelayed {
+            delay(errand, of: outlet, "There is no connection to Redis.")
         } else if !outlet.isStalled {
             send(errand, of: outlet, history, behind: last)
         }
@@ -209,11 +207,17 @@ final class RedisPublisher {
             outlet.isDelayed = false
         } else if !outlet.isDelayed {
             sendAgain(outlet)
-        } else if !isAway, retryTimer == nil {
-            retries = min(retries + 1, 6)
-            let due = client.loop.clock.now().advanced(by: .milliseconds(10 << retries))
-            retryTimer = client.loop.core.schedule(self, at: due)
+        } else {
+            // Those that weren't sent wait with them, and no longer.
+            for errand in Array(outlet.errands) { wait(errand, of: outlet, "Redis can't be reached.") }
+            if !isAway, retryTimer == nil { startRetryTimer() }
         }
+    }
+
+    private func startRetryTimer() {
+        retries = min(retries + 1, 6)
+        let due = client.loop.clock.now().advanced(by: .milliseconds(10 << retries))
+        retryTimer = client.loop.core.schedule(self, at: due)
     }
 
     private func sendAgain(_ outlet: Outlet) {
