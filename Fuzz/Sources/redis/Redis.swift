@@ -81,6 +81,7 @@ private func measure(
     case .bulk(let bytes):
         require(bytes.count <= limits.bulkSize.bytes, "a string is longer than allowed")
         strings.append(bytes)
+        checkFrames(bytes)
     case .array(let values), .set(let values):
         elements += values.count
         for value in values { measure(value, depth + 1, limits, &elements, &strings) }
@@ -91,5 +92,15 @@ private func measure(
             measure(pair.value, depth + 1, limits, &elements, &strings)
         }
     default: break
+    }
+}
+
+/// What is read as a frame of a topic is written as it was.
+private func checkFrames(_ bytes: [UInt8]) {
+    if let frame = try? TopicFrame(bytes) {
+        require(frame.encoded == bytes, "a message of a topic was read, and another written")
+    }
+    if let frame = try? PresenceFrame(bytes) {
+        require(frame.encoded == bytes, "a change of presence was read, and another written")
     }
 }

@@ -34,7 +34,7 @@ struct RedisPresenceTests {
     /// Leases that run out soon.
     private static var brief: RedisOptions {
         var options = RedisTestNode.options
-        options.presenceLease = .milliseconds(600)
+        options.presenceLease = .seconds(2)
         return options
     }
 

@@ -78,6 +78,24 @@ struct RedisPublisherTests {
         }
     }
 
+    @Test("More topics than are remembered have their own numbers, and each message comes once")
+    func publishesToManyTopics() async throws {
+        try await TestRedis.run { redis in
+            let node = try RedisTestNode("node", redis)
+            for number in 1...2 as ClosedRange<UInt64> {
+                let told = Told<UInt64?>()
+                for topic in 0..<6_000 {
+                    let message = BackplaneMessage(topic: "t/\(topic)", message: "x", origin: "o", number: number)
+                    node.backplane.publish(message, keeping: .init()) { told.add($0.offset) }
+                }
+                try await told.wait { $0.count == 6_000 }
+                #expect(told.all.allSatisfy { $0 == number })
+            }
+            #expect(try await redis.cli("DBSIZE") == "12000")
+            await node.backplane.close()
+        }
+    }
+
     @Test("A message that the server refuses fails alone, and those behind it come")
     func goesOnBehindFailures() async throws {
         try await TestRedis.run { redis in
