@@ -91,4 +91,27 @@ struct TopicSessionTests {
             #expect(Set(members.map(\.id)).count == 2 && members.allSatisfy { $0.id.count == 32 })
         }
     }
+
+    @Test("A client that doesn't read its answers isn't read further", arguments: ["watch", "subscribe"])
+    func unread(deed: String) async throws {
+        let asked = Bulletin(0)
+        var server = WebServer(port: 0)
+        server.topics("/", of: Topics()) { _ in
+            asked.change { $0 += 1 }
+            return true
+        }
+        try await WebServer.testing(server) { client async throws in
+            client.capacity = .kibibytes(4)
+            let socket = try await client.webSocket("/")
+            let sending = await client.loop.begin {
+                for id in 0..<12_000 { try await socket.send(#"{"id":\#(id),"\#(deed)":"a"}"#) }
+            }
+            #expect(asked.value < 10_000)
+            for id in 0..<12_000 {
+                let answer = try await socket.receive().description
+                #expect(answer.hasPrefix(#"{"id":\#(id),"ok":true"#))
+            }
+            try await sending.value
+        }
+    }
 }
