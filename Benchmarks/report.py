@@ -41,6 +41,13 @@ DEFLATE_TARGETS = {"node": 1.0, "python": 2.0}
 ZLIB_TARGET = 0.85
 # A broadcast: the CPU time per delivery of a loop in C that sends the same bytes divided by ours.
 BROADCAST_TARGET = 0.85
+# A topic with many subscribers: as a broadcast.
+TOPICS_TARGET = 0.90
+# The time within which 99 % of deliveries come while a tenth of the subscribers never receive, divided by that without them.
+STALLED_TARGET = 1.2
+# Bytes of memory of a subscription, and of a topic.
+SUBSCRIPTION_TARGET = 120
+TOPIC_TARGET = 300
 # The CPU time of a message on a client that reconnects by itself, divided by that of a plain one: at most this.
 RECONNECTING_TARGET = 1.05
 # Allocations for each message.
@@ -136,7 +143,8 @@ class Results:
             elif kind == "stream":
                 name, number, who, *words = rest.split()
                 self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
-            elif kind in ("deflate", "secured", "broadcast", "request", "web", "zip", "file", "inspector", "watched"):
+            elif kind in ("deflate", "secured", "broadcast", "request", "web", "zip", "file", "inspector", "watched",
+                          "topics", "stalled", "many", "topicmemory"):
                 name, number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
@@ -453,6 +461,36 @@ def reconnecting_rows(results):
                    ratio_text(found), target)
 
 
+def topics_table(results):
+    rows = list(limit_rows(results, "topics", "one publisher, 10,000 subscribers", TOPICS_TARGET))
+    for rounds in results.rounds.get("stalled", {}).values():
+        # The other way round than costs: how much longer it takes.
+        found = ratios(rounds, "without", "duplex", lambda run: float(run["p99_us"]))
+        if found:
+            reached = verdict(statistics.median(found) <= STALLED_TARGET)
+            rows.append(("1,000 of 10,000 subscribers never receive, 16 KiB, 10 in a second", "99 % of the others' deliveries: with / without",
+                         ratio_text(found), f"at most {STALLED_TARGET}: {reached}"))
+    for rounds in results.rounds.get("many", {}).values():
+        runs = [run["duplex"] for run in rounds.values()]
+        rate = statistics.median(float(run["published"]) / float(run["secs"]) for run in runs)
+        share = statistics.median(float(run["cpu_secs"]) / float(run["all_secs"]) for run in runs)
+        dropped = sum(int(run["dropped"]) for run in runs)
+        last = statistics.median(float(run["all_secs"]) for run in runs)
+        rows.append(("10,000 topics of 10 subscribers, 100,000 publications in a second",
+                     "publications each second; the last one everywhere; cores; dropped",
+                     f"{rate:,.0f}; {last:.2f} s; {share:.2f}; {dropped}", ""))
+    for rounds in results.rounds.get("topicmemory", {}).values():
+        run = rounds[1]["duplex"]
+        count = int(run["subscriptions"])
+        each = int(run["bytes"]) / count
+        topic = int(run["with_topics_bytes"]) / count - each
+        rows.append(("memory of a subscription", "bytes", f"{each:.0f}",
+                     f"at most {SUBSCRIPTION_TARGET}: {verdict(each <= SUBSCRIPTION_TARGET)}"))
+        rows.append(("memory of a topic with one subscriber, without that", "bytes", f"{topic:.0f}",
+                     f"at most {TOPIC_TARGET}: {verdict(topic <= TOPIC_TARGET)}"))
+    return table(("topics", "what", "figure", "target"), rows)
+
+
 def message_table(results):
     rows = [
         *deflate_rows(results),
@@ -476,6 +514,10 @@ def report(results):
     if "file" in results.rounds:
         web = (*web, "", *file_table(results), "")
     inspector = (*inspector_table(results), "") if "inspector" in results.rounds else ()
+    topics = (*topics_table(results), "") if "topics" in results.rounds else ()
+    if not results.echoes and topics:
+        count = max(len(rounds) for rounds in results.rounds["topics"].values())
+        return "\n".join((f"{place} Medians of {count} rounds.", "", *topics))
     if not results.echoes and "inspector" in results.rounds:
         count = max(len(rounds) for rounds in results.rounds["inspector"].values())
         return "\n".join((f"{place} Medians of {count} rounds.", "", *inspector))
@@ -505,6 +547,7 @@ def report(results):
         *(peer_table(results) if results.peers else ()),
         "",
         *inspector,
+        *topics,
     ]
     return "\n".join(lines) + "\n"
 

@@ -15,6 +15,9 @@
 //     -p PATH   WebSocket, at this path; a stream otherwise, in which the very bytes of the server's frames are sent
 //     -e        events instead, at -p PATH; the bytes of their chunks where it is a stream
 //     -a PATH   what an event is asked for by (/publish/)
+//     -x N      besides, so many connections that never receive (0)
+//     -i USEC   the time from one message to the next (as soon as all have got the one before); a delivery is late by as much as
+//               it comes behind that
 //
 // Every byte of every delivery is compared. Prints one line of key=value; exit status 1 when anything was wrong.
 #define _GNU_SOURCE
@@ -35,7 +38,7 @@
 typedef uint8_t u8; typedef uint64_t u64;
 struct conn { int fd; size_t pos; };
 
-static int o_conns = 10000, o_sources = 4, o_pid;
+static int o_conns = 10000, o_sources = 4, o_pid, o_stalled, o_interval;
 static size_t o_size = 256;
 static double o_time = 3, o_warm = 0.5;
 static int o_events, publisher = -1;
@@ -45,6 +48,7 @@ static struct conn *cs;
 static u8 *frame, *sent, buf[256 * 1024];
 static size_t framed, header_size, sent_size;
 static int ep;
+static u64 begun, delays[100000];             // when the message was sent; deliveries by their time in 10 us
 
 static u64 now_ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (u64)t.tv_sec * 1000000000ull + (u64)t.tv_nsec; }
 static void die(const char *what) { fprintf(stderr, "fanout: %s (errno %d: %s)\n", what, errno, strerror(errno)); exit(1); }
@@ -99,7 +103,11 @@ static void await_all(void) {                // the current message, everywhere
             if (r <= 0) die("a connection was ended by the server");
             if ((size_t)r > framed - c->pos || memcmp(buf, frame + c->pos, (size_t)r)) die("a delivery differs");
             c->pos += (size_t)r;
-            if (c->pos == framed) { c->pos = 0; left--; }
+            if (c->pos == framed) {
+                u64 delay = (now_ns() - begun) / 10000;
+                delays[delay < 100000 ? delay : 99999]++;
+                c->pos = 0; left--;
+            }
         }
     }
 }
@@ -140,6 +148,7 @@ static void open_all(void) {
         if (epoll_ctl(ep, EPOLL_CTL_ADD, cs[i].fd, &e)) die("epoll_ctl");
     }
     if (o_events && o_path) publisher = connect_one(0);
+    for (int i = 0; i < o_stalled; i++) { int fd = connect_one(i); if (o_path) ask(fd); }
 }
 static double proc_cpu(int pid) {
     clockid_t clock; struct timespec t;
@@ -151,16 +160,29 @@ static u64 rounds_until(u64 end) {
     u64 count = 0;
     // Ids are those of one feed, also when this runs again.
     if (o_events && !round) round = now_ns() / 1000;
-    while (now_ns() < end) { compose(++round); publish(); await_all(); count++; }
+    memset(delays, 0, sizeof delays);
+    for (u64 next = now_ns(); now_ns() < end; count++) {
+        while (now_ns() < next) {}
+        next += (u64)o_interval * 1000;
+        compose(++round); begun = now_ns(); publish(); await_all();
+    }
     return count;
 }
 
+static double delay_us(double share) {       // within which so many deliveries were
+    u64 all = 0, sum = 0; size_t i = 0;
+    for (size_t k = 0; k < 100000; k++) all += delays[k];
+    while (i < 99999 && (double)(sum += delays[i]) < share * (double)all) i++;
+    return (double)(i + 1) * 10;
+}
+
 int main(int argc, char **argv) {
-    for (int c; (c = getopt(argc, argv, "c:s:T:w:P:b:p:ea:")) != -1;) switch (c) {
+    for (int c; (c = getopt(argc, argv, "c:s:T:w:P:b:p:ea:x:i:")) != -1;) switch (c) {
         case 'c': o_conns = atoi(optarg); break; case 's': o_size = (size_t)atol(optarg); break;
         case 'T': o_time = atof(optarg); break; case 'w': o_warm = atof(optarg); break;
         case 'P': o_pid = atoi(optarg); break; case 'b': o_sources = atoi(optarg); break;
-        case 'p': o_path = optarg; break; case 'e': o_events = 1; break; case 'a': o_publish = optarg; break; default: return 64;
+        case 'p': o_path = optarg; break; case 'e': o_events = 1; break; case 'a': o_publish = optarg; break;
+        case 'x': o_stalled = atoi(optarg); break; case 'i': o_interval = atoi(optarg); break; default: return 64;
     }
     if (optind != argc - 1 || o_conns < 1 || o_sources < 1 || strlen(o_publish) > 256 || o_size < 8 || o_size > 1 << 20) return 64;
     server.sin_port = htons((uint16_t)atoi(argv[optind])); server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -174,7 +196,8 @@ int main(int argc, char **argv) {
     double cpu = proc_cpu(o_pid); u64 began = now_ns();
     u64 deliveries = rounds_until(began + (u64)(o_time * 1e9)) * (u64)o_conns;
     double seconds = (double)(now_ns() - began) / 1e9, used = proc_cpu(o_pid) - cpu;
-    printf("conns=%d size=%zu secs=%.3f msgs=%llu rate=%.0f srv_cpu=%.1f srv_us_per_msg=%.4f\n", o_conns, o_size, seconds,
-        (unsigned long long)deliveries, (double)deliveries / seconds, used / seconds * 100, deliveries ? used * 1e6 / (double)deliveries : 0);
+    printf("conns=%d size=%zu secs=%.3f msgs=%llu rate=%.0f srv_cpu=%.1f srv_us_per_msg=%.4f p50_us=%.0f p99_us=%.0f\n", o_conns, o_size, seconds,
+        (unsigned long long)deliveries, (double)deliveries / seconds, used / seconds * 100, deliveries ? used * 1e6 / (double)deliveries : 0,
+        delay_us(0.5), delay_us(0.99));
     return 0;
 }

@@ -36,7 +36,7 @@ final class LoopDelivery: Sendable {
     func remove(_ member: TopicMember) {
         guard let members = member.list else { return }
         members.remove(member)
-        if members.all.isEmpty { lists.value.all[members.audience] = nil }
+        if members.isEmpty { lists.value.all[members.audience] = nil }
     }
 
     /// Has the subscriptions to a topic begin that waited for its history.
@@ -68,17 +68,21 @@ final class LoopDelivery: Sendable {
         while next < batch.items.count {
             var run = TopicRun(batch, batch.run(from: next), gathers: gathers)
             next = run.range.upperBound
-            guard let members = lists.all[batch.items[run.range.lowerBound].audience]?.all else { continue }
-            for member in members {
-                member.deliver(&run)
-                unsent += 1
-                if gathers, unsent >= Self.unsentBound {
-                    loop.core.sendGathered()
-                    unsent = 0
-                }
-            }
+            guard let members = lists.all[batch.items[run.range.lowerBound].audience] else { continue }
+            // Those that are there now, whoever comes or goes meanwhile.
+            let (only, several) = (members.only, members.several)
+            if let only { give(&run, to: only, &unsent) }
+            for member in several { give(&run, to: member, &unsent) }
             counts += run.counts
         }
         return counts
+    }
+
+    private func give(_ run: inout TopicRun, to member: TopicMember, _ unsent: inout Int) {
+        member.deliver(&run)
+        unsent += 1
+        guard run.gathers, unsent >= Self.unsentBound else { return }
+        loop.core.sendGathered()
+        unsent = 0
     }
 }

@@ -60,9 +60,12 @@ final class TopicMembers {
     /// What tells the topic from all others of its time and later.
     let audience: UInt64
     let slot: Int32
-    /// In the order in which they came, nearly: what belongs to one then lies near what belongs to the next, and is there
-    /// when it is needed.
-    private(set) var all: [TopicMember] = []
+    /// The only one, as long as there is one: most topics have no more, and need no array.
+    private(set) var only: TopicMember?
+    /// All, as soon as there were several; in the order in which they came, nearly.
+    ///
+    /// What belongs to one then lies near what belongs to the next, and is there when it is needed.
+    private(set) var several: [TopicMember] = []
 
     init(_ delivery: LoopDelivery, _ audience: UInt64, _ slot: Int32) {
         self.delivery = delivery
@@ -70,20 +73,34 @@ final class TopicMembers {
         self.slot = slot
     }
 
+    var isEmpty: Bool { only == nil && several.isEmpty }
+    /// All of them, in their places.
+    var all: [TopicMember] { only.map { [$0] } ?? several }
+
     func add(_ member: TopicMember) {
         member.list = self
-        member.place = Int32(all.count)
-        all.append(member)
+        if isEmpty {
+            member.place = 0
+            only = member
+            return
+        }
+        if let first = only.take() { several = [first] }
+        member.place = Int32(several.count)
+        several.append(member)
     }
 
     /// Puts the last one into the place of one that goes.
     func remove(_ member: TopicMember) {
         let place = Int(member.place)
-        guard place < all.count, all[place] === member else { return }
+        guard member.list === self else { return }
         member.list = nil
-        let last = all.removeLast()
+        if only === member {
+            only = nil
+            return
+        }
+        let last = several.removeLast()
         guard last !== member else { return }
-        all[place] = last
+        several[place] = last
         last.place = Int32(place)
     }
 }

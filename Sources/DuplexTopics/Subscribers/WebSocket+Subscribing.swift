@@ -22,8 +22,7 @@ extension WebSocket {
     ) throws(TopicError) -> SocketSubscriber {
         guard state != .closed else { throw TopicError(.closed, "The connection has ended.") }
         let core = terms.core
-        let former = subscriber(core, name)
-        let count = (firstSubscriber?.all.count ?? 0) - (former == nil ? 0 : 1)
+        let (former, count) = subscriber(core, name)
         guard count < core.options.mostSubscriptionsOfConnection else {
             throw TopicError(.limitReached, "The connection has \(count) subscriptions, which is the limit.")
         }
@@ -36,12 +35,19 @@ extension WebSocket {
 
     /// Ends the subscription to a topic or a pattern.
     func unsubscribe(_ core: TopicCore, _ name: String) {
-        subscriber(core, name)?.leave()
+        subscriber(core, name).found?.leave()
     }
 
-    private func subscriber(_ core: TopicCore, _ name: String) -> SocketSubscriber? {
-        guard let first = firstSubscriber else { return nil }
-        guard let slot = core.withTable({ $0.slot(of: name) }) else { return nil }
-        return first.all.first { $0.isSubscribed(to: core, slot) }
+    /// The subscription to a topic or a pattern, and how many others there are.
+    private func subscriber(_ core: TopicCore, _ name: String) -> (found: SocketSubscriber?, others: Int) {
+        let slot = core.withTable { $0.slot(of: name) }
+        var found: SocketSubscriber?
+        var others = 0
+        var next = firstSubscriber
+        while let subscriber = next {
+            if let slot, subscriber.isSubscribed(to: core, slot) { found = subscriber } else { others += 1 }
+            next = subscriber.next
+        }
+        return (found, others)
     }
 }

@@ -21,4 +21,20 @@ struct SlowReaderPolicyTests {
         let policy = SlowReaderPolicy<ServerSentEvent>.latest(by: \.event)
         #expect(policy.key(of: try ServerSentEvent("x", event: "price")) == "price")
     }
+
+    @Test("Policies that say the same are the same; of closures nobody can tell")
+    func same() {
+        typealias Policy = SlowReaderPolicy<Int>
+        let policies: [Policy] = [
+            .wait, .end(), .end(after: 7), .end(patience: .seconds(1)), .dropOldest(keeping: 3),
+            .dropOldest(keeping: 4),
+            .dropNewest(keeping: 3), .dropOldest(keeping: 3, size: 9),
+        ]
+        for (index, policy) in policies.enumerated() {
+            #expect(policies.indices.filter { policies[$0].isSame(as: policy) } == [index])
+        }
+        let latest = Policy.latest(by: { "\($0)" })
+        #expect(!latest.isSame(as: latest))
+        #expect(policies.map(\.patience) == [nil, nil, nil, .seconds(1), nil, nil, nil, nil])
+    }
 }
