@@ -14,18 +14,3 @@ struct PresenceLink: Sendable {
     var members: @Sendable (_ topic: String, _ limit: Int) async throws(TopicError) -> [PresenceMember]
     var count: @Sendable (_ topic: String) async throws(TopicError) -> Int
 }
-
-extension PresenceLink {
-    /// That of a backplane.
-    init(_ backplane: any Backplane) {
-        self.init(
-            enter: { backplane.enter($0, in: $1) },
-            leave: { backplane.leave($0, in: $1) },
-            watch: { backplane.watchPresence(in: $0, $1) },
-            members: { topic, limit async throws(TopicError) in
-                try await backplane.members(of: topic, limit: limit)
-            },
-            count: { topic async throws(TopicError) in try await backplane.memberCount(of: topic) }
-        )
-    }
-}
