@@ -41,7 +41,7 @@ enum DemoServer {
         shared: SharedContent? = nil,
         showsPage: Bool = false,
         isInspected: Bool = false,
-        topics: DemoTopics,
+        topics: DemoTopics = DemoTopics(),
         offersTopics: Bool = false
     ) {
         let log = DemoLog()

@@ -15,16 +15,30 @@ struct DemoTopics: Sendable {
 
     let topics: Topics
 
-    /// Makes the topics.
+    /// Makes topics of this process.
+    init() {
+        topics = Topics(Self.options)
+    }
+
+    /// Makes topics that a Redis joins with those of other servers.
     ///
-    /// - Parameter redis: the URL of the Redis that joins them with others'.
+    /// - Parameter redis: its URL; `nil` for topics of this process.
     /// - Throws: `TopicError` for a URL that isn't one.
-    init(redis: String? = nil) throws {
+    init(redis: String?) throws(TopicError) {
+        guard let redis else {
+            self.init()
+            return
+        }
+        topics = Topics(try .redis(redis), Self.options)
+    }
+
+    private static var options: TopicOptions {
         var options = TopicOptions()
-        try options.keep("room/#")
+        // The pattern is one.
+        try? options.keep("room/#")
         // The page shows how many are there now.
         options.presenceGrace = .zero
-        topics = try redis.map { Topics(try .redis($0), options) } ?? Topics(options)
+        return options
     }
 
     var chat: Topic { topics[Self.chat] }

@@ -13,7 +13,7 @@ import Testing
 struct ChatRoomTests {
     /// Runs `body` beside a server whose root is a room in which it is always one second past the epoch.
     private static func withRoom(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
-        let room = ChatRoom(try DemoTopics().chat) { Date(timeIntervalSince1970: 1) }
+        let room = ChatRoom(DemoTopics().chat) { Date(timeIntervalSince1970: 1) }
         try await withWebSocketServer({ try await room.welcome($0) }, body)
     }
 

@@ -15,7 +15,7 @@ struct DemoTopicsTests {
     func off() async throws {
         #expect(try await RunningCommand.run(["serve", "--port", "0", "--redis", "redis://127.0.0.1:1"]).status == 64)
         #expect(throws: TopicError.self) { try DemoTopics(redis: "http://127.0.0.1") }
-        let topics = try DemoTopics()
+        let topics = DemoTopics()
         #expect(topics.chat.name == "chat" && topics.topics.state == nil)
     }
 
