@@ -468,7 +468,7 @@ def topics_table(results):
         found = ratios(rounds, "without", "duplex", lambda run: float(run["p99_us"]))
         if found:
             reached = verdict(statistics.median(found) <= STALLED_TARGET)
-            rows.append(("1,000 of 10,000 subscribers never receive, 16 KiB, 10 in a second", "99 % of the others' deliveries: with / without",
+            rows.append(("1,000 of 10,000 subscribers never receive, 4 KiB, 10 in a second", "99 % of the others' deliveries: with / without",
                          ratio_text(found), f"at most {STALLED_TARGET}: {reached}"))
     for rounds in results.rounds.get("many", {}).values():
         runs = [run["duplex"] for run in rounds.values()]

@@ -43,10 +43,10 @@ measure_topics() {
     # As long as it takes until what the system holds for those that are stalled is full.
     for ((round = 1; round <= few_rounds; round++)); do
         note "$stalled of $idle subscribers that never receive, round $round of $few_rounds ..."
-        measure_one "stalled 16384 $round without" taskset -c "$load_core" "$work/fanout" -c "$idle" -s 16384 \
-            -i "$interval" -w 3 -T 6 -p /all -P "$our_pid" "$our_port"
-        measure_one "stalled 16384 $round duplex" taskset -c "$load_core" "$work/fanout" -c $((idle - stalled)) \
-            -x "$stalled" -s 16384 -i "$interval" -w 30 -T 6 -p /all -P "$our_pid" "$our_port"
+        measure_one "stalled 4096 $round without" taskset -c "$load_core" "$work/fanout" -c "$idle" -s 4096 \
+            -i "$interval" -w 3 -T 4 -p /all -P "$our_pid" "$our_port"
+        measure_one "stalled 4096 $round duplex" taskset -c "$load_core" "$work/fanout" -c $((idle - stalled)) \
+            -x "$stalled" -s 4096 -i "$interval" -w 15 -T 4 -p /all -P "$our_pid" "$our_port"
     done
     stop "$our_pid"
     measure_many_topics
