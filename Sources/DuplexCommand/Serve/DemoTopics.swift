@@ -25,11 +25,8 @@ struct DemoTopics: Sendable {
     /// - Parameter redis: its URL; `nil` for topics of this process.
     /// - Throws: `TopicError` for a URL that isn't one.
     init(redis: String?) throws(TopicError) {
-        guard let redis else {
-            self.init()
-            return
-        }
-        topics = Topics(try .redis(redis), Self.options)
+        topics =
+            if let redis { Topics(try .redis(redis), Self.options) } else { Topics(Self.options) }
     }
 
     private static var options: TopicOptions {
