@@ -77,17 +77,7 @@ public struct Topic: Sendable {
     ///   delivered where nothing is kept and the connection was lost behind it.
     @discardableResult
     public func publish(confirming message: Message) async throws(TopicError) -> TopicPosition? {
-        guard let backplane = core.backplane, !core.publishesHere else {
-            return try core.publish(name, .message(message)).position
-        }
-        let result = await withCheckedContinuation { continuation in
-            do throws(TopicError) {
-                try core.publish(name, .message(message), by: backplane) { continuation.resume(returning: $0) }
-            } catch {
-                continuation.resume(returning: .failure(error))
-            }
-        }
-        return try result.get()
+        try await core.publish(confirming: name, message)
     }
 
     private func publish(_ payload: TopicEntry.Payload) -> Publication {

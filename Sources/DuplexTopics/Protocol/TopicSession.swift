@@ -39,11 +39,14 @@ struct TopicSession: Sendable {
             case .subscribe(let name, let replay):
                 try await check(.subscribe, name, request)
                 // The next request is answered behind this one, whose answer may wait for the history.
-                _ = try await subscribe(socket, id, name, replay).isComplete
+                let subscriber = try subscribe(socket, id, name, replay)
+                if let pending = subscriber.pending {
+                    await withCheckedContinuation { later in pending.waiters.append { later.resume() } }
+                }
                 return nil
             case .publish(let name, let message):
                 try await check(.publish, name, request)
-                let position = try await Topic(core, name).publish(confirming: message)
+                let position = try await core.publish(confirming: name, message)
                 return TopicAnswer.done(id, position: position)
             case .enter(let name, let info):
                 try await check(.enter, name, request)
@@ -85,13 +88,12 @@ struct TopicSession: Sendable {
         _ id: Int64?,
         _ name: String,
         _ replay: TopicReplay
-    ) throws(TopicError) -> TopicSubscription {
-        let subscriber = try socket.subscribe(to: name, replay, terms) { start, socket in
+    ) throws(TopicError) -> SocketSubscriber {
+        try socket.subscribe(to: name, replay, terms) { start, socket in
             // In front of what is published, so that the client knows whose it is.
             // The place where it begins, not the end: a client may be cut off before it has got what lies between.
             let answer = TopicAnswer.done(id, position: start.place, isComplete: start.isComplete)
             socket.onLoop(socket.loop, PreparedMessage(.text(answer))) { $0.gather($1) }
         }
-        return TopicSubscription(subscriber, on: socket.loop, name)
     }
 }

@@ -19,8 +19,9 @@ struct TopicCopy: Sendable {
     var hasLoaded = false
     /// Whether it is no longer waited for.
     var isGivenUp = false
-    /// Whether a deadline runs for those who wait.
+    /// Whether a deadline runs for those who wait, and how many have run.
     var isTimed = false
+    var waits: UInt64 = 0
     /// How often it was asked for: an answer to an earlier question says nothing of what came to pass since.
     var loads: UInt64 = 0
     /// What came while the rest was on its way, and its bytes.
@@ -50,6 +51,8 @@ struct TopicCopy: Sendable {
 struct TimedWait: Sendable, Hashable {
     var slot: Int32
     var audience: UInt64
+    /// Which of the topic's waits it is.
+    var number: UInt64
 }
 
 /// What a backplane is to be asked for, in the order in which it came to be needed; by one thread at a time.
@@ -57,6 +60,8 @@ struct TopicWishes: Sendable {
     enum Wish: Sendable, Hashable {
         case subscribe(String)
         case unsubscribe(String)
+        /// A history, or what follows in it.
+        case load(TopicTable.Load)
         /// Later, so that nobody waits for a history for ever.
         case giveUp(TimedWait)
     }

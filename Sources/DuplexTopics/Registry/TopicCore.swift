@@ -99,6 +99,19 @@ final class TopicCore: Sendable {
         }
     }
 
+    /// Publishes a message, and waits until it is known what became of it; see ``Topic/publish(confirming:)``.
+    func publish(confirming name: String, _ message: Message) async throws(TopicError) -> TopicPosition? {
+        guard let backplane, !publishesHere else { return try publish(name, .message(message)).position }
+        let result = await withCheckedContinuation { continuation in
+            do throws(TopicError) {
+                try publish(name, .message(message), by: backplane) { continuation.resume(returning: $0) }
+            } catch {
+                continuation.resume(returning: .failure(error))
+            }
+        }
+        return try result.get()
+    }
+
     /// Whether what is published now stays on this node, since the others can't be reached and the app wants that.
     var publishesHere: Bool {
         guard backplane != nil, options.whileAway == .deliverHere else { return backplane == nil }
@@ -168,6 +181,7 @@ final class TopicCore: Sendable {
                 switch wish {
                 case .subscribe(let name): backplane.subscribe(to: name)
                 case .unsubscribe(let name): backplane.unsubscribe(from: name)
+                case .load(let load): self.load(load)
                 case .giveUp(let wait): giveUpLater(wait)
                 }
             }

@@ -144,17 +144,36 @@ extension TopicTable {
 
     // MARK: Those who wait
 
-    /// Somebody waits for the topic's history: for a time, which begins now unless it runs.
-    mutating func wait(for slot: Int32) {
+    /// Whether a subscription has to wait for the topic's history: what there is may not be what it asks for.
+    mutating func mustWait(for slot: Int32, _ replay: TopicReplay) -> Bool {
+        guard let copy = copies[slot] else { return false }
+        if copy.isSettled {
+            guard case .after(let position) = replay, let last = histories[slot]?.position else { return false }
+            if position.epoch == last.epoch, position.offset <= last.offset { return false }
+            // Another node may have got further, or know of other numbers already.
+            if copy.state == .live {
+                copies[slot]?.state = .loading
+                wishes.append(.load(load(slot, name(of: slot))))
+            }
+        }
+        wait(for: slot)
+        return true
+    }
+
+    /// Somebody waits: for a time, which begins now unless it runs.
+    private mutating func wait(for slot: Int32) {
         guard let copy = copies[slot], !copy.isTimed else { return }
         copies[slot]?.isTimed = true
-        wishes.append(.giveUp(TimedWait(slot: slot, audience: audience(of: slot))))
+        copies[slot]?.waits += 1
+        wishes.append(.giveUp(TimedWait(slot: slot, audience: audience(of: slot), number: copy.waits + 1)))
     }
 
     /// Those who wait for a history begin with what there is.
     mutating func giveUp(_ wait: TimedWait, at now: Instant) -> Received {
         var received = Received()
-        guard audience(of: wait.slot) == wait.audience, copies[wait.slot]?.isSettled == false else { return received }
+        guard audience(of: wait.slot) == wait.audience, let copy = copies[wait.slot], copy.isTimed,
+            copy.waits == wait.number
+        else { return received }
         copies[wait.slot]?.isGivenUp = true
         settle(wait.slot, &received, at: now)
         return received
@@ -166,6 +185,7 @@ extension TopicTable {
             received.published.listeners.append(listener)
         }
         copies[slot]?.listeners = []
+        copies[slot]?.isTimed = false
         received.settled = deliveries(of: slot)
         received.audience = audience(of: slot)
     }

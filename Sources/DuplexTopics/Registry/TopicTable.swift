@@ -203,8 +203,7 @@ struct TopicTable: Sendable {
         inboxes[index]?.subscriptionCount += 1
         share(slot, delivery.index)
         subscriptionCount += 1
-        if let copy = copies[slot], !copy.isSettled {
-            wait(for: slot)
+        if mustWait(for: slot, replay) {
             return Start(
                 slot: slot,
                 audience: records[Int(slot)]?.audience ?? 0,
@@ -261,9 +260,8 @@ struct TopicTable: Sendable {
     ) throws(TopicError) -> Int32 {
         let slot = try slot(subscribing: name)
         subscriptionCount += 1
-        if let copy = copies[slot], !copy.isSettled {
+        if mustWait(for: slot, replay) {
             copies[slot]?.listeners.append((listener, replay))
-            wait(for: slot)
             return slot
         }
         begin(listener, slot, replay, at: now)

@@ -206,6 +206,26 @@ struct MemoryBackplaneTests {
         }
     }
 
+    @Test("A client that was at a node that had got further waits until this one has what it lacks")
+    func ahead() async throws {
+        try await Nodes.run(2) {
+            try $0.keep("#")
+        } _: { nodes async throws in
+            let pair = await nodes.pair()
+            #expect(try await pair.server.subscribe(to: nodes.topics[1]["a"]).isComplete)
+            nodes.backplanes[1].setAway(true)
+            for number in 1...5 { nodes.topics[0]["a"].publish("\(number)") }
+            let epoch = nodes.hub.history(of: "a", behind: 0).position.epoch
+            let other = await nodes.pair()
+            let place = TopicReplay.after(TopicPosition(epoch: epoch, offset: 4))
+            let subscription = try await other.server.subscribe(to: nodes.topics[1]["a"], replay: place)
+            nodes.backplanes[1].setAway(false)
+            #expect(await subscription.isComplete)
+            #expect(try await TopicFixture.texts(other.client, upTo: "5") == ["5"])
+            #expect(try await TopicFixture.texts(pair.client, upTo: "5").count == 5)
+        }
+    }
+
     // MARK: Generated
 
     private struct Client {

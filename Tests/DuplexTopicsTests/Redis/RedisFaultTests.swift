@@ -9,7 +9,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("Redis behind a network that fails", .timeLimit(.minutes(1)))
+@Suite("Redis behind a network that fails", .timeLimit(.minutes(3)))
 struct RedisFaultTests {
     private static func url(_ proxy: FaultProxy) throws -> RedisURL {
         try RedisURL("redis://\(proxy.endpoint.description)")
@@ -67,6 +67,9 @@ struct RedisFaultTests {
         }
         var options = RedisOptions()
         options.backoff = .constant(.milliseconds(1))
+        // Nothing may take too long: only what is lost is to be seen.
+        options.answerTimeout = .seconds(120)
+        options.whileAway = .wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(120))
         let link = RedisLink(to: try url(proxy), options: options, loop: EventLoopGroup.shared.next())
         let told = Told<String>()
         _ = await link.listen("news", told)
