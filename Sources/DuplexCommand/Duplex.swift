@@ -14,7 +14,8 @@ import Darwin
 struct Duplex: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplex",
-        abstract: "Talk WebSocket, TLS and plain streams: serve, connect, publish, subscribe, check, ping, bench and inspect.",
+        abstract:
+            "Talk WebSocket, TLS and plain streams: serve, connect, publish, subscribe, check, ping, bench and inspect.",
         discussion: """
             Try it in two terminals:
 

@@ -30,9 +30,9 @@ enum DemoServer {
     ///   - folder: its files answer GET where nothing else does; without one the demo page is at `/`.
     ///   - shared: the same folder, where clients may change it.
     ///   - showsPage: whether the demo page is there beside a folder, at `/demo`.
+    ///   - isInspected: whether there is an inspector, to which no page of the folder may get.
     ///   - topics: the chat room's, and the clients'.
     ///   - offersTopics: whether clients may subscribe and publish.
-    ///   - isInspected: whether there is an inspector, to which no page of the folder may get.
     static func addRoutes(
         to server: inout WebServer,
         echoPath: String,

@@ -54,6 +54,9 @@ public final class MemoryBackplane: Backplane {
         self.hub = hub
     }
 
+    /// Joins the others at the hub.
+    ///
+    /// - Parameter listener: the node's, which isn't kept.
     public func start(_ listener: any BackplaneListener) {
         state.withLock { state in
             state.listener = listener
@@ -63,6 +66,7 @@ public final class MemoryBackplane: Backplane {
         tell()
     }
 
+    /// Leaves the hub, and with it all who were present by this node.
     public func close() async {
         let waiting = state.withLock { state -> Deque<Waiting>? in
             guard !state.isClosed else { return nil }
@@ -80,6 +84,12 @@ public final class MemoryBackplane: Backplane {
 
     // MARK: Messages
 
+    /// Publishes a message; 1,024 wait while the node is cut off.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - history: how much of the topic is kept.
+    ///   - completion: told once what became of it, mostly before this returns.
     public func publish(
         _ message: BackplaneMessage,
         keeping history: TopicOptions.History?,
@@ -99,6 +109,7 @@ public final class MemoryBackplane: Backplane {
         }
     }
 
+    /// Subscribes to a topic or a pattern.
     public func subscribe(to name: String) {
         state.withLock { state in
             state.names.insert(name)
@@ -108,6 +119,7 @@ public final class MemoryBackplane: Backplane {
         tell()
     }
 
+    /// Ends the subscription to a topic or a pattern.
     public func unsubscribe(from name: String) {
         state.withLock { state in
             state.names.remove(name)
@@ -115,6 +127,13 @@ public final class MemoryBackplane: Backplane {
         }
     }
 
+    /// What is kept of a topic behind a number.
+    ///
+    /// - Parameters:
+    ///   - topic: its name.
+    ///   - number: the offset behind which it begins.
+    /// - Returns: messages that follow each other, up to the last.
+    /// - Throws: ``TopicError`` with `unavailable` while the node is cut off, or closed.
     public func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
         try check()
         return hub.history(of: topic, behind: number)
@@ -122,25 +141,40 @@ public final class MemoryBackplane: Backplane {
 
     // MARK: Presence
 
+    /// Says that somebody is present by this node.
     public func enter(_ member: PresenceMember, in topic: String) {
         hub.enter(member, in: topic, by: self)
     }
 
+    /// Says that somebody isn't present by this node any more.
     public func leave(_ id: String, in topic: String) {
         hub.leave(id, in: topic, by: self)
     }
 
+    /// Has the listener told who comes to a topic and goes, or not any more.
     public func watchPresence(in topic: String, _ isWatched: Bool) {
         state.withLock { state in
             if isWatched { state.watched.insert(topic) } else { state.watched.remove(topic) }
         }
     }
 
+    /// Some of those who are present in a topic by any node.
+    ///
+    /// - Parameters:
+    ///   - topic: its name.
+    ///   - limit: the most that are returned.
+    /// - Returns: the members.
+    /// - Throws: ``TopicError`` with `unavailable` while the node is cut off, or closed.
     public func members(of topic: String, limit: Int) async throws(TopicError) -> [PresenceMember] {
         try check()
         return hub.members(of: topic, limit: limit)
     }
 
+    /// How many are present in a topic by any node.
+    ///
+    /// - Parameter topic: its name.
+    /// - Returns: the number.
+    /// - Throws: ``TopicError`` with `unavailable` while the node is cut off, or closed.
     public func memberCount(of topic: String) async throws(TopicError) -> Int {
         try check()
         return hub.memberCount(of: topic)

@@ -75,7 +75,12 @@ final class TopicCore: Sendable {
 
     /// Publishes a message by the backplane, to whoever is subscribed on any node.
     ///
-    /// - Parameter completion: told once where it stands, or why it went nowhere; perhaps before this returns.
+    /// - Parameters:
+    ///   - name: the topic.
+    ///   - payload: the message.
+    ///   - backplane: what joins the nodes.
+    ///   - completion: told once where it stands, or why it went nowhere; perhaps before this returns.
+    /// - Throws: ``TopicError`` with `invalidName`, or with `limitReached`.
     func publish(
         _ name: String,
         _ payload: TopicEntry.Payload,

@@ -7,7 +7,9 @@ import DuplexWire
 struct TopicHistory: Sendable {
     /// Tells the offsets of this history from others'; with a backplane it is that of all nodes, and may change.
     private(set) var epoch: String
-    /// What is added to an offset for its number here. Numbers go on when offsets begin anew; the sum wraps.
+    /// What is added to an offset for its number here.
+    ///
+    /// Numbers go on when offsets begin anew; the sum wraps.
     private var shift: UInt64 = 0
     private let time: Duration
     private var events: EventHistory<TopicEntry>

@@ -153,7 +153,7 @@ extension TopicTable {
             // Another node may have got further, or know of other numbers already.
             if copy.state == .live {
                 copies[slot]?.state = .loading
-                wishes.append(.load(load(slot, name(of: slot))))
+                wishes.append(.load(load(slot, name(of: slot) ?? "")))
             }
         }
         wait(for: slot)

@@ -32,9 +32,14 @@ final class EventSubscriber: TopicMember, EventSource {
 
     /// Joins a topic.
     ///
-    /// - Parameter later: called where the history is on its way, once it has come, with where it begins; nothing of what is published
-    ///   comes before.
+    /// - Parameters:
+    ///   - name: the topic.
+    ///   - replay: what is given of the past.
+    ///   - loop: the stream's.
+    ///   - later: called where the history is on its way, once it has come, with where it begins; nothing of what is published
+    ///     comes before.
     /// - Returns: where it begins.
+    /// - Throws: ``TopicError``.
     func join(
         _ name: String,
         _ replay: TopicReplay,

@@ -39,7 +39,10 @@ final class SocketSubscriber: TopicMember, TimerTarget {
 
     /// Begins as the table says, on the loop: now, or once the history has come.
     ///
-    /// - Parameter opening: called when it begins, in front of all else.
+    /// - Parameters:
+    ///   - start: what the table says.
+    ///   - replay: what was asked for of the past.
+    ///   - opening: called when it begins, in front of all else.
     func begin(_ start: TopicTable.Start, _ replay: TopicReplay, _ opening: @escaping Opening) {
         start.delivery.add(self, start.audience, start.slot)
         if let socket { link(to: socket) }
