@@ -51,13 +51,10 @@ public final class Topics: Sendable {
         core = TopicCore(options, clock: clock, on: group, backplane: backplane)
     }
 
-    deinit {
-        if let backplane = core.backplane { Task { await backplane.close() } }
-    }
-
     /// Ends what joins these topics with others: nothing is published to other nodes any more, and nothing comes from them.
     ///
-    /// Subscriptions stay, of this process alone. Without a backplane it does nothing; twice is the same as once.
+    /// Subscriptions stay, and nothing comes by them any more; with ``TopicOptions/WhileAway/deliverHere`` what is published here does. It
+    /// ends by itself once nothing uses the topics. Without a backplane it does nothing; twice is the same as once.
     public func close() async {
         await core.backplane?.close()
     }

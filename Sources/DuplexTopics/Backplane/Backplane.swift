@@ -147,6 +147,13 @@ public struct BackplaneHistory: Sendable, Hashable {
     }
 }
 
+extension BackplaneHistory {
+    /// Whether its numbers are some that can be counted on from.
+    var isSound: Bool {
+        position.offset < .max && messages.allSatisfy { (1..<UInt64.max).contains($0.position?.offset ?? 0) }
+    }
+}
+
 /// Where a backplane stands.
 public enum BackplaneState: Sendable, Hashable {
     /// It tries to reach the others: for the first time since it could, or again.

@@ -79,7 +79,6 @@ public final class MemoryBackplane: Backplane {
         hub.leave(self)
         for one in waiting { one.completion(.failure(Self.closed)) }
         tell()
-        state.withLock { $0.listener = nil }
     }
 
     // MARK: Messages
@@ -112,6 +111,7 @@ public final class MemoryBackplane: Backplane {
     /// Subscribes to a topic or a pattern.
     public func subscribe(to name: String) {
         state.withLock { state in
+            guard !state.isClosed else { return }
             state.names.insert(name)
             if (try? TopicName.check(name)) == true { state.patterns[name] = name }
             if !state.isAway { state.events.append(.subscribed(name)) }
@@ -246,7 +246,10 @@ public final class MemoryBackplane: Backplane {
             }
             guard let (listener, events) = next else { return }
             for event in events { tell(listener, event) }
-            state.withLock { $0.isTelling = false }
+            state.withLock { state in
+                state.isTelling = false
+                if state.isClosed, state.events.isEmpty { state.listener = nil }
+            }
         }
     }
 

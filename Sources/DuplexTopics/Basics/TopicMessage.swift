@@ -40,9 +40,21 @@ public struct TopicMessage: Sendable, Hashable {
         self.isAfterGap = isAfterGap || missed > 0
     }
 
+    /// The sum of two counts, of which a server may have said anything.
+    static func sum(_ one: Int, _ other: Int) -> Int {
+        let (sum, overflows) = one.addingReportingOverflow(other)
+        return overflows ? .max : sum
+    }
+
     /// The same behind so many more that were dropped.
     func behind(_ count: Int) -> TopicMessage {
-        TopicMessage(topic: topic, message: message, position: position, missed: missed + count, isAfterGap: true)
+        TopicMessage(
+            topic: topic,
+            message: message,
+            position: position,
+            missed: Self.sum(missed, count),
+            isAfterGap: true
+        )
     }
 
     /// The text; that of a binary message with what isn't UTF-8 replaced.

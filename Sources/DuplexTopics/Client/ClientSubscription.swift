@@ -98,7 +98,7 @@ struct ClientTopic: Sendable {
         if reply.complete == false {
             isAfterGap = true
             if let former, former.epoch == place.epoch, place.offset > former.offset {
-                missed += Int(clamping: place.offset - former.offset)
+                missed = TopicMessage.sum(missed, Int(clamping: place.offset - former.offset))
             }
         } else if isBegun, former == nil {
             isAfterGap = true

@@ -11,10 +11,12 @@ struct PendingRequest {
     enum Asker {
         case caller(Waiter<TopicReply>)
         /// A subscription, a watch, or a presence of the client, as of its names.
-        case subscription(String)
+        case subscription(String, ObjectIdentifier)
         case watch(String)
         case listing(String)
         case entry(String)
+
+        var isCaller: Bool { if case .caller = self { true } else { false } }
     }
 
     let request: TopicRequest
@@ -51,7 +53,10 @@ extension TopicClient {
         guard end == nil else { throw endError }
         let text = request.text(id)
         let size = text.utf8.count
-        guard requests.count < options.mostRequests, requestBytes + size <= options.requestSize.bytes else {
+        // What the client asks for by itself is bounded by what it holds.
+        guard
+            !asker.isCaller || requests.count < options.mostRequests && requestBytes + size <= options.requestSize.bytes
+        else {
             throw TopicError(.limitReached, "\(requests.count) requests wait for their answers, which is the limit.")
         }
         let timer = loop.core.schedule(self, at: loop.clock.now().advanced(by: options.requestTimeout))
@@ -128,7 +133,8 @@ extension TopicClient {
         if let change = reply.change {
             watches[topic]?.took(change)
         } else if let missed = reply.missed {
-            subscriptions[topic]?.missed += max(0, missed)
+            let before = subscriptions[topic]?.missed ?? 0
+            subscriptions[topic]?.missed = TopicMessage.sum(before, max(0, missed))
             subscriptions[topic]?.isAfterGap = true
         } else if let message = reply.published, let name = subscription(of: topic) {
             let taken = subscriptions[name]?.took(topic, message, reply.place, isPattern: name != topic)
@@ -149,7 +155,7 @@ extension TopicClient {
         }
         switch request.asker {
         case .caller(let waiter): waiter.resume(returning: reply)
-        case .subscription(let name): subscriptions[name]?.begins(reply)
+        case .subscription(let name, let feed): if holds(name, feed) { subscriptions[name]?.begins(reply) }
         case .watch(let topic): if watches[topic] != nil { list(topic) }
         case .listing(let topic): watches[topic]?.listed((reply.members ?? []).map(\.value), of: reply.count ?? 0)
         case .entry: break
@@ -163,7 +169,8 @@ extension TopicClient {
     private func refused(_ asker: PendingRequest.Asker, _ error: TopicError) {
         switch asker {
         case .caller: break
-        case .subscription(let name): subscriptions.removeValue(forKey: name)?.feed.finish(error)
+        case .subscription(let name, let feed):
+            if holds(name, feed) { subscriptions.removeValue(forKey: name)?.feed.finish(error) }
         case .watch(let topic), .listing(let topic): watches.removeValue(forKey: topic)?.feed.finish(error)
         case .entry(let topic): entries[topic] = nil
         }
@@ -184,7 +191,13 @@ extension TopicClient {
     private func askForMessages(_ name: String) {
         guard let wish = subscriptions[name]?.wish else { return }
         subscriptions[name]?.isLive = false
-        ask(.subscribe(name, wish), .subscription(name))
+        guard let feed = subscriptions[name]?.feed else { return }
+        ask(.subscribe(name, wish), .subscription(name, ObjectIdentifier(feed)))
+    }
+
+    /// Whether a subscription is the one that was asked for, and not a later one of that name.
+    private func holds(_ name: String, _ feed: ObjectIdentifier) -> Bool {
+        subscriptions[name].map { ObjectIdentifier($0.feed) } == feed
     }
 
     func end(_ name: String, _ feed: ClientFeed<TopicMessage>) {
@@ -236,7 +249,7 @@ extension TopicClient {
         Task { [socket] in await socket.networkChanged() }
         switch asker {
         case .caller: break
-        case .subscription(let name): askForMessages(name)
+        case .subscription(let name, let feed): if holds(name, feed) { askForMessages(name) }
         case .watch(let topic), .listing(let topic): if watches[topic] != nil { ask(.watch(topic), .watch(topic)) }
         case .entry(let topic): if let info = entries[topic] { ask(.enter(topic, info: info), .entry(topic)) }
         }

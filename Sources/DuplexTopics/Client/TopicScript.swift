@@ -31,8 +31,8 @@ public enum TopicScript {
           subscribe(topic, take, { last, failed = console.error } = {}) {
             const words = topic.replace(/[.*?^${}()|[\]\\]/g, "\\$&").replace(/\+/g, "[^/]+")
             const match = new RegExp(`^${words.replace(/^#$/, ".*").replace(/\/#$/, "(/.*)?")}$`, "s")
-            this.#rooms.set(topic, { take, last, failed, match }); this.#join(topic)
-            return () => { this.#rooms.delete(topic); if (this.#isOpen) this.#ask({ unsubscribe: topic }) } }
+            const room = { take, last, failed, match }; this.#rooms.set(topic, room); this.#join(topic)
+            return () => { if (this.#rooms.get(topic) === room && this.#rooms.delete(topic) && this.#isOpen) this.#ask({ unsubscribe: topic }) } }
           /** Publishes a text; fails with "unanswered" when nobody knows whether it was published. */
           publish(topic, text) { return this.#promise({ publish: topic, text }) }
           enter(topic, info) { this.#entered.set(topic, info); return this.#promise({ enter: topic, info }) }
@@ -63,9 +63,9 @@ public enum TopicScript {
             }, error => { if (error.error !== "unanswered") { this.#rooms.delete(topic); room.failed(error) } }) }
           #look(topic) { if (this.#isOpen) this.#ask({ watch: topic }, () =>
             this.#ask({ presence: topic, limit: 1000 }, answer => this.#watched.get(topic)?.(answer))) }
-          #promise(request) { return new Promise((done, failed) => this.#ask(request, done, failed)) }
-          #ask(request, done = () => {}, failed = () => {}) {
-            if (this.#isClosed || this.#asked.size >= this.#most) return failed({ error: this.#isClosed ? "closed" : "limitReached" })
+          #promise(request) { return new Promise((done, failed) => this.#ask(request, done, failed, this.#most)) }
+          #ask(request, done = () => {}, failed = () => {}, most = Infinity) {
+            if (this.#isClosed || this.#asked.size >= most) return failed({ error: this.#isClosed ? "closed" : "limitReached" })
             const id = ++this.#id, asked = { done, failed, text: JSON.stringify({ id, ...request }) }
             asked.end = (tell, value) => { clearTimeout(asked.timer); this.#asked.delete(id); tell(value) }
             asked.timer = setTimeout(() => asked.end(failed, { error: "timedOut" }), this.#timeout)

@@ -40,11 +40,19 @@ final class LoopDelivery: Sendable {
     }
 
     /// Has the subscriptions to a topic begin that waited for its history.
-    func settle(_ audience: UInt64) {
+    ///
+    /// - Parameters:
+    ///   - audience: the topic's.
+    ///   - isFinal: whether they begin in any case, with what there is.
+    func settle(_ audience: UInt64, isFinal: Bool) {
         for member in lists.value.all[audience]?.all ?? [] {
             guard let pending = member.pending.take() else { continue }
-            pending.begin()
-            pending.end()
+            if pending.begin(!isFinal && pending.waits > 0) {
+                pending.end()
+            } else {
+                pending.waits -= 1
+                member.pending = pending
+            }
         }
     }
 

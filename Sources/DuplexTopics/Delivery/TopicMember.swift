@@ -38,12 +38,16 @@ class TopicMember {
 
 /// A subscription that waits for the history of its topic.
 final class PendingStart {
-    /// Has it begin.
-    let begin: () -> Void
+    /// Has it begin, unless it may wait for more and has to.
+    ///
+    /// - Returns: whether it has begun.
+    let begin: (_ mayWait: Bool) -> Bool
+    /// How often it may wait for more.
+    var waits = 3
     /// Called once it has begun, or won't.
     var waiters: [() -> Void] = []
 
-    init(_ begin: @escaping () -> Void) {
+    init(_ begin: @escaping (_ mayWait: Bool) -> Bool) {
         self.begin = begin
     }
 

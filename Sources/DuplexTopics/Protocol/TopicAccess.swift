@@ -35,6 +35,7 @@ public struct TopicAccess: Sendable {
     /// - Parameter name: the name of a topic.
     /// - Returns: whether it does.
     public func isWithin(_ name: String) -> Bool {
-        topic == name || topic.hasPrefix(name + "/")
+        // By bytes, as topics are told apart: a mark behind a slash would make one character of both.
+        topic.utf8.elementsEqual(name.utf8) || topic.utf8.starts(with: (name + "/").utf8)
     }
 }

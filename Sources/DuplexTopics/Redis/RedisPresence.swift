@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DequeModule
 import DuplexSockets
 import DuplexWire
 
@@ -25,13 +26,26 @@ final class RedisPresence {
         var isWatched = false
         /// Who is present as the listener knows it; `nil` while nobody knows it.
         var known: [String: String]?
+        /// Whether it wasn't found out who is there when it was asked for.
+        var mustCompare = false
+        /// Whether it waits for its turn to be told.
+        var isDue = false
+        /// Looks that wait until Redis knows what this node has said before.
+        var looks: [() -> Void] = []
+
+        /// Begins the looks that have waited.
+        func beginLooks() {
+            let waiting = looks
+            looks = []
+            for look in waiting { look() }
+        }
 
         init(_ topic: String, _ names: RedisTopicNames) {
             self.topic = topic
             keys = ["members", "counts", "holds", "nodes", "presence"].map { names.key($0, of: topic) }
         }
 
-        var isNeeded: Bool { !own.isEmpty || !untold.isEmpty || isBusy || isWatched }
+        var isNeeded: Bool { !own.isEmpty || !untold.isEmpty || isBusy || isWatched || !looks.isEmpty }
     }
 
     /// Who was found.
@@ -51,6 +65,10 @@ final class RedisPresence {
     private let node: String
     private var rooms: [String: Room] = [:]
     private var timer: TimerID?
+    /// Rooms that are told of as soon as fewer commands are under way: others share the connection.
+    private var due: Deque<Room> = []
+    private var underWay = 0
+    private static let mostUnderWay = 256
     private var isAway = true
     private var isClosed = false
     /// Told who comes and goes.
@@ -90,6 +108,12 @@ final class RedisPresence {
     /// Says what Redis doesn't know, or at least that this node lives.
     private func tell(_ room: Room, always: Bool = false) {
         guard !isAway, !isClosed, !room.isBusy, always || !room.untold.isEmpty else { return }
+        guard underWay < Self.mostUnderWay else {
+            if !room.isDue { due.append(room) }
+            room.isDue = true
+            return
+        }
+        underWay += 1
         let ids = Array(room.untold.prefix(Self.batch))
         room.untold.subtract(ids)
         room.isBusy = true
@@ -109,13 +133,17 @@ final class RedisPresence {
 
     private func answered(_ room: Room, _ ids: [String], _ result: Result<RedisValue, RedisError>) {
         room.isBusy = false
+        underWay -= 1
+        defer { tellDue() }
         guard case .success(let value) = result, let parts = value.elements, parts.count == 2 else {
             // Told again with the next sign of life, or on the next connection.
             room.untold.formUnion(ids)
+            room.beginLooks()
             return
         }
         if parts[0].integer == 0 { room.untold.formUnion(Set(room.own.keys).subtracting(ids)) }
         tell(room, always: parts[1].integer == 1)
+        if !room.isBusy, room.untold.isEmpty { room.beginLooks() }
         if !room.isNeeded { rooms[room.topic] = nil }
     }
 
@@ -128,6 +156,13 @@ final class RedisPresence {
         for room in Array(rooms.values) { tell(room, always: true) }
     }
 
+    private func tellDue() {
+        while underWay < Self.mostUnderWay, let room = due.popFirst() {
+            room.isDue = false
+            tell(room, always: true)
+        }
+    }
+
     // MARK: By any node
 
     /// Who is present, or how many are.
@@ -137,7 +172,10 @@ final class RedisPresence {
     ///   - limit: how many are wanted at most; 0 for their number alone.
     ///   - completion: told on the loop.
     func look(at topic: String, limit: Int, _ completion: @escaping RedisOperation.Completion<Found>) {
-        look(rooms[topic]?.keys ?? Room(topic, names).keys, min(max(0, limit), Self.mostMembers), completion)
+        let limit = min(max(0, limit), Self.mostMembers)
+        guard let room = rooms[topic] else { return look(Room(topic, names).keys, limit, completion) }
+        guard !isAway, !isClosed, room.isBusy || !room.untold.isEmpty else { return look(room.keys, limit, completion) }
+        room.looks.append { self.look(room.keys, limit, completion) }
     }
 
     private func look(_ keys: [[UInt8]], _ limit: Int, _ completion: @escaping RedisOperation.Completion<Found>) {
@@ -210,7 +248,10 @@ final class RedisPresence {
         let bound = LoopBound((presence: self, room: room), on: client.loop.thread)
         look(room.keys, Self.mostMembers) { result in
             let (presence, room) = bound.value
-            guard room.isWatched, case .success(let found) = result else { return }
+            guard room.isWatched else { return }
+            room.mustCompare = true
+            guard case .success(let found) = result else { return }
+            room.mustCompare = false
             presence.compare(room, found)
         }
     }
@@ -240,6 +281,7 @@ final class RedisPresence {
         let isBack = self.isAway && !isAway
         self.isAway = isAway
         if isBack { tellAll() }
+        if isAway { for room in Array(rooms.values) { room.beginLooks() } }
     }
 
     /// Says that nobody is present by this node any more, if Redis can be reached.
@@ -251,6 +293,8 @@ final class RedisPresence {
         for room in rooms.values {
             if let id = room.subscription { client.onLoop(client.loop, id) { $0.unsubscribe($1) } }
         }
+        for room in Array(rooms.values) { room.beginLooks() }
+        due = []
         let left = isAway ? [] : rooms.values.filter { !$0.own.isEmpty || !$0.untold.isEmpty || $0.isBusy }
         rooms = [:]
         guard !left.isEmpty else { return completion() }
@@ -266,6 +310,7 @@ extension RedisPresence: TimerTarget {
         guard timer == self.timer else { return }
         self.timer = nil
         for room in Array(rooms.values) where !room.isNeeded { rooms[room.topic] = nil }
+        for room in rooms.values where room.mustCompare && !isAway { compare(room) }
         tellAll()
         startTimer()
     }

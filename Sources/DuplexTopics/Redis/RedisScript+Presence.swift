@@ -28,7 +28,8 @@ extension RedisScript {
         end
         local function sweep()
           local left = 1000
-          for _, node in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', '(' .. text(now), 'LIMIT', 0, 10)) do
+          local nodes = redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', '(' .. text(now), 'LIMIT', 0, 10)
+          for _, node in ipairs(nodes) do
             local from, to = '[' .. node .. '\0', '(' .. node .. '\1'
             local held = redis.call('ZRANGEBYLEX', KEYS[3], from, to, 'LIMIT', 0, left)
             for _, hold in ipairs(held) do drop(node, string.sub(hold, #node + 2)) end
@@ -36,7 +37,7 @@ extension RedisScript {
             if left <= 0 then return 1 end
             redis.call('ZREM', KEYS[4], node)
           end
-          return 0
+          return #nodes == 10 and 1 or 0
         end
 
         """#
@@ -90,18 +91,19 @@ extension RedisScript {
             local more, limit = sweep(), tonumber(ARGV[2])
             local count = redis.call('HLEN', KEYS[1])
             local found = {}
-            if limit > 0 and count <= limit then
+            if limit > 0 and count <= limit and count <= 1000 then
               found = redis.call('HGETALL', KEYS[1])
             elseif limit > 0 then
-              local cursor = '0'
+              local cursor, size = '0', 0
               repeat
                 local step = redis.call('HSCAN', KEYS[1], cursor, 'COUNT', 1000)
                 cursor = step[1]
                 for _, word in ipairs(step[2]) do
-                  if #found >= 2 * limit then break end
+                  if #found >= 2 * limit or (#found % 2 == 0 and size > 33554432) then break end
                   found[#found + 1] = word
+                  size = size + #word
                 end
-              until cursor == '0' or #found >= 2 * limit
+              until cursor == '0' or #found >= 2 * limit or size > 33554432
             end
             return {count, more, found}
             """#

@@ -91,7 +91,7 @@ extension RedisScript {
             if number <= seen then
               local id = string.sub(ARGV[9], 1, 9 + string.byte(ARGV[9], 9))
               local guess = at - seen + number
-              local hit = call('XRANGE', KEYS[2], guess, guess .. '-0')[1]
+              local hit = guess > 0 and call('XRANGE', KEYS[2], guess, guess .. '-0')[1]
               if hit and holds(hit[2][4], id) then return {1, epoch, guess} end
               local to = '+'
               repeat
@@ -101,13 +101,13 @@ extension RedisScript {
                   to = '(' .. entry[1]
                 end
               until #entries < 100
-              return {1, epoch, tonumber(at)}
+              return {1, epoch, math.min(tonumber(at), last)}
             end
             if tonumber(ARGV[4]) > seen then return {2, epoch, last} end
             if not m[7] then
               local all = call('HGETALL', KEYS[1])
               for i = 1, #all, 2 do
-                if string.sub(all[i], 1, 2) == 'o:' and now - age - 86400000 > tonumber(string.match(all[i + 1], '%d+$')) then
+                if string.sub(all[i], 1, 2) == 'o:' and now - ARGV[13] - 60000 > tonumber(string.match(all[i + 1], '%d+$')) then
                   call('HDEL', KEYS[1], all[i])
                 end
               end

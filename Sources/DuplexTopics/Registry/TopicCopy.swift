@@ -28,7 +28,17 @@ struct TopicCopy: Sendable {
     var early: [BackplaneMessage] = []
     var earlySize = 0
     /// Subscriptions of code that wait for it.
-    var listeners: [(listener: TopicListener, replay: TopicReplay)] = []
+    var listeners: [Waiting] = []
+    /// The number behind which those begin that wanted nothing of the past, and had to wait.
+    var settledNumber: UInt64 = 0
+
+    /// A subscription of code that waits.
+    struct Waiting: Sendable {
+        var listener: TopicListener
+        var replay: TopicReplay
+        /// How often it may wait for more.
+        var waits = 3
+    }
 
     /// Whether subscriptions begin at once, with what there is.
     var isSettled: Bool { hasLoaded || isGivenUp }

@@ -46,6 +46,11 @@ final class TopicCore: Sendable {
         backplane?.start(self)
     }
 
+    // Behind the last subscription and the last route as well: whoever made the topics needn't hold them.
+    deinit {
+        if let backplane { Task { await backplane.close() } }
+    }
+
     /// Runs `body` with the table; for as short as it can be.
     func withTable<Result: Sendable, Failure: Error>(
         _ body: (inout TopicTable) throws(Failure) -> Result
@@ -93,8 +98,8 @@ final class TopicCore: Sendable {
         tally.add(TopicCounts(published: 1))
         let history = withTable { $0.rule(for: name) }
         let content = payload.content
-        let sends = outbox.withLock { outbox in
-            outbox.append(content, to: name, history, completion)
+        let sends = try outbox.withLock { outbox throws(TopicError) in
+            try outbox.append(content, to: name, history, completion)
             return outbox.begin()
         }
         guard sends else { return }
@@ -143,6 +148,16 @@ final class TopicCore: Sendable {
         askBackplane()
         report()
         return start
+    }
+
+    /// Where a subscription begins that has waited for the history; `nil` where it may wait for more, and has to.
+    func start(_ members: TopicMembers, _ replay: TopicReplay, mayWait: Bool) -> TopicTable.Start? {
+        let now = clock.now()
+        defer { askBackplane() }
+        return withTable { table in
+            if mayWait, table.mustWait(for: members.slot, replay) { return nil }
+            return table.start(members, replay, at: now)
+        }
     }
 
     func leave(_ slot: Int32, _ delivery: LoopDelivery) {
@@ -199,16 +214,20 @@ final class TopicCore: Sendable {
 
     private func handle(_ received: TopicTable.Received) {
         for delivery in received.settled {
-            delivery.loop.execute { _ in delivery.settle(received.audience) }
+            delivery.loop.execute { _ in delivery.settle(received.audience, isFinal: received.isFinal) }
         }
         deliver(received.published)
         if let load = received.load { self.load(load) }
+        askBackplane()
     }
 
     /// Takes what is kept of a topic from the backplane, again until it comes or isn't wanted any more.
     private func load(_ load: TopicTable.Load) {
         guard let backplane else { return }
+        // The first at once; those that follow from its answer give the others time.
+        let pause = Duration.milliseconds(50) * load.tries
         Task { [weak self] in
+            if load.tries > 0 { try? await Task.sleep(for: pause) }
             while self?.withTable({ $0.isWanted(load) }) == true {
                 if let kept = try? await backplane.history(of: load.topic, behind: load.number) {
                     guard let self else { return }

@@ -68,11 +68,25 @@ final class TopicListener: Sendable {
     // MARK: Publishing
 
     /// Begins with messages of the past.
-    func begin(_ entries: [TopicEntry], isComplete: Bool) {
+    ///
+    /// - Parameters:
+    ///   - entries: what was asked for of it.
+    ///   - isComplete: whether nothing is missing of that.
+    ///   - isAwaited: whether a task may wait for it already.
+    /// - Returns: whether ``take()`` is to be called.
+    func begin(_ entries: [TopicEntry], isComplete: Bool, isAwaited: Bool) -> Bool {
         state.withLock { state in
             state.replay = Deque(entries)
             state.isComplete = isComplete
+            guard isAwaited else { return false }
+            defer { state.isTaking = true }
+            return !state.isTaking
         }
+    }
+
+    /// So many messages were missed while others couldn't be reached.
+    func miss(_ count: Int) {
+        state.withLock { $0.lost += count }
     }
 
     /// Whether nothing is missing of what it asked for; false until it has begun.

@@ -49,17 +49,29 @@ struct TopicOutbox: Sendable {
     private var numbers: PublicationNumbers
     private var waiting: Deque<Item> = []
     private var isSending = false
+    private var size = 0
+
+    /// How many messages may wait, and how many bytes, while one thread hands them on.
+    private static let mostWaiting = 65_536
+    private static let sizeLimit = 64 * 1_024 * 1_024
 
     init(_ numbers: PublicationNumbers) {
         self.numbers = numbers
     }
 
+    /// Puts a message behind the others.
+    ///
+    /// - Throws: ``TopicError`` with `limitReached` when too many wait.
     mutating func append(
         _ content: Message,
         to topic: String,
         _ history: TopicOptions.History?,
         _ completion: @escaping @Sendable (Result<TopicPosition?, TopicError>) -> Void
-    ) {
+    ) throws(TopicError) {
+        guard waiting.count < Self.mostWaiting, size < Self.sizeLimit else {
+            throw TopicError(.limitReached, "More is published than other machines take.")
+        }
+        size += content.byteCount
         let (origin, number) = history == nil ? (numbers.node, 0) : numbers.next(of: topic)
         let message = BackplaneMessage(topic: topic, message: content, origin: origin, number: number)
         waiting.append(Item(message: message, history: history, completion: completion))
@@ -74,6 +86,8 @@ struct TopicOutbox: Sendable {
     /// Takes the next one out; `nil` ends the handing on.
     mutating func next() -> Item? {
         if waiting.isEmpty { isSending = false }
-        return waiting.popFirst()
+        let item = waiting.popFirst()
+        size -= item?.message.message.byteCount ?? 0
+        return item
     }
 }

@@ -15,6 +15,8 @@ extension TopicTable {
         var number: UInt64
         /// Which of the questions about this topic it is.
         var id: UInt64
+        /// How often an answer before it was of no use.
+        var tries = 0
     }
 
     /// What is to be done behind something that came from the backplane, without the lock.
@@ -24,6 +26,8 @@ extension TopicTable {
         /// The loops whose subscriptions begin now, and the topic's audience.
         var settled: [LoopDelivery] = []
         var audience: UInt64 = 0
+        /// Whether they begin in any case, with what there is.
+        var isFinal = false
     }
 
     // MARK: What comes
@@ -31,6 +35,8 @@ extension TopicTable {
     /// A message has come by a subscription.
     mutating func receive(_ message: BackplaneMessage, by subscription: String, at now: Instant) -> Received {
         var received = Received()
+        let bound = earlyBound
+        defer { sweepOne(at: now) }
         guard let slot = slot(of: subscription) else { return received }
         guard let copy = copies[slot], message.position != nil else {
             let entry = TopicEntry(message.topic, message.position, .message(message.message), number: 0)
@@ -39,11 +45,11 @@ extension TopicTable {
         }
         switch copy.state {
         case .away: break
-        case .loading: copies[slot]?.append(message, options.loopBacklog.bytes)
+        case .loading: copies[slot]?.append(message, bound)
         case .live:
             guard !take(message, slot, &received.published, at: now) else { break }
             copies[slot]?.state = .loading
-            copies[slot]?.append(message, options.loopBacklog.bytes)
+            copies[slot]?.append(message, bound)
             received.load = load(slot, subscription)
         }
         return received
@@ -61,9 +67,9 @@ extension TopicTable {
     ) -> Bool {
         guard let history = histories[slot], let position = message.position else { return true }
         let last = history.position
-        guard position.epoch == last.epoch, position.offset <= last.offset + 1 else { return false }
+        guard position.epoch == last.epoch, position.offset <= last.offset &+ 1 else { return false }
         // It has come before, by the history or by the subscription.
-        guard position.offset == last.offset + 1 else { return true }
+        guard position.offset == last.offset &+ 1 else { return true }
         let number = history.number(of: position.offset)
         let entry = TopicEntry(message.topic, position, .message(message.message), number: number)
         keep(entry, slot, now)
@@ -71,12 +77,12 @@ extension TopicTable {
         return true
     }
 
-    private mutating func load(_ slot: Int32, _ topic: String, isWhole: Bool = false) -> Load {
+    private mutating func load(_ slot: Int32, _ topic: String, isWhole: Bool = false, tries: Int = 0) -> Load {
         let isKnown = !isWhole && copies[slot]?.hasLoaded == true
         let number = isKnown ? histories[slot]?.position.offset ?? 0 : 0
         copies[slot]?.loads += 1
         let id = copies[slot]?.loads ?? 0
-        return Load(topic: topic, slot: slot, audience: audience(of: slot), number: number, id: id)
+        return Load(topic: topic, slot: slot, audience: audience(of: slot), number: number, id: id, tries: tries)
     }
 
     // MARK: Subscriptions
@@ -99,7 +105,7 @@ extension TopicTable {
     /// Whether a history is still to be loaded.
     func isWanted(_ load: Load) -> Bool {
         guard audience(of: load.slot) == load.audience, let copy = copies[load.slot] else { return false }
-        return copy.state == .loading && copy.loads == load.id
+        return copy.state != .away && copy.loads == load.id
     }
 
     /// What is kept of a topic has come.
@@ -107,38 +113,62 @@ extension TopicTable {
         var received = Received()
         let slot = load.slot
         guard isWanted(load) else { return received }
-        guard adopt(kept, slot, isWhole: load.number == 0) else {
-            received.load = self.load(slot, load.topic, isWhole: true)
+        guard kept.isSound else {
+            received.load = self.load(slot, load.topic, tries: load.tries + 1)
             return received
         }
-        // What lay before the first subscription isn't news; to those who have begun without it, it may be.
-        let hands = copies[slot]?.isSettled == true
-        for message in kept.messages { _ = take(message, slot, &received.published, at: now, hands: hands) }
+        guard adopt(kept, load) else {
+            copies[slot]?.state = .loading
+            received.load = self.load(slot, load.topic, isWhole: true, tries: load.tries + 1)
+            return received
+        }
         let early = copies[slot]?.takeEarly() ?? []
+        // What lay before the first subscription isn't news; to those who have begun without it, it may be.
+        let news = copies[slot]?.isSettled == true ? 0 : early.first?.position?.offset ?? .max
+        let first = kept.messages.firstIndex { $0.position?.offset ?? 0 >= news } ?? kept.messages.count
+        for message in kept.messages[..<first] { _ = take(message, slot, &received.published, at: now, hands: false) }
         copies[slot]?.state = .live
         copies[slot]?.hasLoaded = true
-        settle(slot, &received, at: now)
-        for (index, message) in early.enumerated() where !take(message, slot, &received.published, at: now) {
-            copies[slot]?.state = .loading
-            for message in early[index...] { copies[slot]?.append(message, options.loopBacklog.bytes) }
-            received.load = self.load(slot, load.topic)
-            break
-        }
+        settle(slot, &received, isFinal: false, at: now)
+        for message in kept.messages[first...] { _ = take(message, slot, &received.published, at: now) }
+        takeEarly(early, load, &received, at: now)
         return received
     }
+
+    /// Adds what came while the history was on its way; where something is still missing in front of it, that is loaded.
+    private mutating func takeEarly(
+        _ early: [BackplaneMessage],
+        _ load: Load,
+        _ received: inout Received,
+        at now: Instant
+    ) {
+        let bound = earlyBound
+        for (index, message) in early.enumerated() where !take(message, load.slot, &received.published, at: now) {
+            // What the backplane doesn't know of even now belongs to a history that is gone.
+            guard load.tries < 3 else { continue }
+            copies[load.slot]?.state = .loading
+            for message in early[index...] { copies[load.slot]?.append(message, bound) }
+            received.load = self.load(load.slot, load.topic, tries: load.tries + 1)
+            return
+        }
+    }
+
+    /// How many bytes wait for a history that is on its way: dropped, they are loaded again.
+    private var earlyBound: Int { min(options.loopBacklog.bytes, 1_024 * 1_024) }
 
     /// Has the copy go on where the backplane's history does: with its numbers, and behind what isn't kept any more.
     ///
     /// - Returns: false where the numbers are others than those that were asked about: all that is kept is wanted.
-    private mutating func adopt(_ kept: BackplaneHistory, _ slot: Int32, isWhole: Bool) -> Bool {
-        guard let last = histories[slot]?.position else { return true }
-        let first = kept.messages.first?.position?.offset ?? kept.position.offset &+ 1
+    private mutating func adopt(_ kept: BackplaneHistory, _ load: Load) -> Bool {
+        guard let last = histories[load.slot]?.position else { return true }
+        let first = kept.messages.first?.position?.offset ?? kept.position.offset + 1
+        let asked = load.number == 0 ? last.offset : load.number
         // Fewer than there were are others: the server has lost what it had.
-        let isSame = last.epoch == kept.position.epoch && kept.position.offset >= last.offset
-        guard isSame || isWhole else { return false }
-        if !isSame || first > last.offset + 1 {
-            change(slot) { $0.restart(kept.position.epoch, behind: first &- 1) }
-        }
+        let isSame = last.epoch == kept.position.epoch && kept.position.offset >= asked
+        guard isSame || load.number == 0 else { return false }
+        guard !isSame || first > last.offset &+ 1 else { return true }
+        if isSame, copies[load.slot]?.hasLoaded == true { missed(Int(clamping: first - 1 - last.offset), load.slot) }
+        change(load.slot) { $0.restart(kept.position.epoch, behind: first - 1) }
         return true
     }
 
@@ -150,9 +180,8 @@ extension TopicTable {
         if copy.isSettled {
             guard case .after(let position) = replay, let last = histories[slot]?.position else { return false }
             if position.epoch == last.epoch, position.offset <= last.offset { return false }
-            // Another node may have got further, or know of other numbers already.
+            // Another node may have got further, or know of other numbers already. Those who have begun don't wait for that.
             if copy.state == .live {
-                copies[slot]?.state = .loading
                 wishes.append(.load(load(slot, name(of: slot) ?? "")))
             }
         }
@@ -175,23 +204,39 @@ extension TopicTable {
             copy.waits == wait.number
         else { return received }
         copies[wait.slot]?.isGivenUp = true
-        settle(wait.slot, &received, at: now)
+        settle(wait.slot, &received, isFinal: true, at: now)
         return received
     }
 
-    private mutating func settle(_ slot: Int32, _ received: inout Received, at now: Instant) {
-        for (listener, replay) in copies[slot]?.listeners ?? [] {
-            begin(listener, slot, replay, at: now)
-            received.published.listeners.append(listener)
-        }
+    private mutating func settle(_ slot: Int32, _ received: inout Received, isFinal: Bool, at now: Instant) {
+        let waiting = copies[slot]?.listeners ?? []
         copies[slot]?.listeners = []
         copies[slot]?.isTimed = false
+        copies[slot]?.settledNumber = histories[slot]?.lastNumber ?? 0
+        for var one in waiting {
+            if !isFinal, one.waits > 0, mustWait(for: slot, one.replay) {
+                one.waits -= 1
+                copies[slot]?.listeners.append(one)
+            } else if begin(one.listener, slot, one.replay, isAwaited: true, at: now) {
+                received.published.listeners.append(one.listener)
+            }
+        }
         received.settled = deliveries(of: slot)
         received.audience = audience(of: slot)
+        received.isFinal = isFinal
     }
 
     /// Where a subscription begins that has waited for the history.
     mutating func start(_ members: TopicMembers, _ replay: TopicReplay, at now: Instant) -> Start {
-        start(members.slot, members.delivery, replay, at: now)
+        let slot = members.slot
+        var start = start(slot, members.delivery, replay, at: now)
+        // What came since the history was there is news to who wanted nothing of the past.
+        if replay == .none, let history = histories[slot], let copy = copies[slot],
+            copy.settledNumber < history.lastNumber
+        {
+            start.number = copy.settledNumber
+            (start.begins, start.offset) = (copy.settledNumber, history.offset(of: copy.settledNumber))
+        }
+        return start
     }
 }

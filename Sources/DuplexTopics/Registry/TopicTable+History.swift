@@ -44,7 +44,9 @@ extension TopicTable {
             if case .after = replay { return (nil, false) }
             return (nil, true)
         }
-        let (number, isComplete) = history.place(replay)
+        var (number, isComplete) = history.place(replay)
+        // Without what the backplane keeps nobody knows.
+        if replay != .none, copies[slot]?.hasLoaded == false { isComplete = false }
         return (number < history.lastNumber ? number : nil, isComplete)
     }
 

@@ -184,7 +184,7 @@ struct TopicTable: Sendable {
         }
         /// The offset behind which it begins.
         var offset: UInt64 = 0
-        /// Whether the history is on its way: the rest is known when ``LoopDelivery/settle(_:)`` is called.
+        /// Whether the history is on its way: the rest is known when ``LoopDelivery/settle(_:isFinal:)`` is called.
         var isPending = false
 
         /// The message in the history behind which it begins, whether or not anything is taken from there.
@@ -261,21 +261,29 @@ struct TopicTable: Sendable {
         let slot = try slot(subscribing: name)
         subscriptionCount += 1
         if mustWait(for: slot, replay) {
-            copies[slot]?.listeners.append((listener, replay))
+            copies[slot]?.listeners.append(.init(listener: listener, replay: replay))
             return slot
         }
-        begin(listener, slot, replay, at: now)
+        _ = begin(listener, slot, replay, isAwaited: false, at: now)
         return slot
     }
 
     /// Has a subscription of code begin.
-    mutating func begin(_ listener: TopicListener, _ slot: Int32, _ replay: TopicReplay, at now: Instant) {
+    ///
+    /// - Returns: whether ``TopicListener/take()`` is to be called.
+    mutating func begin(
+        _ listener: TopicListener,
+        _ slot: Int32,
+        _ replay: TopicReplay,
+        isAwaited: Bool,
+        at now: Instant
+    ) -> Bool {
         // In front of all else, so that the topic isn't taken for one that nobody needs.
         records[Int(slot)]?.listeners.append(listener)
         let (number, isComplete) = place(in: slot, replay, at: now)
         // In one step with the rest: nothing is missed in between, and nothing comes twice.
         let entries = number.flatMap { histories[slot]?.entries(behind: $0) }
-        listener.begin(entries ?? [], isComplete: isComplete)
+        return listener.begin(entries ?? [], isComplete: isComplete, isAwaited: isAwaited)
     }
 
     mutating func leave(_ listener: TopicListener, _ slot: Int32) {
@@ -320,6 +328,11 @@ struct TopicTable: Sendable {
     /// What tells a record from later ones in its place; 0 where there is none.
     func audience(of slot: Int32) -> UInt64 {
         Int(slot) < records.count ? records[Int(slot)]?.audience ?? 0 : 0
+    }
+
+    /// So many messages of a topic were missed, and aren't kept any more: code is told with the next one.
+    func missed(_ count: Int, _ slot: Int32) {
+        for listener in records[Int(slot)]?.listeners ?? [] { listener.miss(count) }
     }
 
     /// The loops that have subscriptions to a topic.

@@ -53,17 +53,17 @@ final class EventSubscriber: TopicMember, EventSource {
             return start
         }
         (isReplaying, isKept) = (true, true)
-        pending = PendingStart { [weak self] in self?.settle(replay, later) }
+        pending = PendingStart { [weak self] in self?.settle(replay, mayWait: $0, later) ?? true }
         return start
     }
 
-    private func settle(_ replay: TopicReplay, _ later: (TopicTable.Start) -> Void) {
-        guard let list else { return }
-        let now = core.clock.now()
-        let start = core.withTable { $0.start(list, replay, at: now) }
+    private func settle(_ replay: TopicReplay, mayWait: Bool, _ later: (TopicTable.Start) -> Void) -> Bool {
+        guard let list else { return true }
+        guard let start = core.start(list, replay, mayWait: mayWait) else { return false }
         begin(start)
         later(start)
         self.replay()
+        return true
     }
 
     /// Tells a client where it is before the next event comes: it may be cut off before.
@@ -86,7 +86,11 @@ final class EventSubscriber: TopicMember, EventSource {
     override func deliver(_ run: inout TopicRun) {
         for index in run.range where !isReplaying && run.isFor(self, index) {
             guard list != nil else { return }
-            if outlet.isWaiting && isBehind {
+            // What lies between was missed while others couldn't be reached, and isn't kept any more.
+            if isKept, number > 0, run.entry(index).number > number + 1 {
+                isReplaying = true
+                replay(&run.counts)
+            } else if outlet.isWaiting && isBehind {
                 if isKept { isReplaying = true } else { end(Self.isTooSlow, &run.counts) }
             } else if let event = run.event(index, core.forms) {
                 offer(event, run.entry(index).number, &run.counts)

@@ -12,7 +12,7 @@ extension SocketSubscriber: SocketFollower {
 
     /// Gives each subscription that is behind its turn, until there is no more room; the one that would be next begins then.
     func drained(_ socket: isolated WebSocket) {
-        var waiting = all.filter { $0.backlog != nil || $0.isReplaying }
+        var waiting = all.filter { $0.pending == nil && ($0.backlog != nil || $0.isReplaying) }
         var turn = 0
         while !waiting.isEmpty, socket.takesMore {
             waiting[turn].catchUp(socket, waiting.count == 1 ? .max : Self.share)

@@ -29,7 +29,7 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     /// Whether what the client lacks is taken from the history.
     private var waits: Bool { terms.slow.isWaiting && isKept }
     /// Whether there is more for the client than it has been given.
-    var isBehind: Bool { list != nil && (isReplaying || isWaiting) }
+    var isBehind: Bool { list != nil && pending == nil && (isReplaying || isWaiting) }
 
     /// Whether nothing is missing of what it asked for.
     private(set) var isComplete = false
@@ -48,13 +48,14 @@ final class SocketSubscriber: TopicMember, TimerTarget {
         if let socket { link(to: socket) }
         guard start.isPending else { return open(start, opening) }
         (isReplaying, isKept) = (true, true)
-        pending = PendingStart { [weak self] in self?.settle(replay, opening) }
+        pending = PendingStart { [weak self] in self?.settle(replay, mayWait: $0, opening) ?? true }
     }
 
-    private func settle(_ replay: TopicReplay, _ opening: @escaping Opening) {
-        guard let list else { return }
-        let now = terms.core.clock.now()
-        open(terms.core.withTable { $0.start(list, replay, at: now) }, opening)
+    private func settle(_ replay: TopicReplay, mayWait: Bool, _ opening: Opening) -> Bool {
+        guard let list else { return true }
+        guard let start = terms.core.start(list, replay, mayWait: mayWait) else { return false }
+        open(start, opening)
+        return true
     }
 
     private func open(_ start: TopicTable.Start, _ opening: Opening) {
@@ -100,6 +101,11 @@ final class SocketSubscriber: TopicMember, TimerTarget {
 
     private func offer(_ index: Int, _ run: inout TopicRun, to socket: WebSocket) {
         let entry = run.entry(index)
+        // What lies between was missed while others couldn't be reached, and isn't kept any more.
+        if isKept, number > 0, entry.number > number + 1 {
+            isReplaying = true
+            return replay(to: socket, .max, &run.counts)
+        }
         if isWaiting { return keep(entry, socket, &run.counts) }
         // What was gathered is sent before a client is taken for one that is behind: it may read as fast as that.
         if run.gathers, !takesMore(socket) { socket.onLoop(socket.loop) { socket, _ in socket.sendGathered() } }

@@ -226,6 +226,83 @@ struct MemoryBackplaneTests {
         }
     }
 
+    @Test("Room for more while a subscription waits for its history holds up nobody")
+    func drains() async throws {
+        try await Nodes.run(1) {
+            try $0.keep("kept/#")
+        } _: { nodes async throws in
+            let topics = nodes.topics[0]
+            let pair = await nodes.pair()
+            try await pair.server.subscribe(to: topics["live"], slow: .dropOldest(keeping: 1_000))
+            nodes.backplanes[0].setAway(true)
+            let later = try await pair.server.subscribe(to: topics["kept/a"], replay: .last(1))
+            nodes.backplanes[0].setAway(false)
+            nodes.backplanes[0].setAway(true)
+            try await pair.server.subscribe(to: topics["kept/b"], replay: .last(1))
+            nodes.backplanes[0].setAway(false)
+            for number in 1...300 { topics["live"].publish(TopicFixture.long(number)) }
+            for number in 1...300 {
+                #expect(try await pair.client.receive().description == TopicFixture.long(number))
+            }
+            #expect(await later.isComplete)
+        }
+    }
+
+    @Test("What is published right behind subscribing comes, to code and to sockets")
+    func news() async throws {
+        try await Nodes.run(1) {
+            try $0.keep("#")
+        } _: { nodes async throws in
+            let topic = nodes.topics[0]["a"]
+            topic.publish("old")
+            var messages = topic.messages().makeAsyncIterator()
+            topic.publish("1")
+            #expect(try await messages.next()?.text == "1")
+            let pair = await nodes.pair()
+            let other = nodes.topics[0]["b"]
+            other.publish("old")
+            try await pair.server.subscribe(to: other)
+            other.publish("1")
+            #expect(try await pair.client.receive() == "1")
+        }
+    }
+
+    @Test("Who missed what isn't kept any more is told of it")
+    func gap() async throws {
+        try await Nodes.run(2) {
+            try $0.keep("#", .init(count: 3))
+        } _: { nodes async throws in
+            let pair = await nodes.pair()
+            let missed = { @Sendable (count: Int) in Message.text("missed \(count)") }
+            let policy = SlowReaderPolicy<TopicMessage>.dropOldest(keeping: 10)
+            let topic = nodes.topics[1]["a"]
+            #expect(try await pair.server.subscribe(to: topic, slow: policy, missed: missed).isComplete)
+            var messages = topic.messages(slow: policy).makeAsyncIterator()
+            topic.publish("0")
+            #expect(try await pair.client.receive() == "0")
+            #expect(try await messages.next()?.text == "0")
+            nodes.backplanes[1].setAway(true)
+            for number in 1...10 { nodes.topics[0]["a"].publish("\(number)") }
+            nodes.backplanes[1].setAway(false)
+            #expect(try await TopicFixture.texts(pair.client, upTo: "10") == ["missed 7", "8", "9", "10"])
+            let next = try await messages.next()
+            #expect(next?.text == "8" && next?.missed == 7)
+        }
+    }
+
+    @Test("Topics that nobody holds go on as long as somebody uses them, and end then")
+    func ownership() async throws {
+        let hub = MemoryHub()
+        let backplane = MemoryBackplane(hub)
+        var topic: Topic? = Topics(backplane)["a"]
+        #expect(try await topic?.publish(confirming: .text("1")) == nil)
+        #expect(topic?.publish("2") == .sent)
+        weak let core = topic?.core
+        #expect(core != nil)
+        topic = nil
+        #expect(core == nil)
+    }
+
     // MARK: Generated
 
     private struct Client {

@@ -18,17 +18,30 @@ import Testing
     }
 
     @Test("One at a time hands on what waits, in order, and the next one begins when that has ended")
-    func order() {
+    func order() throws {
         var outbox = TopicOutbox(PublicationNumbers(node: "n", limit: 9))
-        for text in ["1", "2"] { outbox.append(.text(text), to: "a", TopicOptions.History()) { _ in } }
+        for text in ["1", "2"] { try outbox.append(.text(text), to: "a", TopicOptions.History()) { _ in } }
         let begins = [outbox.begin(), outbox.begin()]
         let first = outbox.next()
-        outbox.append(.text("3"), to: "b", nil) { _ in }
+        try outbox.append(.text("3"), to: "b", nil) { _ in }
         let rest = [outbox.next(), outbox.next(), outbox.next()]
         #expect(begins == [true, false] && first?.message.number == 1)
         #expect(rest.map { $0?.message.message } == [.text("2"), .text("3"), nil])
         #expect(rest.map { $0?.message.origin } == ["n.1", "n", nil])
         let again = outbox.begin()
         #expect(again)
+    }
+
+    @Test("Beyond the bound a publisher is told")
+    func bound() {
+        var outbox = TopicOutbox(PublicationNumbers(node: "n", limit: 9))
+        var taken = 0
+        #expect(throws: TopicError.self) {
+            while true {
+                try outbox.append(.text("x"), to: "a", nil) { _ in }
+                taken += 1
+            }
+        }
+        #expect(taken == 65_536)
     }
 }
