@@ -26,6 +26,9 @@ struct TopicAccessTests {
             try await socket.send(#"{"publish":"ab","text":""}"#)
             #expect(await log.next()?.text == "subscribe a/# true /ann true")
             #expect(await log.next()?.text == "publish ab false /ann false")
+            // A mark behind the slash makes one character of both, and still a segment below.
+            try await socket.send(#"{"publish":"a/\u0301b","text":""}"#)
+            #expect(await log.next()?.text.hasSuffix("/ann true") == true)
         }
     }
 }
