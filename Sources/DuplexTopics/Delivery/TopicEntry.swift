@@ -107,7 +107,8 @@ final class TopicEntry: Sendable {
             forms[keyPath: path] = form
             return (form, size)
         }
-        if let size { bound.add(size, of: self) }
+        // What isn't in a history is gone with its forms once it has been delivered: nobody comes for it later.
+        if let size, number > 0 { bound.add(size, of: self) }
         return form
     }
 

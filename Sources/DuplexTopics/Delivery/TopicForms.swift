@@ -4,7 +4,7 @@
 import DequeModule
 import Synchronization
 
-/// Bounds what messages have in the forms in which they go to clients: those that were made longest ago are given up, and made
+/// Bounds what messages of histories have in the forms in which they go to clients: those that were made longest ago are given up, and made
 /// anew for whoever needs them.
 final class TopicForms: Sendable {
     private struct Note: Sendable {

@@ -9,11 +9,28 @@ import Testing
 
 @Suite("What messages have in the forms in which they go to clients")
 struct TopicFormsTests {
+    /// One of a history.
+    private static func entry(_ message: Message) -> TopicEntry {
+        TopicEntry("a", TopicPosition(epoch: "e", offset: 1), .message(message))
+    }
+
+    @Test("What is in no history isn't kept by its forms")
+    func unkept() {
+        let forms = TopicForms(10_000)
+        weak var gone: TopicEntry?
+        do {
+            let entry = TopicEntry("a", nil, .message("1"))
+            gone = entry
+            #expect(entry.frame(forms).message == "1")
+        }
+        #expect(gone == nil && forms.size == 0)
+    }
+
     @Test("It is bounded: what was made longest ago is given up, and made anew")
     func bound() {
         let forms = TopicForms(5_000)
         let entries = (0..<10).map {
-            TopicEntry("a", nil, .message(.text("\($0)" + String(repeating: "x", count: 999))))
+            Self.entry(.text("\($0)" + String(repeating: "x", count: 999)))
         }
         for entry in entries {
             #expect(entry.frame(forms).message == entry.message)
@@ -31,7 +48,7 @@ struct TopicFormsTests {
     @Test("A message that is longer than all that is kept goes nevertheless, and isn't kept framed")
     func long() {
         let forms = TopicForms(1_000)
-        let entry = TopicEntry("a", nil, .message(.text(String(repeating: "x", count: 5_000))))
+        let entry = Self.entry(.text(String(repeating: "x", count: 5_000)))
         #expect(entry.frame(forms).byteCount == 5_000 && forms.size == 0)
     }
 
