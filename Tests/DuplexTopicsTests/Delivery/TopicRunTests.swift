@@ -13,7 +13,7 @@ struct TopicRunTests {
         var batch = TopicBatch()
         batch.first = 7
         for number in 0..<4 {
-            let entry = TopicEntry("a", nil, .message(.text("\(number)")))
+            let entry = TopicEntry("a", nil, .message(.text("\(number)")), number: UInt64(number + 1))
             batch.items.append(.init(audience: 1, entry: entry))
         }
         return batch
