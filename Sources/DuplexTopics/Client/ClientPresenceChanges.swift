@@ -13,14 +13,22 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
 
     /// Begins to watch.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(Lease(client, topic))
+        let topic = topic
+        let feed = ClientFeed<PresenceChange>(mostItems: 10_000, mostBytes: .max)
+        return Iterator(
+            ClientLease(client, feed) {
+                $0.beginWatch(topic, $1)
+            } end: {
+                $0.endWatch(topic, $1)
+            }
+        )
     }
 
     /// Takes one change after the other; ends to watch when it is dropped, or its task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
-        private let lease: Lease
+        private let lease: ClientLease<PresenceChange>
 
-        fileprivate init(_ lease: Lease) {
+        fileprivate init(_ lease: ClientLease<PresenceChange>) {
             self.lease = lease
         }
 
@@ -34,23 +42,6 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
             guard let (change, dropped) = try await lease.feed.next() else { return nil }
             if dropped > 0 { throw TopicError(.slowSubscriber, "More came and went than was taken.") }
             return change
-        }
-    }
-
-    fileprivate final class Lease: Sendable {
-        let client: TopicClient
-        let topic: String
-        let feed = ClientFeed<PresenceChange>(mostItems: 10_000, mostBytes: .max)
-
-        init(_ client: TopicClient, _ topic: String) {
-            self.client = client
-            self.topic = topic
-            client.later { [feed] in $0.beginWatch(topic, feed) }
-        }
-
-        deinit {
-            feed.finish()
-            client.later { [topic, feed] in $0.endWatch(topic, feed) }
         }
     }
 }

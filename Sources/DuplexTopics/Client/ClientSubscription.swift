@@ -20,14 +20,25 @@ public struct ClientSubscription: AsyncSequence, Sendable {
 
     /// Subscribes.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(Lease(client, name, replay))
+        let (name, replay) = (name, replay)
+        let feed = ClientFeed<TopicMessage>(
+            mostItems: client.options.mostMessages,
+            mostBytes: client.options.messageSize.bytes
+        )
+        return Iterator(
+            ClientLease(client, feed) {
+                $0.begin(name, replay, $1)
+            } end: {
+                $0.end(name, $1)
+            }
+        )
     }
 
     /// Takes one message after the other; unsubscribes when it is dropped, or its task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
-        private let lease: Lease
+        private let lease: ClientLease<TopicMessage>
 
-        fileprivate init(_ lease: Lease) {
+        fileprivate init(_ lease: ClientLease<TopicMessage>) {
             self.lease = lease
         }
 
@@ -40,27 +51,6 @@ public struct ClientSubscription: AsyncSequence, Sendable {
         ) async throws(TopicError) -> TopicMessage? {
             guard let (message, dropped) = try await lease.feed.next() else { return nil }
             return dropped == 0 ? message : message.behind(dropped)
-        }
-    }
-
-    fileprivate final class Lease: Sendable {
-        let client: TopicClient
-        let name: String
-        let feed: ClientFeed<TopicMessage>
-
-        init(_ client: TopicClient, _ name: String, _ replay: TopicReplay) {
-            self.client = client
-            self.name = name
-            feed = ClientFeed(
-                mostItems: client.options.mostMessages,
-                mostBytes: client.options.messageSize.bytes
-            )
-            client.later { [feed] in $0.begin(name, replay, feed) }
-        }
-
-        deinit {
-            feed.finish()
-            client.later { [name, feed] in $0.end(name, feed) }
         }
     }
 }
@@ -78,6 +68,8 @@ struct ClientTopic: Sendable {
     var isLive = false
     /// What the next message is told.
     var isAfterGap = false
+    /// Whether it is told so unless it is the very next one: the server didn't know what is kept.
+    var isUnsure = false
     var missed = 0
 
     /// What it asks for now.
@@ -88,11 +80,11 @@ struct ClientTopic: Sendable {
         let former = position ?? Self.position(replay)
         defer {
             (isBegun, isLive) = (true, true)
-            position = reply.place
+            position = reply.place ?? former
         }
         guard let place = reply.place else {
-            // Nothing is kept: what was published while there was no connection is lost.
-            if isBegun || former != nil { isAfterGap = true }
+            // Nothing is kept, or the server can't reach what is: what was published while there was no connection may be lost.
+            isUnsure = isBegun || former != nil
             return
         }
         if reply.complete == false {
@@ -115,10 +107,14 @@ struct ClientTopic: Sendable {
     mutating func took(_ topic: String, _ message: Message, _ place: TopicPosition?, isPattern: Bool) -> TopicMessage? {
         guard isLive else { return nil }
         if !isPattern, let place {
-            if let position, position.epoch == place.epoch, place.offset <= position.offset { return nil }
+            if let position, position.epoch == place.epoch {
+                if place.offset <= position.offset { return nil }
+                if place.offset == position.offset + 1 { isUnsure = false }
+            }
             position = place
         }
-        defer { (missed, isAfterGap) = (0, false) }
-        return TopicMessage(topic: topic, message: message, position: place, missed: missed, isAfterGap: isAfterGap)
+        defer { (missed, isAfterGap, isUnsure) = (0, false, false) }
+        let isBehindGap = isAfterGap || isUnsure
+        return TopicMessage(topic: topic, message: message, position: place, missed: missed, isAfterGap: isBehindGap)
     }
 }

@@ -137,6 +137,7 @@ extension TopicClient {
             subscriptions[topic]?.missed = TopicMessage.sum(before, max(0, missed))
             subscriptions[topic]?.isAfterGap = true
         } else if let message = reply.published, let name = subscription(of: topic) {
+            if reply.gap == true { subscriptions[name]?.isAfterGap = true }
             let taken = subscriptions[name]?.took(topic, message, reply.place, isPattern: name != topic)
             if let taken { subscriptions[name]?.feed.put(taken, size: message.byteCount + 160) }
         }

@@ -33,6 +33,7 @@ struct TopicReply: Decodable, Sendable {
     var text: String?
     var base64: Data?
     var missed: Int?
+    var gap: Bool?
     var joined: Member?
     var left: Member?
 

@@ -58,8 +58,8 @@ public enum TopicScript {
           #join(topic) { const room = this.#rooms.get(topic); room.isLive = false; if (!this.#isOpen) return
             const from = room.position ? { after: room.position } : room.isBegun ? {} : { last: room.last }
             this.#ask({ subscribe: topic, ...from }, ({ position, complete }) => {
-              room.gap ||= complete === false || (room.isBegun && !from.after)
-              Object.assign(room, { position, isBegun: true, isLive: true })
+              room.gap ||= position ? complete === false || (room.isBegun && !from.after) : false // Without, the next one tells.
+              Object.assign(room, { position: position ?? room.position, isUnsure: !position && room.isBegun, isBegun: true, isLive: true })
             }, error => { if (error.error !== "unanswered") { this.#rooms.delete(topic); room.failed(error) } }) }
           #look(topic) { if (this.#isOpen) this.#ask({ watch: topic }, () =>
             this.#ask({ presence: topic, limit: 1000 }, answer => this.#watched.get(topic)?.(answer))) }
@@ -75,12 +75,12 @@ public enum TopicScript {
             if (!topic) return asked?.end(reply.error ? asked.failed : asked.done, reply)
             if (reply.joined || reply.left) return this.#watched.get(topic)?.(reply)
             const room = this.#rooms.get(topic) ?? [...this.#rooms.values()].find(room => room.match.test(topic))
-            if (!room?.isLive) return
-            if (reply.missed) return void (room.missed = (room.missed ?? 0) + reply.missed)
-            if (position && this.#rooms.has(topic)) { const split = at => at.split("-"), [last, seen] = split(room.position ?? "-")
-              if (split(position)[0] === last && +split(position)[1] <= +seen) return; room.position = position }
-            const { gap = false, missed = 0 } = room; [room.gap, room.missed] = [false, 0]
-            room.take({ ...reply, missed, gap: gap || missed > 0 }) }
+            if (!room?.isLive) return; if (reply.missed) return void (room.missed = (room.missed ?? 0) + reply.missed)
+            if (position && this.#rooms.has(topic)) { const [[last, seen], [epoch, offset]] = [room.position ?? "-", position].map(at => at.split("-"))
+              if (epoch === last && +offset <= +seen) return
+              room.position = position; room.isUnsure &&= epoch !== last || +offset > +seen + 1 }
+            const { gap = false, missed = 0, isUnsure } = room; Object.assign(room, { gap: false, missed: 0, isUnsure: false })
+            room.take({ ...reply, missed, gap: gap || missed > 0 || isUnsure === true || reply.gap === true }) }
         }
         """#
 

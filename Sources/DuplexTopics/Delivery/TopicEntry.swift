@@ -48,15 +48,28 @@ final class TopicEntry: Sendable {
     let position: TopicPosition?
     /// Its number in the history of this node; 0 where none is kept, or it isn't in there.
     let number: UInt64
+    /// Whether messages before it may be lost, nobody knows how many: the backplane has lost its memory while this node was away.
+    let isAfterGap: Bool
+    /// Whether subscribers have had it under another position: it was published again to a backplane that had lost its memory.
+    let isRepeat: Bool
     private let payload: Payload
     private let forms = Mutex(Forms())
 
     /// Makes an entry; `number` is that of the position unless another is given.
-    init(_ topic: String, _ position: TopicPosition?, _ payload: Payload, number: UInt64? = nil) {
+    init(
+        _ topic: String,
+        _ position: TopicPosition?,
+        _ payload: Payload,
+        number: UInt64? = nil,
+        isAfterGap: Bool = false,
+        isRepeat: Bool = false
+    ) {
         self.topic = topic
         self.position = position
         self.number = number ?? position?.offset ?? 0
         self.payload = payload
+        self.isAfterGap = isAfterGap
+        self.isRepeat = isRepeat
     }
 
     /// The length of what was published in bytes.
@@ -80,7 +93,7 @@ final class TopicEntry: Sendable {
     /// The frame of a server with the message in JSON, as ``TopicEnvelope`` has it.
     func envelope(_ bound: TopicForms) -> PreparedMessage {
         form(bound, \.envelope) {
-            let envelope = PreparedMessage(.text(TopicEnvelope.text(topic, message, position)))
+            let envelope = PreparedMessage(.text(TopicEnvelope.text(topic, message, position, isAfterGap: isAfterGap)))
             return (envelope, envelope.byteCount)
         }
     }
@@ -122,6 +135,6 @@ final class TopicEntry: Sendable {
 
     /// As code gets it.
     func topicMessage(missed: Int = 0) -> TopicMessage {
-        TopicMessage(topic: topic, message: message, position: position, missed: missed)
+        TopicMessage(topic: topic, message: message, position: position, missed: missed, isAfterGap: isAfterGap)
     }
 }

@@ -11,8 +11,14 @@ import Foundation
 
 /// A message of a topic in the JSON protocol: its topic, what was published, and where it stands.
 enum TopicEnvelope {
-    /// `{"topic":"a","text":"…","position":"e-1"}`; a binary message has `base64` in place of `text`.
-    static func text(_ topic: String, _ message: Message, _ position: TopicPosition?) -> String {
+    /// `{"topic":"a","text":"…","position":"e-1"}`; a binary message has `base64` in place of `text`, and one before which messages
+    /// may be lost has `"gap":true`.
+    static func text(
+        _ topic: String,
+        _ message: Message,
+        _ position: TopicPosition?,
+        isAfterGap: Bool = false
+    ) -> String {
         var members = JSONText.Members()
         members.add("topic", topic)
         switch message {
@@ -20,6 +26,7 @@ enum TopicEnvelope {
         case .binary(let bytes): members.add("base64", Data(bytes).base64EncodedString())
         }
         members.add("position", position?.description)
+        if isAfterGap { members.add("gap", true) }
         return JSONText.object(members.all).text
     }
 

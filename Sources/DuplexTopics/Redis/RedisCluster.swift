@@ -16,7 +16,7 @@ actor RedisCluster {
     static let refreshInterval = Duration.milliseconds(250)
 
     nonisolated let loop: EventLoop
-    nonisolated let broadcast = RedisLinkStates()
+    nonisolated let broadcast = ChangeBroadcast(RedisLinkState.idle)
     let options: RedisOptions
     private let seeds: [RedisURL]
     private(set) var topology = RedisTopology()
@@ -69,7 +69,7 @@ actor RedisCluster {
 
     /// Begins to ask who has the slots.
     func start() {
-        guard case .idle = broadcast.present else { return }
+        guard case .idle = broadcast.last else { return }
         broadcast.tell(.connecting(attempt: 1))
         refresh()
     }
@@ -272,7 +272,7 @@ actor RedisCluster {
             return
         }
         lastRefresh = now
-        let connected = links.values.map(\.link).filter { $0.broadcast.present.isConnected }
+        let connected = links.values.map(\.link).filter { $0.broadcast.last?.isConnected == true }
         let question = Question(links: connected, seeds: seeds, options: options, loop: loop)
         refreshing = Task { [weak self] in
             let answer = await question.ask()

@@ -19,7 +19,7 @@ actor RedisLink {
     private let locate: Locator
     /// Whether a replica is no server to connect to.
     private let needsMaster: Bool
-    nonisolated let broadcast = RedisLinkStates()
+    nonisolated let broadcast = ChangeBroadcast(RedisLinkState.idle)
 
     private(set) var connection: RedisConnection?
     private var attempt: (task: Task<Void, Never>, number: Int)?
@@ -70,14 +70,14 @@ actor RedisLink {
         unsafe loop.asUnownedSerialExecutor()
     }
 
-    /// Where the link stands, and then every change; see ``RedisLinkStates/observe()``.
+    /// Where the link stands, and then every change; see `ChangeBroadcast`.
     nonisolated var states: AsyncStream<RedisLinkState> { broadcast.observe() }
 
     // MARK: Coming and going
 
     /// Begins to connect, once.
     func start() {
-        if case .idle = broadcast.present { connect() }
+        if case .idle = broadcast.last { connect() }
     }
 
     /// Ends it all: commands that wait fail, and nothing is connected any more.

@@ -27,6 +27,12 @@ struct TopicCopy: Sendable {
     /// What came while the rest was on its way, and its bytes.
     var early: [BackplaneMessage] = []
     var earlySize = 0
+    /// Whether messages may have been missed since it was last live.
+    var wasInterrupted = false
+    /// Whether what was missed is lost, nobody knows how much: the next message says so.
+    var hasGap = false
+    /// The last number of each origin.
+    private var numbers: [String: UInt64] = [:]
     /// Subscriptions of code that wait for it.
     var listeners: [Waiting] = []
     /// The number behind which those begin that wanted nothing of the past, and had to wait.
@@ -49,6 +55,18 @@ struct TopicCopy: Sendable {
         if size > bound - earlySize { (early, earlySize) = ([], 0) }
         early.append(message)
         earlySize += size
+    }
+
+    /// The most origins whose numbers are known: each start of a node is one.
+    private static let mostOrigins = 256
+
+    /// Whether a message has been taken before, under another position: an origin whose answer was lost together with the memory
+    /// of the backplane publishes it again.
+    mutating func hasTaken(_ message: BackplaneMessage) -> Bool {
+        if let last = numbers[message.origin], message.number <= last { return true }
+        if numbers.count >= Self.mostOrigins { numbers = [:] }
+        numbers[message.origin] = message.number
+        return false
     }
 
     mutating func takeEarly() -> [BackplaneMessage] {

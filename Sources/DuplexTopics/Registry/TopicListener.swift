@@ -127,6 +127,7 @@ final class TopicListener: Sendable {
     }
 
     private func push(_ entry: TopicEntry) {
+        if entry.isRepeat { return }
         let key = policy.hasKeys ? policy.key(of: entry.topicMessage()) : nil
         let handed = state.withLock { state -> (CheckedContinuation<TopicMessage?, Never>, Int)? in
             guard !state.isOver else { return nil }

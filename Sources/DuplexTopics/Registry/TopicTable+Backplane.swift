@@ -71,7 +71,17 @@ extension TopicTable {
         // It has come before, by the history or by the subscription.
         guard position.offset == last.offset &+ 1 else { return true }
         let number = history.number(of: position.offset)
-        let entry = TopicEntry(message.topic, position, .message(message.message), number: number)
+        let isRepeat = copies[slot]?.hasTaken(message) ?? false
+        let isAfterGap = hands && !isRepeat && copies[slot]?.hasGap == true
+        if isAfterGap { copies[slot]?.hasGap = false }
+        let entry = TopicEntry(
+            message.topic,
+            position,
+            .message(message.message),
+            number: number,
+            isAfterGap: isAfterGap,
+            isRepeat: isRepeat
+        )
         keep(entry, slot, now)
         if hands { hand(entry, to: slot, &published) }
         return true
@@ -99,6 +109,7 @@ extension TopicTable {
     mutating func interrupted(_ name: String) {
         guard let slot = slot(of: name), copies[slot] != nil else { return }
         copies[slot]?.state = .away
+        copies[slot]?.wasInterrupted = true
         _ = copies[slot]?.takeEarly()
     }
 
@@ -129,6 +140,7 @@ extension TopicTable {
         for message in kept.messages[..<first] { _ = take(message, slot, &received.published, at: now, hands: false) }
         copies[slot]?.state = .live
         copies[slot]?.hasLoaded = true
+        copies[slot]?.wasInterrupted = false
         settle(slot, &received, isFinal: false, at: now)
         for message in kept.messages[first...] { _ = take(message, slot, &received.published, at: now) }
         takeEarly(early, load, &received, at: now)
@@ -167,7 +179,13 @@ extension TopicTable {
         let isSame = last.epoch == kept.position.epoch && kept.position.offset >= asked
         guard isSame || load.number == 0 else { return false }
         guard !isSame || first > last.offset &+ 1 else { return true }
-        if isSame, copies[load.slot]?.hasLoaded == true { missed(Int(clamping: first - 1 - last.offset), load.slot) }
+        if let copy = copies[load.slot], copy.hasLoaded {
+            if isSame {
+                missed(Int(clamping: first - 1 - last.offset), load.slot)
+            } else if copy.wasInterrupted {
+                copies[load.slot]?.hasGap = true
+            }
+        }
         change(load.slot) { $0.restart(kept.position.epoch, behind: first - 1) }
         return true
     }

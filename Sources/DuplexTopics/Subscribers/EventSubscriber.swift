@@ -90,6 +90,8 @@ final class EventSubscriber: TopicMember, EventSource {
             if isKept, number > 0, run.entry(index).number > number + 1 {
                 isReplaying = true
                 replay(&run.counts)
+            } else if run.entry(index).isRepeat {
+                number = run.entry(index).number
             } else if outlet.isWaiting && isBehind {
                 if isKept { isReplaying = true } else { end(Self.isTooSlow, &run.counts) }
             } else if let event = run.event(index, core.forms) {

@@ -106,6 +106,7 @@ final class SocketSubscriber: TopicMember, TimerTarget {
             isReplaying = true
             return replay(to: socket, .max, &run.counts)
         }
+        if entry.isRepeat { return passed(entry) }
         if isWaiting { return keep(entry, socket, &run.counts) }
         // What was gathered is sent before a client is taken for one that is behind: it may read as fast as that.
         if run.gathers, !takesMore(socket) { socket.onLoop(socket.loop) { socket, _ in socket.sendGathered() } }

@@ -53,7 +53,22 @@ struct ClientSubscriptionTests {
         #expect(topic.took("a", "", nil, isPattern: false)?.isAfterGap == true)
         #expect(topic.took("a", "", nil, isPattern: false)?.isAfterGap == false)
         topic.begins(try Self.answer(nil))
-        #expect(topic.wish == .none && topic.isAfterGap)
+        #expect(topic.wish == .after(TopicPosition(epoch: "f", offset: 2)) && topic.isUnsure)
+    }
+
+    @Test("Where the server can't reach what is kept, what comes shows whether something is missing")
+    func unsure() throws {
+        var topic = Self.topic()
+        topic.begins(try Self.answer(5))
+        topic.begins(try Self.answer(nil, isComplete: false))
+        // The server has what is kept now, and gives all of it.
+        #expect(Self.take(&topic, 4) == nil && Self.take(&topic, 5) == nil)
+        #expect(Self.take(&topic, 6)?.isAfterGap == false)
+        topic.begins(try Self.answer(nil, isComplete: false))
+        #expect(Self.take(&topic, 8)?.isAfterGap == true)
+        #expect(Self.take(&topic, 9)?.isAfterGap == false)
+        topic.begins(try Self.answer(nil, isComplete: false))
+        #expect(Self.take(&topic, 10, epoch: "f")?.isAfterGap == true)
     }
 
     @Test("One that names a position is told what of it is missing")

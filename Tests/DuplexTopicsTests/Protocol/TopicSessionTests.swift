@@ -104,10 +104,10 @@ struct TopicSessionTests {
             client.capacity = .kibibytes(4)
             let socket = try await client.webSocket("/")
             let sending = await client.loop.begin {
-                for id in 0..<12_000 { try await socket.send(#"{"id":\#(id),"\#(deed)":"a"}"#) }
+                for id in 0..<8_000 { try await socket.send(#"{"id":\#(id),"\#(deed)":"a"}"#) }
             }
-            #expect(asked.value < 10_000)
-            for id in 0..<12_000 {
+            #expect(asked.value < 7_000)
+            for id in 0..<8_000 {
                 let answer = try await socket.receive().description
                 #expect(answer.hasPrefix(#"{"id":\#(id),"ok":true"#))
             }

@@ -8,6 +8,8 @@
 //   /plain           a connection that is subscribed to nothing
 //   /publish/:count  publishes so many messages to the 10,000 topics, in a second, from a thread of its own
 //   /memory          subscribes the plain connections to 100 topics each, and says what that takes
+//
+// With `between URL DEPTH SECONDS` it serves nobody: two nodes that the Redis there joins hand each other messages.
 
 import DuplexServer
 import DuplexSockets
@@ -105,6 +107,11 @@ func publish(_ count: Int, _ topics: Topics) async -> String {
         + "dropped=\(after.dropped - before.dropped) secs=\(seconds) all_secs=\(all)"
 }
 
+let words = CommandLine.arguments
+if words.count == 5, words[1] == "between", let depth = Int(words[3]), let seconds = Double(words[4]) {
+    print(try await Between.run(words[2], depth: depth, seconds: seconds))
+    exit(0)
+}
 let topics = Topics()
 let sockets = Sockets()
 var server = WebServer(host: .address("127.0.0.1"), port: 0)
