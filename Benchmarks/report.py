@@ -45,6 +45,8 @@ BROADCAST_TARGET = 0.85
 TOPICS_TARGET = 0.90
 # The time within which 99 % of deliveries come while a tenth of the subscribers never receive, divided by that without them.
 STALLED_TARGET = 1.2
+# What one node publishes and another gets of it by Redis in a second, over what Redis takes of redis-benchmark.
+BETWEEN_TARGET = 0.80
 # Bytes of memory of a subscription, and of a topic.
 SUBSCRIPTION_TARGET = 120
 TOPIC_TARGET = 300
@@ -144,7 +146,7 @@ class Results:
                 name, number, who, *words = rest.split()
                 self.streams.setdefault(name, {}).setdefault(int(number), {})[who] = fields(words)
             elif kind in ("deflate", "secured", "broadcast", "request", "web", "zip", "file", "inspector", "watched",
-                          "topics", "stalled", "many", "topicmemory"):
+                          "topics", "stalled", "many", "between", "topicmemory"):
                 name, number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault(name, {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
@@ -463,6 +465,10 @@ def reconnecting_rows(results):
 
 def topics_table(results):
     rows = list(limit_rows(results, "topics", "one publisher, 10,000 subscribers", TOPICS_TARGET))
+    for size, rounds in results.rounds.get("topics", {}).items():
+        found = ratios(rounds, "uws", "c", cost)
+        if found:
+            rows.append((f"the same by uWebSockets, {size_text(size)}", "CPU: C / uWebSockets", ratio_text(found), ""))
     for rounds in results.rounds.get("stalled", {}).values():
         # The other way round than costs: how much longer it takes.
         found = ratios(rounds, "without", "duplex", lambda run: float(run["p99_us"]))
@@ -479,6 +485,12 @@ def topics_table(results):
         rows.append(("10,000 topics of 10 subscribers, 100,000 publications in a second",
                      "publications each second; the last one everywhere; cores; dropped",
                      f"{rate:,.0f}; {last:.2f} s; {share:.2f}; {dropped}", ""))
+    for depth, rounds in results.rounds.get("between", {}).items():
+        found = ratios(rounds, "redis", "duplex", rate)
+        if found:
+            reached = verdict(round(statistics.median(found), 2) >= BETWEEN_TARGET)
+            rows.append((f"from one node to another by Redis, {depth} messages of 64 B at once", "rate: it / redis-benchmark's PUBLISH",
+                         ratio_text(found), f"{BETWEEN_TARGET:.2f} {reached}"))
     for rounds in results.rounds.get("topicmemory", {}).values():
         run = rounds[1]["duplex"]
         count = int(run["subscriptions"])

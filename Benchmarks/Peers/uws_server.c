@@ -4,7 +4,9 @@
 // Answers with uWebSockets on one event loop, through the C interface that the Python package socketify brings along in a
 // library of its own: prints its port, then serves until it is ended.
 //
-//   uws_server FOLDER     GET /hello, GET /json-ready (FOLDER/items.json, read once), POST /count
+//   uws_server FOLDER     GET /hello, GET /json-ready (FOLDER/items.json, read once), POST /count; WebSockets at /all are subscribed
+//                         to one topic, and what one of them sends is published to it
+//   uws_server            the same without /json-ready
 //
 // Linked against libsocketify_linux_amd64.so, which needs libuv (libuv1); see fetch_uws in Benchmarks/web.sh. The package
 // has no header for this part of the library, so what is used of it is declared here.
@@ -27,7 +29,29 @@ typedef struct {
     int options;
 } listen_options;
 
+// What is told of WebSockets; without `upgrade` each request is taken.
+typedef struct socket socket_;
+typedef void (*socket_handler)(socket_ *, void *);
+typedef struct {
+    int compression;
+    unsigned int max_payload;
+    unsigned short idle_timeout;
+    unsigned int max_backpressure;
+    bool closes_on_backpressure, resets_timeout_on_send, sends_pings;
+    unsigned short max_lifetime;
+    void (*upgrade)(response *, request *, void *, void *);
+    socket_handler open;
+    void (*message)(socket_ *, const char *, size_t, int, void *);
+    socket_handler drain;
+    void (*ping)(socket_ *, const char *, size_t, void *), (*pong)(socket_ *, const char *, size_t, void *);
+    void (*close)(socket_ *, int, const char *, size_t, void *);
+    void (*subscription)(socket_ *, const char *, size_t, int, int, void *);
+} socket_behavior;
+
 // The first argument is whether it is over TLS.
+void uws_ws(int, app *, const char *, socket_behavior, void *);
+bool uws_ws_subscribe(int, socket_ *, const char *, size_t);
+bool uws_publish(int, app *, const char *, size_t, const char *, size_t, int, bool);
 app *uws_create_app(int, tls_options);
 void uws_app_get(int, app *, const char *, void (*)(response *, request *, void *), void *);
 void uws_app_post(int, app *, const char *, void (*)(response *, request *, void *), void *);
@@ -78,6 +102,16 @@ static void count_body(response *to, request *from, void *unused) {
     uws_res_on_data(0, to, add, sum);
 }
 
+static void join(socket_ *from, void *unused) {
+    (void)unused;
+    if (!uws_ws_subscribe(0, from, "all", 3)) abort();
+}
+
+static void publish(socket_ *from, const char *bytes, size_t size, int kind, void *server) {
+    (void)from;
+    uws_publish(0, server, "all", 3, bytes, size, kind, false);
+}
+
 static void listening(listener *on, listen_options options, void *unused) {
     (void)options, (void)unused;
     if (!on) exit(1);
@@ -86,15 +120,19 @@ static void listening(listener *on, listen_options options, void *unused) {
 }
 
 int main(int count, char **arguments) {
-    char path[4096];
-    if (count != 2) return 64;
-    snprintf(path, sizeof path, "%s/items.json", arguments[1]);
-    FILE *file = fopen(path, "r");
-    if (!file) return perror(path), 1;
-    json_size = fread(json, 1, sizeof json, file);
-    fclose(file);
+    if (count > 2) return 64;
+    if (count == 2) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/items.json", arguments[1]);
+        FILE *file = fopen(path, "r");
+        if (!file) return perror(path), 1;
+        json_size = fread(json, 1, sizeof json, file);
+        fclose(file);
+    }
 
     app *server = uws_create_app(0, (tls_options){0});
+    socket_behavior all = {.max_payload = 1 << 20, .max_backpressure = 1 << 20, .open = join, .message = publish};
+    uws_ws(0, server, "/all", all, server);
     uws_app_get(0, server, "/hello", hello, NULL);
     uws_app_get(0, server, "/json-ready", items, NULL);
     uws_app_post(0, server, "/count", count_body, NULL);
