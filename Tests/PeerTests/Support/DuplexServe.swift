@@ -40,7 +40,7 @@ struct DuplexServe {
     }
 
     /// The command is built together with the tests, into the same folder.
-    private static func executable() throws -> String {
+    static func executable() throws -> String {
         let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let folders = [beside, Peer.root.appending(path: ".build/debug")]
         let files = folders.map { $0.appending(path: "duplex").path(percentEncoded: false) }
