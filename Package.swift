@@ -318,8 +318,3 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
-
-// Whoever uses the package needs no plugin; scripts/docs asks for it.
-if ProcessInfo.processInfo.environment["DUPLEX_DOCS"] != nil {
-    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
-}
