@@ -5,7 +5,7 @@
 import Foundation
 import PackageDescription
 
-/// What every target is compiled with; the reasons are in ARCHITECTURE.md.
+/// What every target is compiled with; the reasons are in docs/Rooms.md.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),

@@ -1,4 +1,4 @@
-// A WebSocket client for code that isn't async: a delegate is told what happens, on a queue.
+// A WebSocket client for code that isn't async: a delegate gets its events, on a queue.
 import Dispatch
 import DuplexWebSockets
 

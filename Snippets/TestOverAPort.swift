@@ -13,6 +13,6 @@ try await socket.send("hi")
 print(try await socket.receive())
 print(await running.counts.webSockets)
 
-// The server ends in order: the client is told by 1001.
+// The server shuts down gracefully: the client gets 1001.
 await running.stop(within: .seconds(5))
 print(await socket.closeReport.code)

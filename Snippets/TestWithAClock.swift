@@ -4,7 +4,7 @@ import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 
-// A loop whose time stands still until it is moved.
+// A loop with a manual clock.
 try await TestLoop.run { loop in
     let pair = await SocketPair(on: loop.group)
     let line = await loop.begin { try await pair.server.readLine(timeout: .seconds(20)) }
@@ -16,7 +16,7 @@ try await TestLoop.run { loop in
     }
 }
 
-// A WebSocket, and a peer that says what the test has it say.
+// A WebSocket, and a scripted peer.
 let peer = await ScriptedPeer(of: .client)
 try await peer.socket.send("hi")
 try await peer.expect(.text("hi"))

@@ -31,7 +31,7 @@ public final class Inspector: Sendable {
 
     /// The address of the page for whoever is to look, with the token where one is needed.
     ///
-    /// - Parameter url: the server's, as of `RunningServer.urls`, or as a proxy shows it.
+    /// - Parameter url: the server's, as in `RunningServer.urls`, or as a proxy shows it.
     /// - Returns: the address. Hazard: whoever has it can look.
     public func address(below url: String) -> String {
         let page = (url.hasSuffix("/") ? String(url.dropLast()) : url) + path
@@ -61,15 +61,15 @@ public final class Inspector: Sendable {
 }
 
 extension WebServer {
-    /// Shows the app's insides in the browser, to whoever has the token.
+    /// Shows the inside of the app in the browser, to everybody with the token.
     ///
-    /// Hazard: pages of the app are of the same origin as the inspector. What runs in one of them, by a file that somebody has
-    /// uploaded or by a fault of the app's, can do what whoever looks may. A server of its own, on another port, keeps them apart.
+    /// Hazard: pages of the app are of the same origin as the inspector. A script in one of them, from an uploaded file
+    /// or by a fault of the app, can do what the viewer may do. A server of its own, on another port, keeps them apart.
     ///
     /// - Parameters:
     ///   - path: where the page is, such as `/_inspect`.
-    ///   - options: what is shown, to whom, and what may be changed. Default: as in ``InspectorOptions``.
-    ///   - settings: what these routes have otherwise than the server, such as the app's own authentication.
+    ///   - options: what is shown, who may look, and what may be changed. Default: as in ``InspectorOptions``.
+    ///   - settings: settings of these routes that differ from the server's, such as the app's own authentication.
     /// - Returns: the inspector, which knows its token.
     @discardableResult
     public mutating func inspector(

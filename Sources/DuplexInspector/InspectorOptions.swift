@@ -4,11 +4,11 @@
 public import DuplexServer
 import Foundation
 
-/// What an inspector shows, to whom, and what may be changed by it; see `inspector` of `WebServer`.
+/// What an inspector shows, who may look, and what it may change; see `inspector` of `WebServer`.
 public struct InspectorOptions: Sendable {
     /// Who may look.
     ///
-    /// Default: whoever has the token.
+    /// Default: everybody with the token.
     public var access = InspectorAccess.token
     /// Whether other machines than this one are answered.
     ///
@@ -16,8 +16,9 @@ public struct InspectorOptions: Sendable {
     public var answersOtherMachines = false
     /// The hosts that requests may be for, beside this machine's names; `*.example.com` allows all that ends so.
     ///
-    /// A page of anybody's could otherwise reach the inspector by a name of its own that leads here (DNS rebinding). Behind a
-    /// proxy that passes the host on it is that host. Default: none; with ``answersOtherMachines`` and none named, all.
+    /// A page of anybody's could otherwise reach the inspector by a name of its own that leads here (DNS rebinding).
+    /// After a proxy that passes the host on it is that host. Default: none; with ``answersOtherMachines`` and none
+    /// named, all.
     public var hosts: [String] = []
     /// What may be changed by the page.
     ///
@@ -28,7 +29,8 @@ public struct InspectorOptions: Sendable {
     /// Default: none, and the page has no console.
     public var console: InspectorConsole?
 
-    /// Is told the address of the page, with its token, once the server takes connections; for each listener one.
+    /// Called with the address of the page, with its token, once the server accepts connections; once for each
+    /// listener.
     ///
     /// Hazard: whoever reads it can look. Default: it is written to standard error.
     public var tellsAddress: @Sendable (String) -> Void = { address in
@@ -41,8 +43,8 @@ public struct InspectorOptions: Sendable {
     /// Names of fields, query items and members of JSON whose values nobody is shown, beside `Authorization`,
     /// `Proxy-Authorization`, `Cookie` and `Set-Cookie`; in any case of letters.
     ///
-    /// Where any are named, nothing is shown of what went compressed over the wire, and of which the server has no plain copy:
-    /// bodies with a `Content-Encoding`, and messages of WebSockets that are read or written in pieces.
+    /// Where any are named, nothing is shown of what went compressed over the wire, and of which the server has no
+    /// plain copy: bodies with a `Content-Encoding`, and messages of WebSockets that are read or written in pieces.
     ///
     /// Default: none.
     public var secrets: Set<String> = []
@@ -52,25 +54,25 @@ public struct InspectorOptions: Sendable {
     /// Each is shown as far as its `FolderOptions` let visitors look, and changed by the page only where ``allows`` has
     /// ``InspectorChange/files``, too. SQLite databases in them are shown as ``databases`` are.
     ///
-    /// Databases and what SQLite has beside them aren't downloaded, copied or moved as files: closing such a file takes away
-    /// the locks that SQLite has on it in this process (<https://sqlite.org/howtocorrupt.html> section 2.2). The page of
-    /// databases has a copy to download.
+    /// Databases and what SQLite has beside them aren't downloaded, copied or moved as files: closing such a file takes
+    /// away the locks that SQLite has on it in this process (<https://sqlite.org/howtocorrupt.html> section 2.2). The
+    /// page of databases has a copy to download.
     ///
     /// Hazard: elsewhere, as by WebDAV, an app does well not to offer databases that it has open. Default: none.
     public var folders: [String: SharedFolder] = [:]
     /// The SQLite databases that are shown, by the names that the page has for them: the paths of their files.
     ///
-    /// They are only read, unless ``allows`` has ``InspectorChange/sql``. An app that goes on with a database in WAL mode isn't held
-    /// up; in another mode its changes wait for what is being read.
+    /// They are only read, unless ``allows`` has ``InspectorChange/sql``. An app that goes on with a database in WAL
+    /// mode isn't held up; in another mode its changes wait for what is being read.
     ///
-    /// Hazard: an app that has a SQLite library of its own beside the system's has to name copies of the databases that it has
-    /// open: two libraries in one process take each other's locks away (<https://sqlite.org/howtocorrupt.html> section 2.2.1).
-    /// Default: none.
+    /// Hazard: an app that has a SQLite library of its own beside the system's has to name copies of the databases that
+    /// it has open: two libraries in one process take each other's locks away (<https://sqlite.org/howtocorrupt.html>
+    /// section 2.2.1). Default: none.
     public var databases: [String: String] = [:]
     /// How long SQL that somebody writes in the page may take.
     ///
-    /// Values have 4 MiB at most. Functions that may take the square of a length, such as `instr`, `replace` and `trim`, run on
-    /// values of up to 32 KiB, and 4 KiB while the app's own changes wait.
+    /// Values have 4 MiB at most. Functions that may take the square of a length, such as `instr`, `replace` and
+    /// `trim`, run on values of up to 32 KiB, and 4 KiB while the app's own changes wait.
     ///
     /// Default: 10 s.
     public var sqlTime: Duration = .seconds(10)
@@ -102,7 +104,7 @@ public struct InspectorOptions: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how long an answer may take. Default: 20 s.
-    ///   - answer: gets text or JSON, up to 64 KiB; what it throws is told.
+    ///   - answer: gets text or JSON, up to 64 KiB; an error that it throws is shown.
     public mutating func messages(
         within limit: Duration = .seconds(20),
         _ answer: @escaping @Sendable (String) async throws -> CommandAnswer

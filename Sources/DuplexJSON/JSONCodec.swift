@@ -12,8 +12,8 @@ public import Foundation
 
 /// Messages in JSON, by `Codable`.
 ///
-/// Sends texts by default, and takes texts and bytes alike. Made and read whole, so `MessageLimits.messageSize` bounds what a
-/// peer can have it read.
+/// Sends texts by default, and accepts texts and bytes. Values are encoded and decoded whole, so
+/// `MessageLimits.messageSize` bounds what it has to read.
 public struct JSONCodec<Incoming: Decodable & Sendable, Outgoing: Encodable & Sendable>: MessageCodec {
     private let kind: Message.Kind
     private let encoder: @Sendable () -> JSONEncoder
@@ -22,9 +22,9 @@ public struct JSONCodec<Incoming: Decodable & Sendable, Outgoing: Encodable & Se
     /// Makes a codec.
     ///
     /// - Parameters:
-    ///   - kind: whether values are sent as texts or as bytes; as texts unless told otherwise.
-    ///   - encoder: makes the encoder of each message, with the settings that it is to have; those of Foundation unless told
-    ///     otherwise.
+    ///   - kind: whether values are sent as texts or as bytes. Default: as texts.
+    ///   - encoder: makes the encoder of each message, with the settings that it is to have. Default: Foundation's
+    ///     settings.
     ///   - decoder: makes the decoder of each message.
     public init(
         sending kind: Message.Kind = .text,
@@ -62,7 +62,7 @@ public struct JSONCodec<Incoming: Decodable & Sendable, Outgoing: Encodable & Se
 extension MessageCodec {
     /// Messages in JSON; see ``JSONCodec``.
     ///
-    /// - Parameter kind: whether values are sent as texts or as bytes; as texts unless told otherwise.
+    /// - Parameter kind: whether values are sent as texts or as bytes. Default: as texts.
     /// - Returns: the codec.
     public static func json<In, Out>(sending kind: Message.Kind = .text) -> Self where Self == JSONCodec<In, Out> {
         JSONCodec(sending: kind)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What is wrong with JSON that was sent, told without what it says.
+/// What is wrong with received JSON, without its contents.
 enum JSONFault {
     static func description(of error: DecodingError) -> String {
         switch error {

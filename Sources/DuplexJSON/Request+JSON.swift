@@ -20,15 +20,16 @@ extension Request {
     /// }
     /// ```
     ///
-    /// Read whole, so the route's `bodySize` bounds what a client can have it read.
+    /// The body is read whole, so the route's `bodySize` bounds it.
     ///
     /// - Parameters:
     ///   - type: the type of the value.
     ///   - limit: the most bytes that are taken. Default: what the route allows.
     ///   - decoder: reads the JSON. Default: Foundation's, as it is.
     /// - Returns: the value.
-    /// - Throws: `HTTPError` with 415 for a body that isn't said to be JSON, which keeps forms of other sites' pages from being
-    ///   read as such; with 400, and where it is wrong, for what isn't such a value; else as `RequestBody.collect(upTo:)`.
+    /// - Throws: `HTTPError` with 415 for a body of another media type than JSON, so that forms of other sites' pages
+    ///   aren't read; with 400, and where it is wrong, for what isn't such a value; else as
+    ///   `RequestBody.collect(upTo:)`.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
         upTo limit: ByteCount = .unlimited,

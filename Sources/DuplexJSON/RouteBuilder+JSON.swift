@@ -7,7 +7,7 @@ import HTTPTypes
 // Routes whose handlers return values. An overload that is picked last: a text stays a text, and a response what it is.
 
 extension RouteBuilder {
-    /// Answers GET by a value in JSON, made without a wait; see `get` of `DuplexServer`.
+    /// Answers GET with a value in JSON, from a synchronous handler; see `get` of `DuplexServer`.
     ///
     /// ```swift
     /// server.get("/users/:id") { request in users[try request.parameters.require("id", as: Int.self)] }
@@ -18,7 +18,7 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: as in `get`.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - handler: must not block. What can't be encoded is logged and answered with 500.
     @_disfavoredOverload
     public mutating func get(
@@ -29,7 +29,7 @@ extension RouteBuilder {
         on(.get, path, .all(options)) { request throws in try Response(json: handler(request)) }
     }
 
-    /// Answers GET by a value in JSON; see the one of GET that doesn't wait.
+    /// Answers GET with a value in JSON; see the synchronous one.
     @_disfavoredOverload
     public mutating func get(
         _ path: String,
@@ -39,7 +39,7 @@ extension RouteBuilder {
         on(.get, path, .all(options)) { request async throws in try Response(json: await handler(request)) }
     }
 
-    /// Answers POST by a value in JSON; see the one of GET that doesn't wait.
+    /// Answers POST with a value in JSON; see the synchronous GET.
     @_disfavoredOverload
     public mutating func post(
         _ path: String,
@@ -49,7 +49,7 @@ extension RouteBuilder {
         on(.post, path, .all(options)) { request async throws in try Response(json: await handler(request)) }
     }
 
-    /// Answers PUT by a value in JSON; see the one of GET that doesn't wait.
+    /// Answers PUT with a value in JSON; see the synchronous GET.
     @_disfavoredOverload
     public mutating func put(
         _ path: String,
@@ -59,7 +59,7 @@ extension RouteBuilder {
         on(.put, path, .all(options)) { request async throws in try Response(json: await handler(request)) }
     }
 
-    /// Answers PATCH by a value in JSON; see the one of GET that doesn't wait.
+    /// Answers PATCH with a value in JSON; see the synchronous GET.
     @_disfavoredOverload
     public mutating func patch(
         _ path: String,
@@ -69,7 +69,7 @@ extension RouteBuilder {
         on(.patch, path, .all(options)) { request async throws in try Response(json: await handler(request)) }
     }
 
-    /// Answers DELETE by a value in JSON; see the one of GET that doesn't wait.
+    /// Answers DELETE with a value in JSON; see the synchronous GET.
     @_disfavoredOverload
     public mutating func delete(
         _ path: String,

@@ -18,8 +18,8 @@ extension ServerSentEvent {
     /// - Parameters:
     ///   - value: the value.
     ///   - event: the type that a page listens for. Default: `message`.
-    ///   - id: what the client names when it comes back. Default: none.
-    ///   - retry: how long the client is to wait before it comes back. Default: as before.
+    ///   - id: what the client names when it reconnects. Default: none.
+    ///   - retry: how long the client is to wait before it reconnects. Default: as before.
     ///   - encoder: writes the JSON. Default: Foundation's, as it is.
     /// - Throws: `EncodingError`; `EventStreamError` when the type or the id has a line end or U+0000.
     public init(
@@ -40,7 +40,7 @@ extension EventStream {
     /// - Parameters:
     ///   - value: the value.
     ///   - event: the type that a page listens for. Default: `message`.
-    ///   - id: what the client names when it comes back. Default: none.
+    ///   - id: what the client names when it reconnects. Default: none.
     /// - Throws: `EncodingError`; else as `send(_:)`.
     public func send(json value: some Encodable, event: String? = nil, id: String? = nil) async throws {
         try await send(ServerSentEvent(json: value, event: event, id: id))

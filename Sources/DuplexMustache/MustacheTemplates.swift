@@ -16,11 +16,12 @@ import Synchronization
 /// }
 /// ```
 ///
-/// `user` is the file `user.mustache`; `mail/welcome` is one of a folder in the folder. Values are dictionaries, arrays, structures and
-/// texts. `{{name}}` is escaped for HTML, `{{{name}}}` isn't, and `{{> header}}` is another template; see <https://mustache.github.io>.
+/// `user` is the file `user.mustache`; `mail/welcome` is one of a folder in the folder. Values are dictionaries,
+/// arrays, structures and texts. `{{name}}` is escaped for HTML, `{{{name}}}` isn't, and `{{> header}}` is another
+/// template; see <https://mustache.github.io>.
 ///
-/// Hazard: what isn't escaped must not be a stranger's. Escaped text is safe between tags and within quoted attributes, and
-/// nowhere else: in a script, a style or the beginning of a URL it may do anything.
+/// Hazard: what isn't escaped must not be a stranger's. Escaped text is safe between tags and within quoted attributes,
+/// and nowhere else: in a script, a style or the beginning of a URL it may do anything.
 public final class MustacheTemplates: Sendable {
     private let folder: TemplateFolder
     /// Whether the files are looked at before each page.
@@ -32,8 +33,8 @@ public final class MustacheTemplates: Sendable {
     /// - Parameters:
     ///   - path: the folder.
     ///   - suffix: what the names of templates end with. Default: `mustache`.
-    ///   - reloads: whether files that have changed are read anew with the next page, which blocks the loop: for a developer's
-    ///     machine. Default: false.
+    ///   - reloads: whether files that have changed are read again with the next page, which blocks the loop: for a
+    ///     developer's machine. Default: false.
     /// - Throws: ``TemplateError`` when the folder can't be read, or a template is malformed.
     public init(from path: String, suffix: String = "mustache", reloads: Bool = false) throws {
         let folder = TemplateFolder(path: path, suffix: suffix)
@@ -51,7 +52,7 @@ public final class MustacheTemplates: Sendable {
     ///   - template: its name.
     ///   - values: what it names.
     /// - Returns: the text.
-    /// - Throws: ``TemplateError`` with `missing` when there is no such template; where files are read anew, as
+    /// - Throws: ``TemplateError`` with `missing` when there is no such template; where files are read again, as
     ///   ``init(from:suffix:reloads:)``.
     public func text(_ template: String, _ values: Any) throws -> String {
         let library = try library()

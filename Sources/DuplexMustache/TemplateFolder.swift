@@ -6,7 +6,7 @@ import Mustache
 
 /// A folder of templates, read whole.
 struct TemplateFolder: Sendable {
-    /// What tells whether a file has changed.
+    /// Shows whether a file has changed.
     struct Stamp: Sendable, Hashable {
         var size: UInt64
         var modified: Date
@@ -22,7 +22,7 @@ struct TemplateFolder: Sendable {
     let path: String
     let suffix: String
 
-    /// The templates by their names, each with what tells whether it has changed.
+    /// The templates by their names, each with what shows whether it has changed.
     ///
     /// - Throws: ``TemplateError`` when the folder can't be read.
     func stamps() throws -> [String: Stamp] {

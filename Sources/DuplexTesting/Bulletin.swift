@@ -22,7 +22,7 @@ package final class Bulletin<Value: Sendable>: Sendable {
 
     package var value: Value { state.withLock { $0.value } }
 
-    /// Makes something of the value; nobody is told when that changes it.
+    /// Returns a result made from the value; a change of the value isn't announced.
     package func look<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         state.withLock { body(&$0.value) }
     }
@@ -40,8 +40,9 @@ package final class Bulletin<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until `body` makes something of the value; what it changes in the value while it makes nothing is kept, and
-    /// nobody is told.
+    /// Waits until `body` returns a result for the value.
+    ///
+    /// Changes that it makes to the value before that are kept, and not announced.
     ///
     /// - Throws: `CancellationError`.
     package func wait<Result: Sendable>(until body: (inout Value) -> Result?) async throws -> Result {

@@ -38,7 +38,7 @@ extension FaultProxy {
         }
     }
 
-    /// What becomes of the bytes that wait.
+    /// What happens to the bytes that wait.
     private enum Step: Sendable {
         /// So many of them are sent.
         case send(Int)

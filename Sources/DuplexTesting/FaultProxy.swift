@@ -3,11 +3,11 @@
 
 public import DuplexSockets
 
-/// A TCP proxy that stands between a client and a server in a test, and does to their connections what networks do: cuts
-/// the stream into pieces, delays it, stalls it, ends it early, resets it, or refuses connections.
+/// A TCP proxy between a client and a server in a test, which injects network faults: it cuts the stream into pieces,
+/// delays it, stalls it, ends it early, resets it, or refuses connections.
 ///
-/// Nothing depends on time: what is held back waits until the test releases it, and ``wait(until:)`` tells when
-/// something has come to pass.
+/// Nothing depends on time: what is held back waits until the test releases it, and ``wait(until:)`` returns when
+/// something has happened.
 ///
 /// ```swift
 /// try await FaultProxy.withProxy(to: server) { proxy in
@@ -21,7 +21,7 @@ public import DuplexSockets
 ///
 /// A proxy that was started must be stopped; ``withProxy(to:faults:on:_:)`` does both.
 public final class FaultProxy: Sendable {
-    /// What has come to pass so far.
+    /// The counts so far.
     public struct Counters: Sendable, Hashable {
         /// What went through in one direction.
         public struct Traffic: Sendable, Hashable {
@@ -137,7 +137,7 @@ public final class FaultProxy: Sendable {
 
     /// Stops the proxy: connections are reset, and the port is given back once nobody has the proxy any more.
     ///
-    /// Returns when nothing is left of what it did. Tasks in ``wait(until:)`` go on waiting for what may no more come.
+    /// Returns when nothing is left of what it did. Tasks in ``wait(until:)`` keep waiting.
     public func stop() async {
         bulletin.change { $0.isStopped = true }
         await refuseConnections()
@@ -157,8 +157,8 @@ public final class FaultProxy: Sendable {
 
     /// Where clients' connections lead.
     ///
-    /// Connections that are open stay with the server that they have. Another one stands for what a client may get to by a
-    /// network that isn't what it should be: a server with a wrong certificate, or one that refuses everything.
+    /// Connections that are open stay with the server that they have. Set another target to lead clients to a wrong
+    /// server: one with a wrong certificate, or one that refuses everything.
     public var target: Endpoint {
         get { bulletin.value.target }
         set { bulletin.change { $0.target = newValue } }
@@ -166,8 +166,8 @@ public final class FaultProxy: Sendable {
 
     /// What goes wrong.
     ///
-    /// Setting it holds for open connections, too, from their next piece on: bytes are counted anew, and what was released
-    /// before is forgotten. Of a stream that is stalled, what waits goes on as the new faults say.
+    /// Setting it holds for open connections, too, from their next piece on: bytes are counted again, and what was
+    /// released before is forgotten. Of a stream that is stalled, what waits goes on as the new faults say.
     public var faults: Faults {
         get { bulletin.value.faults }
         set {
@@ -178,7 +178,7 @@ public final class FaultProxy: Sendable {
         }
     }
 
-    /// What has come to pass so far.
+    /// The counts so far.
     public var counters: Counters { bulletin.value.counters }
 
     /// Waits until the counters are as the test wants them.
@@ -215,7 +215,7 @@ public final class FaultProxy: Sendable {
         for (id, relay) in bulletin.value.relays { await lose(id, relay, isFault: true) }
     }
 
-    /// Has connections refused by the system from here on, as when the server's process has ended; open ones live on.
+    /// Makes the system refuse connections from here on, as when the server's process has ended; open ones stay open.
     ///
     /// Returns when they are.
     public func refuseConnections() async {
@@ -224,7 +224,7 @@ public final class FaultProxy: Sendable {
         await listening?.value
     }
 
-    /// Takes connections again, at the same address.
+    /// Accepts connections again, at the same address.
     ///
     /// - Throws: `SocketError` when the port can't be listened on.
     public func acceptConnections() async throws {

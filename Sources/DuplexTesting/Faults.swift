@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What goes wrong with connections on their way: in memory (``TestClient``, ``MemoryConnection``), or through a
-/// ``FaultProxy``.
+/// Network faults of connections: in memory (``TestClient``, ``MemoryConnection``), or through a ``FaultProxy``.
 ///
 /// ```swift
 /// client.faults = .slow(1_000, every: .seconds(1), in: .toClient)
@@ -18,7 +17,7 @@ public struct Faults: Sendable, Hashable {
         case toClient
     }
 
-    /// What goes wrong in one direction of a connection.
+    /// Network faults in one direction of a connection.
     ///
     /// Default: nothing. Bytes are counted from the beginning of the connection, or from when the faults were set while it was open.
     public struct Flow: Sendable, Hashable {
@@ -29,11 +28,13 @@ public struct Faults: Sendable, Hashable {
         public var pieceSize: Int?
         /// The number of bytes after which both sides have their connection reset.
         public var resetAfter: Int?
-        /// The number of bytes after which the receiver is told that the stream has ended; the rest is thrown away.
+        /// The number of bytes after which the stream ends for the receiver; the rest is thrown away.
         public var endAfter: Int?
         /// The number of bytes after which nothing more gets through until it is released.
         public var stallAfter: Int?
-        /// How fast a slow reader takes bytes; as they come by default.
+        /// How fast a slow reader takes bytes.
+        ///
+        /// Default: as they come.
         ///
         /// Of connections in memory only: a ``FaultProxy`` depends on no time.
         public var pace: Pace?
@@ -169,7 +170,7 @@ public struct Faults: Sendable, Hashable {
     /// - Parameters:
     ///   - count: how many bytes are taken in an interval; one at least.
     ///   - interval: how long an interval is.
-    ///   - direction: which way; both by default.
+    ///   - direction: which way. Default: both.
     /// - Returns: the faults.
     public static func slow(_ count: Int, every interval: Duration, in direction: Direction? = nil) -> Faults {
         var flow = Flow()

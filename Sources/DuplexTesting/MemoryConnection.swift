@@ -4,7 +4,7 @@
 import DuplexSockets
 import DuplexWire
 
-/// What lies between the two ends of a connection in memory.
+/// The connection in memory between two ends.
 ///
 /// It has a bounded capacity each way, so that a writer waits for a slow reader as it does with TCP, and goes wrong as
 /// ``Faults`` say.
@@ -19,7 +19,7 @@ public struct MemoryConnection: Sendable {
         )
     }
 
-    /// Replaces what goes wrong from here on; bytes are counted anew.
+    /// Replaces what goes wrong from here on; bytes are counted again.
     public func setFaults(_ faults: Faults) {
         link.setFaults(MemoryFlow.Faults(faults.toClient), to: .near)
         link.setFaults(MemoryFlow.Faults(faults.toServer), to: .far)
@@ -28,8 +28,8 @@ public struct MemoryConnection: Sendable {
     /// Lets through what a stall holds back.
     ///
     /// - Parameters:
-    ///   - direction: which way; both by default.
-    ///   - count: how many bytes; all by default.
+    ///   - direction: which way. Default: both.
+    ///   - count: how many bytes. Default: all.
     public func release(_ direction: Faults.Direction? = nil, bytes count: Int? = nil) {
         if direction != .toClient { link.release(count, to: .far) }
         if direction != .toServer { link.release(count, to: .near) }

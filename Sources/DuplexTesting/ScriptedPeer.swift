@@ -5,7 +5,7 @@ public import DuplexSockets
 public import DuplexWebSockets
 public import DuplexWire
 
-/// The other side of a WebSocket under test, which says and expects what the test tells it to, right or wrong.
+/// The other side of a WebSocket under test, which sends and expects what the test says, right or wrong.
 ///
 /// ```swift
 /// let peer = await ScriptedPeer(of: .client)
@@ -35,11 +35,11 @@ public actor ScriptedPeer {
         case reset
     }
 
-    /// Something else has come than was expected.
+    /// The peer received something unexpected.
     public struct Unexpected: Error, CustomStringConvertible {
         /// What was expected.
         public let expected: String
-        /// What has come.
+        /// What was received.
         public let got: String
 
         /// Both, in a sentence.
@@ -48,7 +48,7 @@ public actor ScriptedPeer {
 
     /// The WebSocket under test.
     public nonisolated let socket: WebSocket
-    /// What lies between the two.
+    /// The connection between the two.
     public nonisolated let connection: MemoryConnection
     private let stream: Socket
     private let masks: Bool
@@ -60,12 +60,12 @@ public actor ScriptedPeer {
     /// Any key will do.
     private static let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
 
-    /// Connects a peer with a WebSocket, as they are behind an opening handshake.
+    /// Connects a peer with a WebSocket, as after an opening handshake.
     ///
     /// - Parameters:
     ///   - role: what the WebSocket under test is; the peer is the other.
     ///   - options: limits and times of the WebSocket.
-    ///   - group: the loops that the two live on; ``TestLoop/group`` for a time that the test moves.
+    ///   - group: the loops that the two live on; ``TestLoop/group`` for a manual clock.
     ///   - faults: what goes wrong on the way.
     ///   - handler: a synchronous handler of the WebSocket.
     public init(
@@ -133,7 +133,7 @@ public actor ScriptedPeer {
         try await stream.write(bytes)
     }
 
-    /// Ends the outgoing stream; what the WebSocket sends is still heard.
+    /// Ends the outgoing stream; the peer still receives.
     public func finishWriting() async {
         await stream.finishWriting()
     }

@@ -71,7 +71,7 @@ final class ServerTestRun: Sendable {
         await withTaskGroup(of: Bool.self) { tasks in
             tasks.addTask { (try? await hasEnded.wait { $0 ? true : nil }) ?? false }
             tasks.addTask {
-                // Only a handler that ignores its cancellation waits for this; nothing else tells of one.
+                // Only a handler that ignores its cancellation waits for this; nothing else shows one.
                 try? await Task.sleep(for: limit)
                 return false
             }

@@ -12,14 +12,14 @@ public struct SocketPair: Sendable {
     public let client: Socket
     /// The other end.
     public let server: Socket
-    /// What lies between them.
+    /// The connection between them.
     public let connection: MemoryConnection
 
     /// Connects two sockets.
     ///
     /// - Parameters:
-    ///   - group: the loops that the two live on, each on the one whose turn it is; ``TestLoop/group`` for a time that the test
-    ///     moves.
+    ///   - group: the loops that the two live on, each on the one whose turn it is; ``TestLoop/group`` for a manual
+    ///     clock.
     ///   - faults: what goes wrong on the way.
     ///   - capacity: the most bytes that wait in each direction. Default: 256 KiB.
     ///   - address: what the client pretends to be called.

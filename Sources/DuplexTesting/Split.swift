@@ -14,7 +14,7 @@ public enum Split: Sendable, Hashable {
 
     /// The pieces of an input, which make up the input again when they are put together.
     ///
-    /// A position behind the end of the input cuts at its end.
+    /// A position after the end of the input cuts at its end.
     public func pieces(of input: [UInt8]) -> [[UInt8]] {
         switch self {
         case .whole: [input]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What came of running a parser over one input in many splits.
+/// The outcomes of running a parser over one input in many splits.
 ///
-/// Printed, it says what the whole input gave, and names the splits that gave something else.
+/// Printed, it has the outcome for the whole input, and the splits with another outcome.
 public struct SplitReport<Result: Equatable & Sendable>: Error {
     /// How a run ended.
     public enum Outcome: Equatable, Sendable {
@@ -37,11 +37,11 @@ public struct SplitReport<Result: Equatable & Sendable>: Error {
         public let split: Split
         /// The pieces that it was cut into.
         public let pieces: [[UInt8]]
-        /// What came of them.
+        /// The result for them.
         public let outcome: Outcome
     }
 
-    /// What came of the whole input.
+    /// The outcome for the whole input.
     public let expected: Outcome
     /// The number of runs, the one over the whole input counted.
     public private(set) var runs = 1

@@ -51,7 +51,7 @@ public struct SplitVerifier: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - input: the bytes to parse.
-    ///   - parse: gives the pieces to a fresh parser, one after the other, and returns all that came of it. An error is
+    ///   - parse: gives the pieces to a fresh parser, one after the other, and returns all of its output. An error is
     ///     an outcome like any other; two are the same when they print the same.
     /// - Returns: the outcome for the whole input, and the splits that gave another.
     public func report<Result: Equatable & Sendable>(
@@ -71,7 +71,7 @@ public struct SplitVerifier: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - input: the bytes to parse.
-    ///   - parse: gives the pieces to a fresh parser, one after the other, and returns all that came of it.
+    ///   - parse: gives the pieces to a fresh parser, one after the other, and returns all of its output.
     /// - Returns: what `parse` returned for the whole input, and for every split of it.
     /// - Throws: ``SplitReport`` when the outcomes differ; else the error of `parse`, if every run threw it.
     @discardableResult

@@ -9,7 +9,7 @@ import Synchronization
 /// The client of a server under test: makes requests and opens WebSockets in memory, moves the time, and has the network go
 /// wrong; see `WebServer.testing(_:within:_:)`.
 ///
-/// What it does goes through the whole server, as by a port: routes, admission, limits, deadlines, the orderly end.
+/// What it does goes through the whole server, as by a port: routes, admission, limits, deadlines, graceful shutdown.
 public final class TestClient: Sendable {
     /// The loop that both sides live on, whose time the test moves.
     public let loop: TestLoop
@@ -56,7 +56,7 @@ public final class TestClient: Sendable {
 
     /// What goes wrong on the way.
     ///
-    /// Default: nothing. Setting it holds for connections that are open, too, and their bytes are counted anew; of one
+    /// Default: nothing. Setting it holds for connections that are open, too, and their bytes are counted again; of one
     /// connection alone see ``TestConnection/network``.
     public var faults: Faults {
         get { state.withLock { $0.faults } }
@@ -119,7 +119,7 @@ public final class TestClient: Sendable {
         try await request(.post, path, fields: fields, body: body)
     }
 
-    /// Makes a request over a connection of its own, which is closed behind the response.
+    /// Makes a request over a connection of its own, which is closed after the response.
     ///
     /// - Parameters:
     ///   - method: the method.

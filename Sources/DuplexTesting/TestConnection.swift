@@ -152,7 +152,7 @@ public actor TestConnection {
 
     /// Ends the body behind ``begin(_:_:fields:)``.
     ///
-    /// - Parameter trailers: fields behind a body in chunks; of no account where the length was said.
+    /// - Parameter trailers: fields after a body in chunks; of no account where the length was said.
     /// - Throws: `SocketError` when the connection has ended.
     public func finish(trailers: HTTPFields = [:]) async throws {
         guard sendsChunks else { return }
@@ -217,7 +217,7 @@ public actor TestConnection {
         }
     }
 
-    /// The fields behind the body in chunks that was received last.
+    /// The fields after the body in chunks that was received last.
     public var trailers: HTTPFields { reader.trailers }
 
     private func receiveMore() async throws -> Bool {

@@ -60,7 +60,7 @@ extension TestClient {
     ///
     /// - Parameters:
     ///   - path: the path, with a query if there is one.
-    ///   - lastEventID: the last event that was seen, when it comes back. Default: none.
+    ///   - lastEventID: the last event that was seen, when it reconnects. Default: none.
     ///   - fields: further fields.
     /// - Returns: the stream, whatever its status is.
     /// - Throws: as ``request(_:_:fields:body:)``.

@@ -10,7 +10,7 @@ public struct TestResponse: Sendable, Hashable {
     public let head: ResponseHead
     /// The bytes of the body.
     public let body: [UInt8]
-    /// The fields behind a body in chunks.
+    /// The fields after a body in chunks.
     public let trailers: HTTPFields
     /// The interim responses that came before it, such as `100 Continue`.
     public let interim: [ResponseHead]

@@ -13,15 +13,15 @@ public struct WebSocketPair: Sendable {
     public let client: WebSocket
     /// The server's end.
     public let server: WebSocket
-    /// What lies between them.
+    /// The connection between them.
     public let connection: MemoryConnection
 
     /// Connects two WebSockets.
     ///
     /// - Parameters:
     ///   - options: limits and times of both.
-    ///   - group: the loops that the two live on, each on the one whose turn it is; ``TestLoop/group`` for a time that the test
-    ///     moves.
+    ///   - group: the loops that the two live on, each on the one whose turn it is; ``TestLoop/group`` for a manual
+    ///     clock.
     ///   - subprotocol: what both have agreed on.
     ///   - faults: what goes wrong on the way.
     ///   - capacity: the most bytes that wait in each direction. Default: 256 KiB.

@@ -13,14 +13,15 @@ extension EventStream {
     /// }
     /// ```
     ///
-    /// What the handler sends itself goes in between. One subscription at a time; a pattern stands for many topics.
+    /// Events that the handler sends itself go in between. One subscription at a time; a pattern stands for many
+    /// topics.
     ///
     /// - Parameters:
     ///   - topic: the topic, or a pattern.
     ///   - replay: what a new client gets of the past; one that comes back gets what it missed. Default: nothing.
     /// - Throws: ``TopicError`` with `invalidName` or `limitReached`, with `closed` when the stream has ended or has a
     ///   subscription, with `slowSubscriber` when the client lacks what isn't kept; `CancellationError` when the task is
-    ///   cancelled, as it is when the client has gone.
+    ///   cancelled, as it is when the client has disconnected.
     public func subscribe(to topic: Topic, replay: TopicReplay = .none) async throws {
         let run = EventSubscription(topic.core, topic.name, EventSubscriber.replay(request) ?? replay, outlet)
         try await withTaskCancellationHandler {

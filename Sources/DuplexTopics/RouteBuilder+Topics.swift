@@ -13,21 +13,22 @@ extension RouteBuilder {
     /// server.events("/prices", of: topics["prices/#"])
     /// ```
     ///
-    /// The data of an event is the text that was published, its id the position in the history: a client that comes back gets what it
-    /// missed first, none missing and none twice. Of a pattern nothing of the past is sent.
+    /// The data of an event is the text that was published, its id the position in the history: a client that comes
+    /// back gets what it missed first, each message once. Of a pattern nothing of the past is sent.
     ///
     /// - Parameters:
     ///   - path: as in `get`.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - topic: the topic, or a pattern.
     ///   - replay: how many of the messages that are kept a new client gets. Default: none.
-    ///   - heartbeat: after how long without an event a comment is sent, so that nobody on the way takes the stream for
-    ///     dead; `nil` for never. Default: 15 s.
-    ///   - retry: how long clients are to wait before they come back. Default: what they like.
-    ///   - slow: what becomes of events for a client that is behind. With `.wait` it takes what it lacks from the history, and is ended
-    ///     when that hasn't got it; without a history it is ended at once. Default: it is ended once 1 MiB waits.
-    ///   - missed: makes the event that a client is told by that it lacks messages which aren't kept any more; what is kept
-    ///     follows it. Default: none.
+    ///   - heartbeat: after how long without an event a comment is sent, so that no proxy takes the stream for dead;
+    ///     `nil` for never. Default: 15 s.
+    ///   - retry: how long clients are to wait before they reconnect. Default: the client's choice.
+    ///   - slow: what happens to events for a slow client. With `.wait` it reads missed messages from the history, and
+    ///     is ended when they aren't kept any more; without a history it is ended at once. Default: it is ended once 1
+    ///     MiB waits.
+    ///   - missed: makes the event for a client that has missed messages which aren't kept any more; the kept ones
+    ///     follow it. Default: none.
     public mutating func events(
         _ path: String,
         _ options: RouteOption...,

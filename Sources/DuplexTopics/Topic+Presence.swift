@@ -4,6 +4,7 @@
 extension Topic {
     /// Who is present in the topic.
     ///
-    /// Being subscribed and being present are two things: see `WebSocket.enter(_:as:info:)`, and ``TopicPresence/enter(as:)`` for code.
+    /// Presence is separate from subscriptions: see `WebSocket.enter(_:as:info:)`, and ``TopicPresence/enter(as:)`` for
+    /// code.
     public var presence: TopicPresence { TopicPresence(core.presence, name) }
 }

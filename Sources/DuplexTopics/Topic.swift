@@ -6,9 +6,9 @@ public import DuplexWire
 
 /// A topic, or a pattern for many; see ``Topics/subscript(_:)``.
 ///
-/// As an asynchronous sequence it gives each message that is published from then on. Of more than 1,000 that wait, the oldest are
-/// dropped, which ``TopicMessage/missed`` tells; it ends when the task is cancelled, and at once where the name isn't valid or a limit
-/// is reached. ``messages(slow:replay:)`` says more.
+/// As an asynchronous sequence it gives each message that is published from then on. Of more than 1,000 that wait, the
+/// oldest are dropped, and counted in ``TopicMessage/missed``; it ends when the task is cancelled, and at once where
+/// the name isn't valid or a limit is reached. ``messages(slow:replay:)`` says more.
 public struct Topic: Sendable {
     let core: TopicCore
     /// The name, or the pattern.
@@ -21,23 +21,23 @@ public struct Topic: Sendable {
 
     // MARK: Publishing
 
-    /// What became of a message.
+    /// What happened to a message.
     public enum Publication: Sendable, Hashable {
-        /// It goes to so many subscriptions, and stands there in the history; `nil` where none is kept.
+        /// It goes to so many subscriptions; its position is `nil` without a history.
         case published(to: Int, TopicPosition?)
-        /// It is on its way to the backplane, in this place of what this node publishes; ``Topic/publish(confirming:)`` tells what becomes
-        /// of it.
+        /// It is on its way to the backplane, in the order of this node's publications; ``Topic/publish(confirming:)``
+        /// returns its result.
         case sent
         /// It went to nobody.
         case refused(TopicError)
     }
 
-    /// Publishes a message to all who are subscribed now, and to those who subscribe later if it is kept.
+    /// Publishes a message to all current subscribers, and to later ones if the topic has a history.
     ///
-    /// It waits for nobody; from any thread, and from a synchronous handler.
+    /// It doesn't wait. It may be called on any thread, and from a synchronous handler.
     ///
     /// - Parameter message: the message.
-    /// - Returns: what became of it; `refused` where the name isn't one of a topic.
+    /// - Returns: what happened to it; `refused` where the name isn't one of a topic.
     @discardableResult
     public func publish(_ message: Message) -> Publication {
         publish(.message(message))
@@ -66,15 +66,16 @@ public struct Topic: Sendable {
         publish(.frame(PreparedMessage(bytes, kind)))
     }
 
-    /// Publishes a message, and waits until it is known what became of it.
+    /// Publishes a message, and waits for the result.
     ///
-    /// In one process that is at once. Otherwise it waits for the backplane's answer, within the deadlines of that: behind it the
-    /// message is kept, if the topic is, and on its way to all nodes. Cancelling takes nothing back.
+    /// In one process that is at once. With a backplane it waits for the answer, within the backplane's deadlines: then
+    /// the message is kept, if the topic has a history, and on its way to all nodes. Cancelling doesn't take the
+    /// message back.
     ///
     /// - Parameter message: the message.
-    /// - Returns: where it stands; `nil` where nothing is kept.
-    /// - Throws: ``TopicError`` with `invalidName`, or with `unavailable` when the others can't be reached: the message may have been
-    ///   delivered where nothing is kept and the connection was lost behind it.
+    /// - Returns: its position; `nil` without a history.
+    /// - Throws: ``TopicError`` with `invalidName`, or with `unavailable` when the others can't be reached: the message
+    ///   may have been delivered where nothing is kept and the connection was lost after it.
     @discardableResult
     public func publish(confirming message: Message) async throws(TopicError) -> TopicPosition? {
         try await core.publish(confirming: name, message)
@@ -95,22 +96,23 @@ public struct Topic: Sendable {
 
     // MARK: Looking
 
-    /// How many are subscribed by exactly this name or pattern.
+    /// The number of subscriptions to exactly this name or pattern.
     public var subscriptionCount: Int { core.withTable { $0.subscriptionCount(of: name) } }
 
-    /// Where the last message stands; `nil` where nothing is kept.
+    /// The position of the last message; `nil` without a history.
     public var position: TopicPosition? { core.withTable { $0.position(of: name) } }
 
     // MARK: Messages for code
 
-    /// The messages that are published from now on, behind those of the past that are asked for.
+    /// The messages that are published from now on, after those of the past that are asked for.
     ///
     /// Each iterator is a subscription of its own, and costs what waits for it.
     ///
     /// - Parameters:
-    ///   - slow: what becomes of messages for a task that is behind. A publisher never waits: `.wait` is an end as soon as
-    ///     one more waits. The patience of `.end(after:patience:)` isn't applied: it is there for clients that have gone without a word,
-    ///     and a task takes its time by itself, in the bounds of the rest. Default: the sequence ends with an error once 1 MiB waits.
+    ///   - slow: what happens to messages for a slow task. A publisher never waits: `.wait` is an end as soon as one
+    ///     more waits. The patience of `.end(after:patience:)` isn't applied: it is for clients that have silently
+    ///     disconnected, and a task may take its time within the other bounds. Default: the sequence ends with an error
+    ///     once 1 MiB waits.
     ///   - replay: what is given of the past; of a pattern nothing is. Default: nothing.
     /// - Returns: the messages. The sequence throws ``TopicError`` with `invalidName` or `limitReached` at its first
     ///   message, with `slowSubscriber` once the policy has ended it. It ends when its task is cancelled.
@@ -128,7 +130,7 @@ extension Topic: AsyncSequence {
         Iterator(ListenerLease(core, name, .dropOldest(keeping: 1_000, size: .mebibytes(16)), .none))
     }
 
-    /// Takes one message after the other; leaves the topic when it is dropped, or its task is cancelled.
+    /// Iterates over the messages; unsubscribes when it is dropped, or its task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
         private let lease: ListenerLease
 

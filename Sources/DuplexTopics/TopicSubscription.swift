@@ -18,7 +18,7 @@ public struct TopicSubscription: Sendable {
         self.topic = topic
     }
 
-    /// Whether it begins where it was asked to: nothing in between is missing.
+    /// Whether it begins where it was asked to, with nothing missing in between.
     ///
     /// False where ``TopicReplay/after(_:)`` names a message that isn't kept any more, or of another history; the subscription then begins
     /// with all that is kept. Where a backplane keeps the history, it is known once that has come, for which the subscription waits
@@ -37,7 +37,7 @@ public struct TopicSubscription: Sendable {
         }
     }
 
-    /// Ends it: nothing is sent by it once the loop has had its turn.
+    /// Ends it: nothing more is sent after the loop's current turn.
     ///
     /// Twice is the same as once.
     public func cancel() {

@@ -2,6 +2,6 @@
 // Copyright (c) the Duplex authors
 
 extension Topics {
-    /// What has become of messages so far, in this process.
+    /// The outcomes of messages so far, in this process.
     public var counts: TopicCounts { core.tally.total }
 }

@@ -3,7 +3,7 @@
 
 package import DuplexSockets
 
-/// Publish and subscribe: rooms, feeds, and whatever else goes from some to many.
+/// Publish and subscribe: rooms, feeds, and other messages to many.
 ///
 /// ```swift
 /// let topics = Topics()
@@ -14,8 +14,9 @@ package import DuplexSockets
 /// }
 /// ```
 ///
-/// Several servers, event loops and kinds of clients share one value. A message is framed once for each kind of client, and
-/// delivered loop by loop. What one publisher publishes to one topic arrives in that order. It may be used from any thread.
+/// Several servers, event loops and kinds of clients share one value. A message is framed once for each kind of client,
+/// and delivered loop by loop. Messages of one publisher to one topic arrive in their order. It may be used from any
+/// thread.
 public final class Topics: Sendable {
     let core: TopicCore
 
@@ -30,9 +31,9 @@ public final class Topics: Sendable {
     /// let topics = Topics(try .redis("rediss://user:password@cache:6379/0", prefix: "app"))
     /// ```
     ///
-    /// What is published on any node reaches the subscribers of all. What ``TopicOptions/keep(_:_:)`` names is kept by the backplane,
-    /// which numbers it, so that all nodes have the same positions, and a client may go on at another node than before. All nodes are to keep the
-    /// same. ``close()`` ends it.
+    /// A message published on any node reaches the subscribers of all. Histories (``TopicOptions/keep(_:_:)``) are in
+    /// the backplane, so that all nodes have the same positions, and a client may resume at another node. All nodes
+    /// must keep the same histories. ``close()`` ends it.
     ///
     /// - Parameters:
     ///   - backplane: what joins them; these topics are its only user.
@@ -51,7 +52,7 @@ public final class Topics: Sendable {
         core = TopicCore(options, clock: clock, on: group, backplane: backplane)
     }
 
-    /// Ends what joins these topics with others: nothing is published to other nodes any more, and nothing comes from them.
+    /// Ends the backplane: nothing is published to other nodes any more, and nothing comes from them.
     ///
     /// Subscriptions stay, and nothing comes by them any more; with ``TopicOptions/WhileAway/deliverHere`` what is published here does. It
     /// ends by itself once nothing uses the topics. Without a backplane it does nothing; twice is the same as once.
@@ -59,28 +60,28 @@ public final class Topics: Sendable {
         await core.backplane?.close()
     }
 
-    /// Where the backplane stands, and then every change; nothing without one.
+    /// The state of the backplane, and then every change; nothing without one.
     ///
-    /// One who reads so slowly that 1,024 changes wait loses the oldest.
+    /// A reader with more than 1,024 unread changes loses the oldest.
     public var states: AsyncStream<BackplaneState> { core.states.observe() }
 
-    /// Where the backplane stands; `nil` without one.
+    /// The state of the backplane; `nil` without one.
     public var state: BackplaneState? { core.states.last }
 
     /// A topic by its name, or all topics that match a pattern.
     ///
-    /// Names have segments between slashes, such as `room/42`; at most 256 bytes and 32 segments, none of them empty, without
-    /// control characters. In a pattern `+` stands for any one segment, and `#` at the end for any number of them (MQTT 5.0
-    /// section 4.7). Names that differ only in how a letter is composed, as `é` may be, are the same one, as texts are that are equal.
-    /// Naming a topic costs nothing: it is there while somebody is subscribed to it, or something of it is kept.
+    /// Names have segments between slashes, such as `room/42`; at most 256 bytes and 32 segments, none of them empty,
+    /// without control characters. In a pattern `+` stands for any one segment, and `#` at the end for any number of
+    /// them (MQTT 5.0 section 4.7). Names that differ only in how a letter is composed, as `é` may be, are the same
+    /// one, as texts are that are equal. Naming a topic costs nothing: it exists while it has subscribers or a history.
     ///
-    /// - Parameter name: the name. One that isn't valid is found out when it is used.
+    /// - Parameter name: the name. An invalid one is an error when it is used.
     /// - Returns: the topic.
     public subscript(name: String) -> Topic { Topic(core, name) }
 
     /// How many subscriptions there are.
     public var subscriptionCount: Int { core.withTable { $0.subscriptionCount } }
 
-    /// How many topics and patterns somebody is subscribed to, or something is kept of.
+    /// How many topics and patterns have subscribers or a history.
     public var count: Int { core.withTable { $0.recordCount } }
 }

@@ -7,15 +7,21 @@ import Testing
 
 @Suite("The documents say what the sources say")
 struct DocumentTests {
+    private static func pages(_ names: [String]) -> [String] { names.map { "docs/\($0).md" } }
+
     /// What shows programs.
-    private static let guides =
-        ["README.md", "docs/WebServer.md", "docs/SecuringAServer.md", "docs/TestingAServer.md", "docs/Topics.md"]
-        + [
-            "CocoaAsyncSocket", "CocoaHTTPServer", "GCDWebServer", "SocketRocket", "XPWebSocket", "Starscream",
-            "URLSessionWebSocketTask", "HttpServerDebug",
-        ]
-        .map { "docs/From\($0).md" }
-    private static let documents = guides + ["ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+    private static let guides: [String] =
+        ["README.md"]
+        + pages([
+            "WebServer", "WebSockets", "Sockets", "SecuringAServer", "TestingAServer", "Topics", "FromCocoaAsyncSocket",
+            "FromCocoaHTTPServer", "FromGCDWebServer", "FromSocketRocket", "FromXPWebSocket", "FromStarscream",
+            "FromURLSessionWebSocketTask", "FromHttpServerDebug",
+        ])
+    private static let structure: [String] =
+        ["ARCHITECTURE.md"] + pages(["Internals", "Invariants", "Rooms", "Systems", "Unsafe"])
+    private static let documents: [String] =
+        guides + structure + pages(["Benchmarks", "Command", "Defaults"])
+        + ["CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
 
     // MARK: Snippets
 
@@ -91,9 +97,9 @@ struct DocumentTests {
         number < 1_000 ? "\(number)" : "\(number / 1_000),\(String("\(1_000 + number % 1_000)".dropFirst()))"
     }
 
-    @Test("The table of limits in README.md has the values of the presets")
-    func readmeShowsLimits() throws {
-        let table = Markdown(try Repository.text(of: "README.md")).table(under: "### Limits")
+    @Test("The table of limits in docs/Defaults.md has the values of the presets")
+    func documentShowsLimits() throws {
+        let table = Markdown(try Repository.text(of: "docs/Defaults.md")).table(under: "## Limits")
         let expected = Self.limits.map { limit in
             [limit.name] + [ServerLimits.internet, .local, .unlimited].map { limit.value($0) }
         }
@@ -124,7 +130,7 @@ struct DocumentTests {
 
     @Test(
         "Every test that a document names is there",
-        arguments: ["ARCHITECTURE.md", "docs/FromGCDWebServer.md", "docs/FromCocoaHTTPServer.md"]
+        arguments: structure + ["docs/FromGCDWebServer.md", "docs/FromCocoaHTTPServer.md"]
     )
     func namedTestsExist(document: String) throws {
         let quoted = Markdown.quoted(try Repository.text(of: document))

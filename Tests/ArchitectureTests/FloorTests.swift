@@ -3,7 +3,7 @@
 
 import Testing
 
-/// In each target the folders have an order, which ARCHITECTURE.md names, and code refers to its own folder and those below.
+/// In each target the folders have an order, which docs/Rooms.md names, and code refers to its own folder and those below.
 ///
 /// Seen are names of types, which is nearly everything: not members and free functions.
 @Suite("Rooms have floors")
@@ -15,7 +15,7 @@ struct FloorTests {
 
     /// The order of a target's folders, as the document has it.
     private static func order(of target: String) throws -> [String] {
-        let document = Markdown(try Repository.text(of: "ARCHITECTURE.md"))
+        let document = Markdown(try Repository.text(of: "docs/Rooms.md"))
         return document.table(under: "### The floors of `\(target)`").flatMap { Markdown.quoted($0.first ?? "") }
     }
 
@@ -25,7 +25,7 @@ struct FloorTests {
         return Set(inFolders.map(\.target)).subtracting(exceptions.keys).sorted()
     }
 
-    @Test("ARCHITECTURE.md has every folder of every target once")
+    @Test("docs/Rooms.md has every folder of every target once")
     func everyFolderHasAPlace() throws {
         #expect(Self.targets.count >= 5)
         for target in Self.targets {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Rooms import only what their row names")
 struct ImportTests {
-    /// What each target may import; the same table is in ARCHITECTURE.md.
+    /// What each target may import; the same table is in docs/Rooms.md.
     ///
     /// `Glibc` stands for the C library, `Darwin` for that of macOS.
     private static let allowed: [String: Set<String>] = [
@@ -78,9 +78,9 @@ struct ImportTests {
         #expect(Set(folders.map { String($0) }) == Set(Self.allowed.keys))
     }
 
-    @Test("ARCHITECTURE.md has the same table")
+    @Test("docs/Rooms.md has the same table")
     func documentAgrees() throws {
-        let document = Markdown(try Repository.text(of: "ARCHITECTURE.md"))
+        let document = Markdown(try Repository.text(of: "docs/Rooms.md"))
         let rows = document.table(under: "## Rooms").map { row in
             (Markdown.quoted(row.first ?? ""), Set(Markdown.quoted(row.last ?? "")))
         }

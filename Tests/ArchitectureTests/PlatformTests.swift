@@ -3,7 +3,7 @@
 
 import Testing
 
-/// What one system does otherwise than another is in the files that ARCHITECTURE.md lists, one for each difference.
+/// What one system does otherwise than another is in the files that docs/Systems.md lists, one for each difference.
 @Suite("Where systems differ is listed")
 struct PlatformTests {
     /// Conditions on the system.
@@ -18,9 +18,9 @@ struct PlatformTests {
         }
     }
 
-    @Test("ARCHITECTURE.md lists the sources that ask which system it is, and no others")
+    @Test("docs/Systems.md lists the sources that ask which system it is, and no others")
     func listIsComplete() throws {
-        let document = Markdown(try Repository.text(of: "ARCHITECTURE.md"))
+        let document = Markdown(try Repository.text(of: "docs/Systems.md"))
         let listed = document.table(under: "## Where systems differ").flatMap { Markdown.quoted($0.first ?? "") }
         #expect(listed == listed.sorted(), "the table is sorted by path")
         #expect(Set(listed.map { "Sources/" + $0 }) == Set(Repository.sources.filter(Self.differs).map(\.path)))

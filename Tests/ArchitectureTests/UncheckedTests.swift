@@ -57,9 +57,9 @@ struct UncheckedTests {
         #expect(silent == [])
     }
 
-    @Test("ARCHITECTURE.md lists the sources that say unsafe, and no others")
+    @Test("docs/Unsafe.md lists the sources that say unsafe, and no others")
     func unsafeFilesAreDocumented() throws {
-        let document = Markdown(try Repository.text(of: "ARCHITECTURE.md"))
+        let document = Markdown(try Repository.text(of: "docs/Unsafe.md"))
         let listed = document.table(under: "## Where `unsafe` lives").flatMap { Markdown.quoted($0.first ?? "") }
         let actual = Repository.sources.filter { file in file.words.contains { $0.text == "unsafe" } }
         #expect(listed == listed.sorted(), "the table is sorted by path")

@@ -67,7 +67,7 @@ extension Array where Element == UInt8 {
 
     /// Appends the text in UTF-8.
     ///
-    /// As a sequence it would be asked for its count and copied by way of a buffer of its own.
+    /// As a sequence it would be asked for its count and copied through a buffer of its own.
     @inlinable
     package mutating func append(utf8 text: String) {
         append(text.utf8.span.raw)

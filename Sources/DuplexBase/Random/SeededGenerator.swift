@@ -3,7 +3,7 @@
 
 /// Random numbers that are the same on every run of a seed (SplitMix64), so that a failure can be repeated.
 ///
-/// Not for secrets: whoever sees one number can tell the next.
+/// Not for secrets: from one number the next can be computed.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

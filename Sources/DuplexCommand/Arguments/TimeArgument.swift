@@ -14,7 +14,7 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Hashable {
             return nil
         }
         let seconds = count * unit
-        // Beyond a century a deadline can't be told from none, and the arithmetic would overflow.
+        // Beyond a century a deadline is the same as none, and the arithmetic would overflow.
         guard seconds <= 100 * 365 * 86_400 else { return nil }
         duration = .seconds(seconds)
         text = argument

@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The messages of one connection: a number that tells them apart, then bytes that no other connection has.
+/// The messages of one connection: a number that distinguishes them, then bytes that no other connection has.
 struct BenchPayload: Sendable {
     /// Why an echo isn't what was sent.
     enum Mismatch: Error, Equatable {

@@ -91,7 +91,7 @@ struct BenchReport: Sendable {
         }
     }
 
-    /// What went wrong, each told once, in the order of the text.
+    /// What went wrong, each once, in the order of the text.
     var distinctFailures: [String] {
         Set(failures).sorted()
     }

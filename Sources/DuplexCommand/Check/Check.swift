@@ -99,7 +99,7 @@ struct Check: AsyncParsableCommand {
         for line in report.lines(now: .now) { Console.shared.print(line) }
     }
 
-    /// What the peer has shown, whatever comes of it.
+    /// What the peer has shown, whatever the result.
     private final class Seen: Sendable {
         let certificates = Mutex<[TLSCertificate]>([])
 

@@ -27,7 +27,7 @@ struct CheckReport {
 
     /// The report, line by line, fit for a terminal.
     ///
-    /// - Parameter now: by which it is told how long certificates are still valid.
+    /// - Parameter now: the time, for how long certificates are still valid.
     /// - Returns: the lines without their ends.
     func lines(now: UnixTime) -> [String] {
         var lines = ["\(endpoint)".visible]

@@ -25,7 +25,7 @@ struct WebSocketPartner: Partner {
         return nil
     }
 
-    /// Nothing tells the peer: a WebSocket is closed in both directions at once.
+    /// Nothing is sent: a WebSocket is closed in both directions at once.
     func finishSending() {}
 }
 

@@ -87,7 +87,7 @@ struct Inspect: AsyncParsableCommand {
 
     /// The server, which doesn't listen yet.
     ///
-    /// - Parameter console: where the inspector's address is told.
+    /// - Parameter console: where the inspector's address is printed.
     /// - Returns: the server with its routes.
     /// - Throws: ``Failure`` for a URL or a file that can't be read; `SocketError` for a certificate.
     func server(console: Console = .shared) throws -> WebServer {

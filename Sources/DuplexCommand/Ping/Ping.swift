@@ -63,7 +63,7 @@ struct Ping: AsyncParsableCommand {
         }
     }
 
-    /// Sends the pings, and tells the statistics however it ends.
+    /// Sends the pings, and prints the statistics however it ends.
     private func pings(on socket: WebSocket) async throws -> RoundTripStatistics {
         var statistics = RoundTripStatistics()
         defer { Console.shared.print(statistics.description) }

@@ -9,8 +9,8 @@ import Synchronization
 
 /// The chat room of the demo page; its rules are those of ``ChatContract``.
 ///
-/// It is a topic: a member who takes less than is said keeps nobody waiting, and is sent away with 1013 (try again later). Where
-/// a Redis joins several servers, it is one room for all of them.
+/// It is a topic: a slow member delays nobody, and is closed with 1013 (try again later). Where a Redis joins several
+/// servers, it is one room for all of them.
 final class ChatRoom: Sendable {
     private let topic: Topic
     private let now: @Sendable () -> Date
@@ -19,9 +19,9 @@ final class ChatRoom: Sendable {
     /// Makes a room.
     ///
     /// - Parameters:
-    ///   - topic: what is said there.
+    ///   - topic: the messages of the room.
     ///   - firstNumber: the number of the first message; other servers of the same room must have others.
-    ///   - now: tells the time for the messages.
+    ///   - now: returns the time for the messages.
     init(_ topic: Topic, firstNumber: Int = 1, now: @escaping @Sendable () -> Date = { Date() }) {
         self.topic = topic
         self.now = now

@@ -6,7 +6,7 @@ import DuplexWire
 
 /// The last requests, as events for the demo page.
 ///
-/// Whoever sees the page sees them: they say neither from whom a request has come nor what its query was.
+/// Everybody who sees the page sees them, so they have neither the address of a client nor the query.
 struct DemoLog: Sendable {
     /// One event for each request, with JSON such as
     /// `{"method":"GET","path":"/","status":200,"microseconds":41,"bytes":5120}`.

@@ -141,8 +141,8 @@ enum DemoServer {
     /// The same from a function that might wait and doesn't.
     private static func slowGreeting() async -> String { greeting }
 
-    /// The resource, with the tag by which the server tells whether the client has it already: it asks each time, since
-    /// the page and its parts are of one version of the command.
+    /// The resource, with the tag that shows the server whether the client has it already: it asks each time, since the
+    /// page and its parts are of one version of the command.
     static func response(_ resource: DemoPage.Resource, host: String) -> Response {
         var response = Response(type: resource.contentType, body: .text(resource.body))
         response.fields[.eTag] = resource.entityTag?.description

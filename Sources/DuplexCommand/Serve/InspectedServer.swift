@@ -17,7 +17,7 @@ struct InspectedServer {
     var changes: [String]
     /// The folder that is served, if one is.
     var folder: SharedFolder?
-    /// Where its address is told.
+    /// Where its address is printed.
     let console: Console
 
     /// Adds the inspector.

@@ -74,7 +74,7 @@ struct Serve: AsyncParsableCommand {
 
     /// With what the file and the environment say.
     ///
-    /// - Parameter environment: the variables; those of the process unless given.
+    /// - Parameter environment: the variables. Default: those of the process.
     /// - Returns: the command with all options.
     /// - Throws: ``Failure`` for a key that isn't known and a value that isn't one.
     func configured(environment: [String: String]? = nil) throws(Failure) -> Serve {
@@ -93,7 +93,7 @@ struct Serve: AsyncParsableCommand {
         return whole
     }
 
-    /// What only the whole can tell.
+    /// Checks that need all arguments.
     private func check() throws {
         try options.validate()
         try options.tls.validate()
@@ -159,7 +159,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Has SIGHUP read the certificate and open the log anew; what is wrong with them is told, and the old ones stay.
+    /// Has SIGHUP read the certificate and open the log again; errors are printed, and the old ones stay.
     private func reloadOnHangUp(_ identities: TLSIdentities?, _ log: AccessLogFile?) {
         if identities == nil && log == nil { return }
         let isQuiet = options.quiet
@@ -175,7 +175,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// What is done while the server runs: nothing, or telling of transfers.
+    /// What is done while the server runs: nothing, or printing transfers.
     private var watch: (@Sendable (RunningServer) async -> Void)? {
         guard options.verbose else { return nil }
         return { server in await TransferReport.follow(server, on: .shared) }

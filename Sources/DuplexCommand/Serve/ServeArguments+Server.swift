@@ -21,7 +21,7 @@ extension ServeArguments {
     ///   - target: the folder; `nil` for the demo page.
     ///   - tls: what secures connections.
     ///   - file: the file of requests.
-    ///   - console: where transfers are told of.
+    ///   - console: where transfers are printed.
     /// - Returns: the server with its routes.
     /// - Throws: when the folder, a file of passwords or the loops can't be had.
     func server(

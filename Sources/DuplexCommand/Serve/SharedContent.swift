@@ -18,7 +18,7 @@ struct SharedContent: Sendable {
     ///
     /// - Parameters:
     ///   - server: what to add them to.
-    ///   - option: what they have otherwise than the server.
+    ///   - option: settings of these routes that differ from the server's.
     func addRoutes(to server: inout WebServer, _ option: RouteOption) {
         if hasWebDAV { server.webDAV(Self.webDAVPath, option, root: folder) }
         if hasPage { server.uploader("/", option, root: folder) }

@@ -12,7 +12,7 @@ struct StreamServer: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// - Parameter onListening: is told the address before the first connection is taken.
+    /// - Parameter onListening: called with the address before the first connection is accepted.
     /// - Throws: `SocketError` when the address can't be had.
     func run(onListening: (SocketAddress) -> Void) async throws {
         let listener = try SocketListener.bind(address, on: group, tls: tls, logger: Logger(label: "duplex.serve"))

@@ -7,17 +7,17 @@ import DuplexWire
 import Foundation
 import HTTPTypes
 
-/// What `duplex serve -v` tells of transfers: a line that moves while they go, and one for each that has ended.
+/// What `duplex serve -v` prints of transfers: a line that moves while they go, and one for each that has ended.
 enum TransferReport {
-    /// What moves less isn't told.
+    /// Smaller transfers aren't printed.
     static let least = 64 * 1_024
     /// How often the line moves.
     private static let interval = Duration.milliseconds(250)
 
-    /// Keeps a line on the terminal that tells of what goes on, until it is cancelled.
+    /// Keeps a line with the current transfers on the terminal, until it is cancelled.
     ///
     /// - Parameters:
-    ///   - server: whose connections are told of.
+    ///   - server: the server of the connections.
     ///   - console: where the line is; a standard error that isn't a terminal gets none.
     static func follow(_ server: RunningServer, on console: Console) async {
         guard console.isErrorTerminal else { return }

@@ -12,9 +12,9 @@ import Darwin
 
 /// The command's standard output and standard error: whole lines, from any task.
 ///
-/// What is printed on standard output is the command's work, and whoever prints waits until it is read. What goes to
-/// standard error is told on the side: a thread of its own writes it, so that nobody waits who has something to tell, an
-/// event loop least of all. A bounded number of lines waits there; the others are dropped, and how many they were is told.
+/// What is printed on standard output is the command's work, and whoever prints waits until it is read. Standard error
+/// is written by a thread of its own, so that no caller waits, least of all an event loop. A bounded number of lines
+/// waits there; the others are dropped, and their number is printed.
 final class Console: Sendable {
     /// The one that the process has.
     static let shared = Console(output: STDOUT_FILENO, errors: STDERR_FILENO)
@@ -95,7 +95,7 @@ final class Console: Sendable {
         await complaints.flush(within: .seconds(1))
     }
 
-    /// What was told before comes before what is printed next, where that can be seen.
+    /// Earlier lines of standard error come before what is printed next, where both are visible.
     private func settle() {
         if isOnePlace { complaints.writeOut() }
     }

@@ -14,7 +14,7 @@ enum DescriptorLimit {
     /// Systems begin with 1,024 for the sake of programs that use select(2), which can't count further, and expect of
     /// others that they ask for more. What is refused stays as it is: the one who lacks a descriptor in the end says so.
     ///
-    /// - Returns: the limit that holds from now on; 0 if the system doesn't tell.
+    /// - Returns: the limit that holds from now on; 0 if the system doesn't say.
     @discardableResult
     static func raise() -> UInt64 {
         var limit = rlimit()

@@ -5,7 +5,7 @@ import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
 
-/// What the command tells the shell, the same for every subcommand.
+/// The exit statuses of the command, the same for every subcommand.
 enum CommandStatus: Int32, Sendable {
     /// All went well, and connections were closed in order.
     case success = 0
@@ -15,7 +15,7 @@ enum CommandStatus: Int32, Sendable {
     case cannotConnect = 2
     /// The server answered, but not with a WebSocket, or not with a certificate that is trusted.
     case handshakeRefused = 3
-    /// The connection was lost, broke the protocol, or was closed with a code that tells of an error.
+    /// The connection was lost, broke the protocol, or was closed with a code for an error.
     case connectionFailed = 4
     /// A reply didn't come in time.
     case timedOut = 5
@@ -30,7 +30,7 @@ enum CommandStatus: Int32, Sendable {
         """
 }
 
-/// Why the command ends without success: what to tell the person and what to tell the shell.
+/// Why the command ends without success: the text for the user and the exit status for the shell.
 struct Failure: Error, Equatable {
     let status: CommandStatus
     /// Fit to be shown: text of the peer in it has been made visible, and its line ends are the command's own.
@@ -55,7 +55,7 @@ struct Failure: Error, Equatable {
     private static func status(of error: WebSocketError) -> CommandStatus {
         switch error.code {
         case .cannotConnect: .cannotConnect
-        // Only connecting is given a time; a ping that isn't answered is told apart by whoever sent it.
+        // Only connecting has a timeout; an unanswered ping is recognized by its sender.
         case .timedOut: .cannotConnect
         case .handshakeRefused: .handshakeRefused
         case .closed, .connectionLost, .protocolViolation: .connectionFailed
@@ -64,7 +64,7 @@ struct Failure: Error, Equatable {
     }
 
     private static func status(of error: SocketError) -> CommandStatus {
-        // Only connecting tells of stages.
+        // Only connecting has stages.
         if error.timeline != nil {
             return [.untrustedPeer, .tls].contains(error.code) ? .handshakeRefused : .cannotConnect
         }

@@ -51,7 +51,8 @@ final class Screen: Sendable {
 
     /// Shows a line, which takes the place of the prompt; that comes back below it.
     ///
-    /// The terminal keeps what has been typed so far and doesn't tell it, so it isn't shown again; it isn't lost either.
+    /// The terminal keeps what has been typed so far and doesn't show it to the program, so it isn't printed again; it
+    /// isn't lost either.
     ///
     /// - Returns: Whether it was written.
     @discardableResult

@@ -132,7 +132,7 @@ struct InspectorGuard: Sendable {
 
     private static let proxyScheme = HTTPField.Name("X-Forwarded-Proto")
 
-    /// Nothing is kept, framed, sniffed or told to whom a link leads.
+    /// Nothing is cached, framed or sniffed, and no referrer is sent to other sites.
     private static func harden(_ response: inout Response) {
         func add(_ name: HTTPField.Name, _ value: String) {
             if response.fields[name] == nil { response.fields[name] = value }

@@ -36,7 +36,7 @@ struct InspectorRoutes {
     /// - Parameters:
     ///   - path: below the inspector's, such as `/console/history`.
     ///   - size: how much memory the answer may take, where that is much; it is refused where so much isn't left.
-    ///   - handler: answers; what it throws is told as the problem that it is.
+    ///   - handler: answers; an error that it throws is sent as a problem.
     mutating func get(
         _ path: String,
         holding size: ByteCount? = nil,

@@ -10,7 +10,7 @@ import DuplexWire
 ///
 /// Nothing is noted for it while nobody looks: loops, servers and clients that connect again are known, and asked.
 struct ConnectionCensus: Sendable {
-    /// The most connections that are told of.
+    /// The most connections that are listed.
     static let limit = 5_000
     /// The most of one server, and of those that this process has made on one loop: a busy one hides no other.
     static let share = 1_000
@@ -28,7 +28,7 @@ struct ConnectionCensus: Sendable {
         var subject: Subject
     }
 
-    /// What tells connections apart that have no number of their own.
+    /// Identifies connections that have no number of their own.
     private static let names = ConnectionNames()
 
     /// All connections that there are now.
@@ -93,9 +93,9 @@ struct ConnectionCensus: Sendable {
 
     // MARK: On loops
 
-    /// What is to be told of somebody who uses a channel; on the loop.
+    /// The facts of a user of a channel; on the loop.
     ///
-    /// Servers tell of their own.
+    /// Servers list their own.
     private static func resident(_ object: AnyObject) -> Entry? {
         switch object {
         case let socket as WebSocket:

@@ -13,7 +13,7 @@ struct ConnectionFacts: Sendable {
         case webSocket, http, events, stream, datagrams, reconnecting
     }
 
-    /// What tells it apart from others of the process, such as `ws-12`.
+    /// Identifies it in the process, such as `ws-12`.
     var id: String
     var kind: Kind
     var isClient = false

@@ -13,7 +13,7 @@ struct ConnectionsRoom: InspectorRoom {
     let recorder: FrameRecorder
     /// Takes secrets out of what is exported.
     let mask: SecretMask
-    /// The route of the page's own connection, whose frames tell of themselves.
+    /// The route of the page's own connection, whose frames would report themselves.
     let own: String
 
     private struct Wish: Decodable {

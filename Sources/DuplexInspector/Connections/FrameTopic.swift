@@ -31,7 +31,7 @@ final class FrameTopic: LiveTopic {
         let isFirst = !hasBegun.exchange(true, ordering: .relaxed)
         guard isFirst || part.position != position || part.lost > 0 else { return nil }
         let frames = masking.withLock { masking in
-            // What began in a frame that is gone can't be told from what is no secret.
+            // A secret that began in a frame that is gone can't be recognized.
             if part.lost > 0 { masking = SecretMask.MaskedFrames(mask.messages) }
             return part.items.map { masking.next($0) }
         }

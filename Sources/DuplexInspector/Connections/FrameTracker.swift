@@ -30,7 +30,7 @@ final class FrameTracker {
         self.limit = limit
     }
 
-    /// The tap that tells this.
+    /// The tap that calls this.
     func tap() -> SessionTap {
         SessionTap(payloadLimit: limit) { [self] direction, plain in
             let first = plain.extracting(first: min(limit, plain.byteCount))

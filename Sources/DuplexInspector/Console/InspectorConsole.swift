@@ -7,7 +7,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// What a process has written and logged, for its inspector: the last lines, for any number of viewers.
+/// The last lines that a process has written and logged, for any number of viewers of its inspector.
 ///
 /// ```swift
 /// let console = InspectorConsole()
@@ -20,7 +20,7 @@ import Synchronization
 /// server.inspector("/_inspect", options)
 /// ```
 ///
-/// Several inspectors may show one console. Nobody who writes waits for those who look.
+/// Several inspectors may show one console. Writers never wait for viewers.
 public final class InspectorConsole: Sendable {
     let entries: LiveRing<ConsoleEntry>
     private let capture = Mutex<StreamCapture?>(nil)
@@ -37,11 +37,12 @@ public final class InspectorConsole: Sendable {
     /// Takes what the process writes to standard output and standard error until ``endCapture()``, and passes it on to where it
     /// went before.
     ///
-    /// Descriptors 1 and 2 lead into pipes then, which a thread reads; programs that the process starts inherit them. What is
-    /// written reaches its former place byte for byte, in its order, also at exit(3), at a fault of the program, and where a
-    /// signal ends it that the app doesn't handle. Hazards: SIGKILL and _exit(2) lose what was written in the last moment;
-    /// what is written to a terminal and asks whether it is one is told that it isn't. Where both streams are the same file
-    /// they share a pipe, which keeps their order and not which line was whose. stdio writes each line at once from here on.
+    /// Descriptors 1 and 2 lead into pipes then, which a thread reads; programs that the process starts inherit them.
+    /// What is written reaches its former place byte for byte, in its order, also at exit(3), at a fault of the
+    /// program, and where a signal ends it that the app doesn't handle. Hazards: SIGKILL and _exit(2) lose what was
+    /// written in the last moment; code that asks whether its output is a terminal learns that it isn't. Where both
+    /// streams are the same file they share a pipe, which keeps their order and not which line was whose. stdio writes
+    /// each line at once from here on.
     ///
     /// A line is cut after 16 KiB, bytes that aren't UTF-8 are written as numbers. A line that isn't ended is shown a second
     /// later.
@@ -61,7 +62,7 @@ public final class InspectorConsole: Sendable {
         capture.withLock { $0 = made }
     }
 
-    /// Has what is written go to its place directly again.
+    /// Ends the capture: output goes to its place directly again.
     ///
     /// Waits until what was written before is there, 2 s at most: call it off the event loops. Programs that were started
     /// meanwhile go on writing to the console until they end.

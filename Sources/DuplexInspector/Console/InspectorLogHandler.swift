@@ -3,9 +3,9 @@
 
 public import Logging
 
-/// Brings the log of an app into its ``InspectorConsole``, and on to a handler of the app's own.
+/// Passes the log of an app to its ``InspectorConsole``, and on to a handler of the app's own.
 ///
-/// It keeps to what handlers of swift-log keep to: level and metadata are each logger's own.
+/// As with all handlers of swift-log, level and metadata are each logger's own.
 public struct InspectorLogHandler: LogHandler {
     private let label: String
     private let console: InspectorConsole

@@ -69,7 +69,7 @@ extension DatabaseCatalogue {
     /// Whether a file is a database, or belongs to one.
     ///
     /// - Parameter place: where it lies, all links followed.
-    /// - Returns: whether it does, as far as can be told: what is held by somebody counts as one.
+    /// - Returns: whether it does, as far as is known: a locked file counts as one.
     func isKept(_ place: String) async -> Bool {
         guard let file = Identity(place) else { return false }
         let all = named.values.flatMap { path in ([""] + Self.besides).map { Self.resolved(path) + $0 } }
@@ -82,7 +82,7 @@ extension DatabaseCatalogue {
     /// Whether a file by itself is a database.
     ///
     /// - Parameter place: where it lies, all links followed.
-    /// - Returns: whether it is, or is held by somebody so that it can't be told; an encrypted one is known by its name.
+    /// - Returns: whether it is, or is locked so that it isn't known; an encrypted one is known by its name.
     func isDatabase(_ place: String) async -> Bool {
         guard let file = Identity(place), !Self.isBeside(place) else { return false }
         let (hasName, hasPages) = (Self.hasName(place), file.size % 512 == 0)
@@ -102,7 +102,7 @@ extension DatabaseCatalogue {
         URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
-    /// What tells a file from others, whatever it is called.
+    /// Identifies a file, whatever its name.
     private struct Identity {
         let device: Int
         let number: Int

@@ -47,7 +47,7 @@ struct DatabaseCatalogue: Sendable {
                 entries[index].problem = "There was no time to see whether that is a database."
             }
         }
-        // What only might have been one isn't told of.
+        // What only might have been one isn't reported.
         return entries.filter { $0.problem == nil || named[$0.id] != nil || Self.hasName($0.path) }
     }
 

@@ -37,8 +37,8 @@ struct DatabaseFile: Sendable {
 
     /// Changes something, all of it or nothing.
     ///
-    /// The app's own changes wait meanwhile, so this is short. Once it has begun it goes on to its end, also where nobody waits
-    /// for it any more: so it is known what has become of it.
+    /// The app's own changes wait meanwhile, so this is short. Once it has begun it goes on to its end, also where
+    /// nobody waits for it any more: so its result is known.
     ///
     /// - Parameters:
     ///   - limit: how long it may hold the database.

@@ -13,7 +13,7 @@ struct DatabaseRoom: InspectorRoom {
     static let pageLimit = 500
     /// How long a page of rows, the schema or a cell takes at most.
     static let time = Duration.seconds(5)
-    /// How long SQL that writes holds a database, unless it is told to take longer.
+    /// How long SQL that writes holds a database by default.
     static let holdingTime = Duration.milliseconds(25)
 
     let page = "databases"
@@ -109,7 +109,7 @@ struct DatabaseRoom: InspectorRoom {
         let offset = max(0, Int(items["offset"] ?? "") ?? 0)
         let text = try await file(request).read(within: Self.time) { database, _ in
             let table = try DatabaseTable(selection.table, database)
-            // One more tells whether there are more.
+            // One more shows whether there are more.
             let query = try selection.statement(table, count: count + 1, offset: offset)
             let result = try query.run(database, .list(count))
             var members = JSONText.Members()

@@ -135,7 +135,7 @@ final class DatabaseRules: Sendable {
         _ = unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, limit)
     }
 
-    /// What is said where a value is too long.
+    /// The text for a value that is too long.
     var lengthRefusal: String {
         let isSlow = state.withLock { $0.hasSlow }
         if !isSlow { return "A value is longer than \(ByteCount(Self.valueLimit))." }

@@ -108,7 +108,7 @@ struct DatabaseTable: Sendable, Equatable {
 
 /// All that a database has.
 enum DatabaseSchema {
-    /// How many tables, indexes and others are told of.
+    /// How many tables, indexes and others are listed.
     private static let limit = 2_000
     /// How many characters of the SQL of each.
     private static let sqlLimit = 16_384

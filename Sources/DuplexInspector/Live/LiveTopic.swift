@@ -5,8 +5,8 @@ import DuplexWire
 
 /// Something that viewers watch: numbered items of which the last are kept, or a state that is looked at time and again.
 ///
-/// Viewers ask; nobody tells them. So what is watched does nothing for those who look, and a slow viewer holds up nobody: it
-/// asks later, and is told how many items it has missed.
+/// Viewers poll; nothing is pushed. So watching costs the watched nothing, and a slow viewer delays nobody: it polls
+/// later, and gets the number of items that it has missed.
 protocol LiveTopic: Sendable {
     /// How long a viewer waits between two looks.
     var interval: Duration { get }

@@ -60,7 +60,7 @@ struct LiveViewer {
     /// The connections of viewers of all inspectors of the process.
     private static let sockets = Mutex<Set<ConnectionID>>([])
 
-    /// Whether a connection is a viewer's: watched, it would tell of itself, or of what another inspector shows.
+    /// Whether a connection is a viewer's: if watched, it would report itself, or what another inspector shows.
     static func isViewer(_ id: ConnectionID) -> Bool { sockets.withLock { $0.contains(id) } }
 
     /// Serves a viewer until its connection ends.

@@ -6,7 +6,7 @@ import Foundation
 
 /// The open descriptors of the process, by what they are.
 struct DescriptorCensus: Sendable {
-    /// How many are looked at; of more only the number is told.
+    /// How many are looked at; of more only the number is reported.
     static let limit = 10_000
 
     /// One of them.
@@ -21,7 +21,7 @@ struct DescriptorCensus: Sendable {
     var count: Int
     var descriptors: [Descriptor]
 
-    /// `nil` where the system doesn't tell.
+    /// `nil` where the system doesn't report it.
     static var now: DescriptorCensus? {
         let folder = "/proc/self/fd"
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return nil }

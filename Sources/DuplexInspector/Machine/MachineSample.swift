@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-/// What the system tells of the process and of the machine at some moment.
+/// What the system reports of the process and of the machine at some moment.
 struct MachineSample: Sendable {
     /// How many threads are listed: those that have used most of the processors.
     static let threadLimit = 200

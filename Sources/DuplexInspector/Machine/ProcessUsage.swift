@@ -13,7 +13,7 @@ struct ProcessUsage: Sendable {
     /// How many descriptors it may have; `nil` for no limit.
     var descriptorLimit: Int?
 
-    /// `nil` where the system doesn't tell.
+    /// `nil` where the system doesn't report it.
     static var now: ProcessUsage? {
         var usage = cduplex_usage()
         guard unsafe cduplex_get_usage(&usage) else { return nil }
@@ -26,7 +26,7 @@ struct ProcessUsage: Sendable {
     }
 }
 
-/// What the allocator of the C library tells.
+/// What the allocator of the C library reports.
 struct Allocations: Sendable {
     /// Bytes that the process has.
     var used: Int
@@ -35,7 +35,7 @@ struct Allocations: Sendable {
     /// Those of ``used`` that have mappings of their own.
     var mapped: Int
 
-    /// `nil` where the C library doesn't tell: only glibc does.
+    /// `nil` where the C library doesn't report it: only glibc does.
     static var now: Allocations? {
         var told = cduplex_allocations()
         guard unsafe cduplex_get_allocations(&told) else { return nil }

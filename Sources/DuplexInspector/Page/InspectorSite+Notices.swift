@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 extension InspectorSite {
-    /// What the page tells of by itself.
+    /// Notices that the page shows by itself.
     static let noticesScript = #"""
         // Short notices: seen for some seconds, and read out.
 

@@ -11,7 +11,7 @@ struct CBORText {
     enum Fault: Error, Equatable, CaseIterable {
         /// They end within an item.
         case ended
-        /// Bytes come behind the item.
+        /// Bytes come after the item.
         case trailing
         /// Additional information 28 to 30 (section 3).
         case reserved

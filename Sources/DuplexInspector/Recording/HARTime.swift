@@ -14,7 +14,7 @@ enum HARTime {
         return UnixTime(seconds: micros / 1_000_000).internetText.dropLast() + ".\(padding)\(fraction)Z"
     }
 
-    /// The time that a text tells.
+    /// The time of a text.
     ///
     /// - Parameter text: such as `2026-11-23T17:30:00.123+01:00`; a zone that isn't named is UTC.
     /// - Returns: seconds since 1970; `nil` for what isn't a time.

@@ -47,7 +47,7 @@ struct PayloadText: Sendable, Equatable {
         }
     }
 
-    /// What a frame says, whose opcode tells whether it is text.
+    /// The payload of a frame; its opcode shows whether it is text.
     init(_ frame: RecordedFrame) {
         self = Self(frame.payload, as: frame.opcode)
     }

@@ -28,7 +28,7 @@ enum PcapngBlocks {
     }
 
     private static var section: [UInt8] {
-        // Byte order, version 1.0, a length that isn't told.
+        // Byte order, version 1.0, an unknown length.
         let body = bytes(0x1A2B_3C4D as UInt32) + bytes(1 as UInt16) + bytes(0 as UInt16) + bytes(UInt64.max)
         let comment = "Made up around a recording: the addresses may be, TCP's numbers are, and there is no TLS."
         return block(

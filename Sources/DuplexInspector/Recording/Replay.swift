@@ -6,9 +6,9 @@ import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
 
-/// Replays recordings against a server, and tells what was different.
+/// Replays recordings against a server, and reports what was different.
 struct Replay: Sendable {
-    /// How many differences are told of each.
+    /// How many differences are reported of each.
     static let differenceBound = 20
 
     /// How something went that was replayed.
@@ -16,7 +16,7 @@ struct Replay: Sendable {
         /// The status of the response; 101 for a WebSocket that was opened, `nil` where there was none.
         var status: Int?
         var seconds: Double = 0
-        /// What was otherwise than recorded, in sentences.
+        /// What differed from the recording, in sentences.
         var differences: [String] = []
         /// Why it ended early.
         var error: String?

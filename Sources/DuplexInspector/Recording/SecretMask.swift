@@ -169,7 +169,7 @@ struct SecretMask: Sendable {
     struct MaskedFrames: Sendable {
         private let fresh: JSONMask
         private var masks: [Bool: JSONMask] = [:]
-        /// Directions in which a fragment was cut, or is gone: what follows of the message can't be told secret from not.
+        /// Directions in which a fragment was cut, or is gone: secrets in the rest of the message can't be recognized.
         private var hidden: Set<Bool> = []
 
         init(_ mask: JSONMask) {

@@ -35,7 +35,7 @@ struct RequestsRoom: InspectorRoom {
         var id: UInt64
     }
 
-    /// Makes a kept request again, of this server and of no other: whom it named as its host is anybody's choice.
+    /// Makes a kept request again, of this server and of no other: anybody can choose the host that it named.
     private func repeated(_ request: Request, _ note: ChangeNote) async throws -> Response {
         let id = try await request.decode(Wish.self).id
         let exchange = try exchange(id)

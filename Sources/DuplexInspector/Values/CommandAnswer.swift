@@ -3,7 +3,7 @@
 
 import DuplexWire
 
-/// What a command or a message of the page has come to.
+/// The answer to a command or a message of the page.
 public struct CommandAnswer: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// How much of an answer the page gets.
     static let limit = 1_048_576

@@ -3,7 +3,7 @@
 
 import DuplexWire
 
-/// An argument of a command, which the page makes a field of.
+/// An argument of a command, a field of the page's form.
 public struct CommandArgument: Sendable, Hashable {
     /// What it takes.
     enum Kind: Sendable, Hashable {

@@ -3,7 +3,7 @@
 
 import DuplexServer
 
-/// What somebody has filled into a command's form: each value as its argument wants it.
+/// The values of a command's form, each valid for its argument.
 public struct CommandArguments: Sendable {
     /// The longest text.
     static let limit = 65_536
@@ -27,7 +27,7 @@ public struct CommandArguments: Sendable {
         let name = argument.name
         guard let text, !text.isEmpty || argument.kind == .text && !argument.isOptional else {
             if argument.isOptional { return nil }
-            // A default is a proposal of the form's: who leaves it out by other ways means it.
+            // A default is a proposal of the form's: other clients that leave it out mean it.
             if text == nil, let initial = argument.initial { return initial }
             throw Problem(.badRequest, "“\(name)” is missing.")
         }

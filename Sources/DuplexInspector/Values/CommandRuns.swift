@@ -73,7 +73,7 @@ final class CommandRuns: Sendable {
     ///   - command: what is run.
     ///   - arguments: with what.
     ///   - isMessage: whether it is a message.
-    ///   - logger: is told of its end.
+    ///   - logger: logs its end.
     /// - Returns: its number.
     /// - Throws: `Problem` with 429 where too many run.
     func begin(

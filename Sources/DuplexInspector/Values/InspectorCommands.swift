@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// The commands that an inspector offers, each with a form of its own, and who takes the messages that somebody writes.
+/// The commands that an inspector offers, each with a form of its own, and the handler of messages from the page.
 ///
 /// ```swift
 /// options.commands.add("Reindex", .text("folder", default: "/"), .bool("deep")) { arguments in
@@ -20,15 +20,15 @@ public struct InspectorCommands: Sendable {
 
     /// Adds a command.
     ///
-    /// Its task is cancelled when somebody stops it, and when its time is up; a closure that doesn't mind that goes on unseen, and
-    /// counts as one of the 16 until it returns.
+    /// Its task is cancelled when somebody stops it, and when its time is up. A closure that ignores its cancellation
+    /// runs on, and counts as one of the 16 until it returns.
     ///
     /// - Parameters:
     ///   - name: its name; each has another one.
     ///   - arguments: what it takes, in the order of the form.
-    ///   - detail: what it does, in a sentence. Default: nothing is said.
+    ///   - detail: what it does, in a sentence. Default: none.
     ///   - limit: how long it may take. Default: 60 s.
-    ///   - run: does it, off the server's loops; what it throws is told.
+    ///   - run: does it, off the server's loops; an error that it throws is shown.
     public mutating func add(
         _ name: String,
         _ arguments: CommandArgument...,

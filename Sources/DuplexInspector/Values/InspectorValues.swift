@@ -9,7 +9,7 @@ import DuplexServer
 /// options.values.add("Retry limit", get: { settings.retryLimit }, set: { settings.retryLimit = $0 })
 /// ```
 ///
-/// Nothing is read while nobody looks. What is set by the page needs ``InspectorChange/values``.
+/// Nothing is read without a viewer. Setting a value on the page needs ``InspectorChange/values``.
 public struct InspectorValues: Sendable {
     /// The settings that are shown, all of which may be changed.
     ///
@@ -28,7 +28,7 @@ public struct InspectorValues: Sendable {
     /// Default: `token`, `secret`, `password`, `passwd`, `passphrase`, `key`, `credential`, `auth`, `cookie`, `session`,
     /// `private`, `signature`, `salt`, `pin`.
     public var secretNames = SecretNames.standard
-    /// Whether secrets are shown to whoever may look.
+    /// Whether secrets are shown to viewers.
     ///
     /// Default: they aren't, and never leave the app.
     public var showsSecrets = false
@@ -50,7 +50,7 @@ public struct InspectorValues: Sendable {
     ///   - group: the heading that it stands under. Default: `App`.
     ///   - isSecret: whether it is masked, whatever its name. Default: no.
     ///   - get: gives the value, each second while somebody looks; on any thread, or on the actor that it names.
-    ///   - set: sets it; what it throws is told. Default: the value is shown only.
+    ///   - set: sets it; an error that it throws is shown. Default: the value is shown only.
     public mutating func add<Value: InspectorValue>(
         _ name: String,
         in group: String = "App",
@@ -75,7 +75,7 @@ public struct InspectorValues: Sendable {
     ///   - group: the heading that it stands under. Default: `App`.
     ///   - choices: what it may be.
     ///   - get: gives the value, each second while somebody looks.
-    ///   - set: sets it to one of the choices; what it throws is told. Default: the value is shown only.
+    ///   - set: sets it to one of the choices; an error that it throws is shown. Default: the value is shown only.
     public mutating func add(
         _ name: String,
         in group: String = "App",

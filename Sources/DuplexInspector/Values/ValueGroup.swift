@@ -35,7 +35,7 @@ struct ValueItem: Sendable {
     var kind = InspectorValueKind.text
     /// What is shown; the mask of a secret.
     var text = ""
-    /// Of what the value was, to tell whether it has changed since: a hash that only this process can make.
+    /// Of what the value was, to detect changes since: a hash that only this process can make.
     var version = ""
     var isEditable = false
     var isSecret = false

@@ -168,7 +168,7 @@ final class ValuesRoom: InspectorRoom {
 
     // MARK: Changing
 
-    /// Changes a value that is still what the page has shown, and that nobody else is changing.
+    /// Changes a value that is still what the page has shown, and that no other request is changing.
     private func change(_ wish: Wish, _ note: ChangeNote, _ body: (Target) async throws -> Void) async throws {
         note.says("\(wish.group), \(wish.name)")
         let key = "\(wish.group)\u{0}\(wish.name)"

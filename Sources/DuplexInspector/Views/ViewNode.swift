@@ -11,8 +11,8 @@
 /// }
 /// ```
 public struct ViewNode: Sendable, Identifiable {
-    /// What tells it from all others of its tree, such as the address of an object; the page names it, and nothing is made of
-    /// what the page names but a look into the tree.
+    /// Identifies it in its tree, such as the address of an object; the page sends it back, and it is only looked up in
+    /// the tree.
     public var id: String
     /// The name of its class.
     public var type: String
@@ -74,7 +74,7 @@ public struct ViewNode: Sendable, Identifiable {
     /// Makes a view that is shown, doesn't clip and has no picture.
     ///
     /// - Parameters:
-    ///   - id: what tells it from all others of its tree.
+    ///   - id: identifies it in its tree.
     ///   - type: the name of its class.
     ///   - frame: where it is in its parent.
     ///   - properties: what the page lists of it. Default: nothing.

@@ -62,7 +62,7 @@ final class ZipPacker: Sendable {
     /// - Throws: `SocketError` when it can't be read; then there is nothing of it in the zip.
     func begin(_ item: ZipItem, _ file: OpenedFile, upTo limit: UInt64 = .max) throws(SocketError) -> Output {
         let size = min(file.size, limit)
-        // `state` is nobody else's for the length of a call, so the disk is waited for under its lock.
+        // Only this call uses `state`, so the disk is waited for under its lock.
         return try state.withLock { state throws(SocketError) in
             let range = try file.range(from: 0, count: size)
             let deflater = state.level(for: item.path).flatMap { ContentDeflater(rawAt: $0, pool: state.pool) }

@@ -61,7 +61,7 @@ final class ZipRun {
         faults.add(item.path, text)
     }
 
-    /// Sends what tells of faults, and the end.
+    /// Sends the report of faults, and the end.
     func finish() async throws {
         if let text = faults.text {
             try await write(packer.file("errors.txt", Array(text.utf8), modified: .now))
@@ -81,12 +81,12 @@ struct ZipFaults {
     private var lines: [String] = []
     private var more = 0
 
-    /// Adds a line: why is the server's matter, and may name what is nobody else's.
+    /// Adds a line: the reason is for the server alone, and may name what clients shouldn't see.
     mutating func add(_ path: String, _ text: String) {
         if lines.count == Self.bound { more += 1 } else { lines.append("\(ZipName.safe(path)): \(text)\n") }
     }
 
-    /// The text; nil where there is nothing to tell.
+    /// The text; nil where there is nothing to report.
     var text: String? {
         if lines.isEmpty { return nil }
         return "This archive isn't whole.\n\n" + lines.joined() + (more > 0 ? "and \(more) more\n" : "")

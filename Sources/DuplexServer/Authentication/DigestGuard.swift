@@ -35,7 +35,7 @@ final class DigestGuard: Sendable {
     private let counts: Mutex<DigestNonceCounts>
     /// Nobody's, so that unknown users cost what known ones do.
     private let decoy = DigestSecret.password(RandomText.hexadecimal())
-    /// In place of a hash that can't be told; nobody can answer for it.
+    /// In place of an unknown hash; no answer matches it.
     private let unknownHash = Base16.decode(RandomText.hexadecimal()) ?? []
 
     private static let digest: DigestChallenge.Digest = { HTTPDigest.digest($0, $1) }

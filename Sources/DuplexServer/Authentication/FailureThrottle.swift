@@ -20,7 +20,7 @@ final class FailureThrottle: Sendable {
     /// Lets a request with credentials in, to be judged.
     ///
     /// - Parameter request: the request.
-    /// - Returns: what is to be told how that ends.
+    /// - Returns: what gets the result.
     /// - Throws: ``Problem`` with 429 if there were too many failures before.
     func enter(_ request: Request) throws -> FailureAttempt {
         let network = request.remoteAddress?.network ?? []
@@ -54,7 +54,7 @@ final class FailureAttempt: Sendable {
     }
 }
 
-/// What is to be told how a request's credentials are judged.
+/// Gets the result of checking a request's credentials.
 enum FailureAttempts: RequestKey {
     typealias Value = [FailureAttempt]
 }

@@ -32,7 +32,7 @@ enum PasswordHash {
     /// - Throws: `SocketError` when this machine's crypt(3) doesn't have the kind.
     static func isHash(_ hash: String, of password: String) throws(SocketError) -> Bool {
         var computed = [CChar](repeating: 0, count: lengthBound)
-        // Two strings that end with a zero, and a buffer of the length that is said; none is kept.
+        // Two strings that end with a zero, and a buffer of the given length; none is kept.
         let code = unsafe cduplex_crypt(password, hash, &computed, computed.count)
         // A password that is longer than it takes is nobody's.
         if code == ERANGE { return false }

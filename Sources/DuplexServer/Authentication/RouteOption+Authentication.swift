@@ -7,10 +7,10 @@ import HTTPTypes
 // Who makes a request, by Basic (RFC 7617) or by a token (RFC 6750), before its body is asked for.
 
 extension RouteOption {
-    /// Lets in whoever has the password of an account, by Basic; others get 401.
+    /// Requires the password of an account, by Basic; others get 401.
     ///
-    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. A user who isn't known costs what one
-    /// costs who is, and passwords are compared in constant time.
+    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. A user who isn't known costs
+    /// what one costs who is, and passwords are compared in constant time.
     ///
     /// Hazard: the password goes over the connection as it is. Use it over TLS, or on this machine.
     ///
@@ -34,13 +34,14 @@ extension RouteOption {
         )
     }
 
-    /// Lets in whom the app knows by name and password, by Basic; others get 401.
+    /// Requires a name and password that the app knows, by Basic; others get 401.
     ///
     /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well.
     ///
     /// - Parameters:
     ///   - realm: what the password is for, as browsers show it.
-    ///   - check: whether the credentials are right. It may take its time; what it throws is answered as what a handler throws.
+    ///   - check: whether the credentials are right. It may take its time; an error that it throws is answered like one
+    ///     of a handler.
     /// - Returns: the option.
     public static func basicAuth(
         realm: String,
@@ -56,10 +57,10 @@ extension RouteOption {
         )
     }
 
-    /// Lets in whoever is in a file of passwords, by Basic; others get 401.
+    /// Requires a user and password of a file, by Basic; others get 401.
     ///
-    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. Passwords are checked off the loops, and
-    /// that takes as long for a user who isn't in the file.
+    /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. Passwords are checked off the
+    /// loops, and that takes as long for a user who isn't in the file.
     ///
     /// Hazard: the password goes over the connection as it is. Use it over TLS, or on this machine.
     ///
@@ -71,11 +72,11 @@ extension RouteOption {
         basicAuth(realm: realm) { credentials in try await file.contains(credentials) }
     }
 
-    /// Lets in whose token the app knows (RFC 6750); others get 401.
+    /// Requires a token that the app knows (RFC 6750); others get 401.
     ///
     /// - Parameters:
     ///   - realm: what the token is for.
-    ///   - check: the name of whose the token is, for `request[AuthenticatedUser.self]`, or `nil`.
+    ///   - check: returns the user of a token, for `request[AuthenticatedUser.self]`, or `nil`.
     /// - Returns: the option.
     public static func bearerAuth(
         realm: String,

@@ -6,7 +6,7 @@ public import DuplexSockets
 // Who makes a request, by the certificate that the client has shown (RFC 8446 section 4.4.2), before its body is asked for.
 
 extension RouteOption {
-    /// Lets in whose certificate the app knows; others get 403.
+    /// Requires a certificate that the app knows; others get 403.
     ///
     /// ```swift
     /// server.tls?.clientCertificates = .requested(.roots(ours))
@@ -16,8 +16,9 @@ extension RouteOption {
     /// The name is `request[AuthenticatedUser.self]` then. It guards WebSockets as well. That a client which has shown none is
     /// refused by 403 and not by 401 is RFC 9110 section 15.5.2: no challenge of HTTP's could be answered by a certificate.
     ///
-    /// Hazard: TLS has checked that the certificate is trusted by `TLSServerOptions.clientCertificates`, and that the client
-    /// has its key. Whom the certificate names is for the app to judge: not everybody whom an authority knows is meant here.
+    /// Hazard: TLS has checked that the certificate is trusted by `TLSServerOptions.clientCertificates`, and that the
+    /// client has its key. The app has to check the name in the certificate: an authority also signs certificates of
+    /// others.
     ///
     /// - Parameter name: the name of whose the certificate is, for `request[AuthenticatedUser.self]`, or `nil`. Called with the
     ///   client's own certificate for each request.

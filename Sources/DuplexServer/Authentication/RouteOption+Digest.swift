@@ -6,7 +6,7 @@ public import DuplexWire
 // Who makes a request, by Digest (RFC 7616), before its body is asked for.
 
 extension RouteOption {
-    /// Lets in whoever shows to know the password of an account, by Digest, without sending it; others get 401.
+    /// Requires the password of an account, by Digest, which doesn't send it; others get 401.
     ///
     /// ```swift
     /// server.group("/admin", .digestAuth(realm: "admin", accounts: ["mia": "a secret"])) { admin in … }
@@ -47,15 +47,15 @@ extension RouteOption {
         )
     }
 
-    /// Lets in whoever shows to know the secret that the app has of a user, by Digest; others get 401.
+    /// Requires the secret that the app has of a user, by Digest; others get 401.
     ///
     /// As ``digestAuth(realm:accounts:options:)``; clients aren't asked to hash names.
     ///
     /// - Parameters:
     ///   - realm: what the password is for, as browsers show it.
     ///   - options: the algorithms, and what else there is to choose. Default: `DigestOptions()`.
-    ///   - secret: the password of a user or its hash, or `nil` for one who isn't known. It may take its time, the same for
-    ///     both; what it throws is answered as what a handler throws.
+    ///   - secret: the password of a user or its hash, or `nil` for an unknown one. It may take its time, the same for
+    ///     both; an error that it throws is answered like one of a handler.
     /// - Returns: the option.
     public static func digestAuth(
         realm: String,

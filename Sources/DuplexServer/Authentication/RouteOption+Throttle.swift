@@ -6,7 +6,7 @@ import HTTPTypes
 // Guessing of passwords, made slow.
 
 extension RouteOption {
-    /// Turns away, with 429 and `Retry-After`, who has sent wrong credentials too often, before any are checked.
+    /// Refuses clients that have sent wrong credentials too often, with 429 and `Retry-After`, before any are checked.
     ///
     /// ```swift
     /// server.group("/admin", .basicAuth(realm: "admin", file: passwords), .throttleFailures()) { admin in … }
@@ -21,7 +21,7 @@ extension RouteOption {
     /// and the like, wherever it is written; before a step of the app's own, write it before that, and have that call
     /// ``Request/authenticate(as:)``.
     ///
-    /// Hazard: behind a proxy all requests come from one address, unless the proxy tells whose they are.
+    /// Hazard: behind a proxy all requests come from one address, unless the proxy sends the clients' addresses.
     ///
     /// - Parameters:
     ///   - limit: how many failures are answered as such. Requests that are being checked at the same time count as well.

@@ -5,7 +5,7 @@ import DuplexSockets
 import DuplexWire
 import HTTPTypes
 
-/// What is noted of a request for those who look on, and how long its handler may take.
+/// What is recorded of a request for its observers, and how long its handler may take.
 ///
 /// Belongs to its loop's thread; most requests have none.
 final class ExchangeRecord {
@@ -32,7 +32,7 @@ final class ExchangeRecord {
         for observer in observers { observer.began(request, route: route) }
     }
 
-    /// Has the connection told when a handler has taken too long.
+    /// Notifies the connection when a handler has taken too long.
     func limit(to time: Duration, _ connection: HTTPConnection) {
         limit = TimeLimit(time, on: connection)
     }
@@ -67,7 +67,7 @@ final class ExchangeRecord {
         (sentBytes, responseLength) = (0, nil)
     }
 
-    /// How far it has come; of a file, the bytes that are counted at its end are told by whoever sends it.
+    /// How far it has come; of a file, the sender reports its bytes at the end.
     func progress(ofFile fileBytes: UInt64, now: Instant) -> RequestProgress {
         RequestProgress(
             method: request.method,
@@ -87,7 +87,7 @@ final class ExchangeRecord {
         limit = nil
     }
 
-    /// Tells those who look on, once.
+    /// Notifies the observers, once.
     func end(isCut: Bool, now: Instant) {
         stopLimit()
         guard !isOver else { return }

@@ -40,7 +40,7 @@ extension HTTPConnection: ExchangeCarrier {
 
     var isBehind: Bool {
         guard stage == .serving else { return false }
-        // Why is told at the end of the turn, which a writer who doesn't wait would never let come.
+        // The reason is reported at the end of the turn, which a writer that doesn't wait would never let come.
         if !channel.canWrite { return true }
         holdBackIfBehind()
         if isStalled { armTimer() }

@@ -6,7 +6,7 @@ import DuplexWire
 import HTTPTypes
 import Logging
 
-// What is done for a request beside answering it: telling those who look on, and watching the time.
+// What is done for a request beside answering it: notifying observers, and watching the time.
 
 extension HTTPConnection {
     /// A request has come whose route is looked at, or has a limit of time.
@@ -66,7 +66,7 @@ extension HTTPConnection {
         present?.record?.answered(response)
     }
 
-    /// The response has gone, or never will: who looks on learns it.
+    /// The response is sent, or never will be: observers are notified.
     ///
     /// The route stays noted for as long as its handler runs.
     func endRecord(isCut: Bool) {
@@ -75,7 +75,7 @@ extension HTTPConnection {
         record.end(isCut: isCut, now: services.core.readClock())
     }
 
-    /// How far the present request has come; `nil` where nobody looks on.
+    /// How far the present request has come; `nil` without an observer.
     func progress(now: Instant) -> RequestProgress? {
         present?.record?.progress(ofFile: file?.transfer.taken ?? 0, now: now)
     }

@@ -136,7 +136,7 @@ extension HTTPConnection {
         endpoint.settings.response(of: problem(error, request), request)
     }
 
-    /// What the client is told of an error, and the log of those that aren't the client's.
+    /// The response to an error, and the log of errors that aren't the client's.
     func problem(_ error: any Error, _ request: Request) -> Problem {
         switch error {
         case let problem as Problem: return problem

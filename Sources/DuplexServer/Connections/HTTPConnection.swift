@@ -67,7 +67,7 @@ final class HTTPConnection {
     struct Present {
         var endpoint: Endpoint?
         var opening: Opening?
-        /// What is noted of it for those who look on; nil where nobody does.
+        /// What is recorded of it for observers; nil without one.
         var record: ExchangeRecord?
 
         /// The route as people call it.
@@ -167,7 +167,7 @@ final class HTTPConnection {
         }
     }
 
-    /// Counts what a client has done wrong, and tells of it only who looks: anybody can have it done all the time.
+    /// Counts a client's fault, and logs it only at `debug`: any client can cause faults all the time.
     func noteFault(_ reason: EndSummary.Reason, _ description: @autoclosure () -> String) {
         services.ends.count(reason, on: services.core)
         services.logger.debug(
@@ -225,8 +225,8 @@ final class HTTPConnection {
     private func noteEnd() {
         if let event = session.inputEnded(), case .violation(let error) = event { violated(error) }
         guard session.isAnswering else { return }
-        // It may only have ended its side: what the handler still answers is sent. In the clear that can't be told from a
-        // client that has gone, and the handler learns it; one that is secured has said it.
+        // It may only have ended its side: what the handler still answers is sent. Without TLS that looks like a client
+        // that has disconnected, and the handler is cancelled; with TLS the client has sent close_notify.
         if channel.isSecured { channel.watchNetworkEnd() } else { cancelHandler() }
         endPushing()
     }
@@ -311,7 +311,7 @@ final class HTTPConnection {
         end()
     }
 
-    /// The connection is closed, or another's: whoever still works for it is told.
+    /// The connection is closed, or another's: its handler is notified.
     ///
     /// A client that resets its connection is one that has gone, and nobody's failure: whatever was thrown for it here would
     /// be in the log as often as anybody likes.
@@ -366,7 +366,7 @@ extension HTTPConnection: ChannelHandler {
         guard stage == .serving else { return }
         let wasStalled = isStalled
         if wasStalled { stallEnded() }
-        // Whoever is told may write at once.
+        // The callback may write at once.
         exchange?.onLoop(services.loop) { exchange, _ in exchange.drained() }
         guard wasStalled else { return }
         takePending()

@@ -31,7 +31,7 @@ actor HandlerRunner {
     private var stage = Stage.busy
     private var next: Work?
     private var task: RunningTask?
-    /// What tells its task apart, for when that takes long.
+    /// Identifies its task, in case it takes long.
     private(set) var identity = TaskIdentity.none
 
     init(_ connection: LoopBound<HTTPConnection>, on loop: EventLoop) {

@@ -25,7 +25,7 @@
     }
 }
 
-/// A task that waits until it is told to go on, and not for its cancellation: registering for that would cost two locked
+/// A task that waits until it is resumed, and not for its cancellation: registering for that would cost two locked
 /// steps for each request.
 @safe struct ParkedTask: Sendable {
     // Unsafe because the runtime doesn't check that it is resumed once: whoever takes it out of the runner's state does it.

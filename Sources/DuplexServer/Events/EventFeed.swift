@@ -5,7 +5,7 @@ import DuplexSockets
 public import DuplexWire
 import Synchronization
 
-/// Where an app publishes events for any number of clients, and where the last ones are kept for those that come back; see
+/// Publishes events to any number of clients, and keeps the last ones for those that reconnect; see
 /// `RouteBuilder.events(_:of:)`.
 ///
 /// ```swift
@@ -58,7 +58,7 @@ public final class EventFeed: Sendable {
     /// Publishes an event: keeps it, and has it sent to all clients.
     ///
     /// It waits for nobody. An event without an id is given one that no other event has, not even one of another process.
-    /// Hazard: where ids are the app's own, an id that comes twice has clients go on behind the second.
+    /// Hazard: where ids are the app's own, an id that comes twice has clients go on after the second.
     ///
     /// - Parameter event: the event.
     /// - Returns: its id.
@@ -81,7 +81,8 @@ public final class EventFeed: Sendable {
         return id
     }
 
-    /// Ends all streams once they have sent what was published, and has clients that come back told to stay away.
+    /// Ends all streams once they have sent all published events, and answers clients that reconnect with the end
+    /// (204).
     public func finish() {
         let loops = state.withLock { state in
             state.isFinished = true
@@ -96,7 +97,7 @@ public final class EventFeed: Sendable {
     /// How many clients get the events.
     public var streamCount: Int { state.withLock { $0.loops.values.reduce(0) { $0 + $1.count } } }
 
-    /// The id of the last event; what a client that has seen everything names.
+    /// The id of the last event, which a client sends that has seen everything.
     public var lastID: String { state.withLock { $0.history.lastID } }
 
     // MARK: Streams
@@ -105,7 +106,7 @@ public final class EventFeed: Sendable {
     struct Start {
         /// The number of the event that the client has seen last.
         var number: UInt64
-        /// What the client is told of that, where it doesn't know.
+        /// The event about that, if the client doesn't know.
         var id: String?
         /// Whether it lacks events that aren't kept any more.
         var isLost = false
@@ -145,7 +146,7 @@ public final class EventFeed: Sendable {
         let id = ObjectIdentifier(loop)
         guard let part = state.withLock({ $0.loops[id] }) else { return }
         part.remove(subscription)
-        // Nobody else joins meanwhile: that happens on this loop.
+        // No subscriber joins meanwhile: that happens on this loop.
         if part.count == 0 { state.withLock { $0.loops[id] = nil } }
     }
 

@@ -61,7 +61,7 @@ package actor EventOutlet {
     /// Begins the stream.
     ///
     /// - Parameters:
-    ///   - source: who is told of room; kept until the end.
+    ///   - source: notified of room; kept until the end.
     ///   - start: what is sent first; `nil` for nothing.
     package func open(_ source: (any EventSource)?, _ start: ServerSentEvent?) {
         self.source = source

@@ -16,7 +16,7 @@ public struct EventStream: Sendable {
         self.outlet = outlet
     }
 
-    /// The id of the last event that the client has seen before it came back; `nil` for a new one.
+    /// The id of the last event that the client has seen before it reconnected; `nil` for a new one.
     public var lastEventID: String? { request.lastEventID }
 
     /// How many events were dropped, or replaced by newer ones, because the client was behind.
@@ -29,8 +29,8 @@ public struct EventStream: Sendable {
     /// - Parameters:
     ///   - data: the text; any, of any number of lines.
     ///   - event: the type that a page listens for. Default: `message`.
-    ///   - id: what the client names when it comes back. Default: none.
-    ///   - retry: how long the client is to wait before it comes back. Default: as before.
+    ///   - id: what the client names when it reconnects. Default: none.
+    ///   - retry: how long the client is to wait before it reconnects. Default: as before.
     /// - Throws: `EventStreamError` with `invalidField` when the type or the id has a line end or U+0000; else as
     ///   ``send(_:)``.
     public func send(
@@ -44,17 +44,17 @@ public struct EventStream: Sendable {
 
     /// Sends an event.
     ///
-    /// Returns once the connection has taken it. To a client that is behind, by 64 KiB or more, the policy of the route
-    /// says whether it waits, or what is dropped.
+    /// Returns once the connection has taken it. For a slow client, with 64 KiB or more unsent, the policy of the route
+    /// decides whether the call waits, or what is dropped.
     ///
     /// - Parameter event: the event.
-    /// - Throws: `CancellationError` when the client has gone or the task is cancelled; `EventStreamError` with `slowReader`
-    ///   when the policy has ended the client.
+    /// - Throws: `CancellationError` when the client has disconnected or the task is cancelled; `EventStreamError` with
+    ///   `slowReader` when the policy has ended the client.
     public func send(_ event: ServerSentEvent) async throws {
         try await outlet.send(event)
     }
 
-    /// Sends a comment, which shows everybody on the way that the stream is alive; none to a client that is behind.
+    /// Sends a comment, which keeps the stream alive at proxies; none to a slow client.
     ///
     /// - Parameter text: any text, which no page sees. Default: none.
     /// - Throws: as ``send(_:)``.

@@ -32,7 +32,7 @@ final class FeedSubscription: EventSource {
     ///   - request: the request.
     ///   - replay: how many of the last events a new client gets.
     ///   - retry: how long clients are to wait before they come back.
-    ///   - missed: makes the event that tells a client that it lacks some.
+    ///   - missed: makes the event for a client that has missed some.
     func begin(
         _ request: Request,
         replay: Int,
@@ -75,7 +75,7 @@ final class FeedSubscription: EventSource {
     private func replayEvents() {
         while isReplaying, !isBehind {
             guard let events = feed.events(behind: number, limit: 64) else {
-                // A stream has no gap: the client is told of it when it comes back.
+                // A stream has no gap: the client gets that event when it reconnects.
                 return end()
             }
             if events.isEmpty {
@@ -99,7 +99,7 @@ final class FeedSubscription: EventSource {
             }
             return true
         } catch {
-            // It has been ended, and its follower told.
+            // It has ended, and its follower was notified.
             return false
         }
     }

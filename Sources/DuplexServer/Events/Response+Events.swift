@@ -5,7 +5,7 @@ import DuplexWire
 import HTTPTypes
 
 extension Request {
-    /// The id of the last event that the client of an event stream has seen before it came back; `nil` for a new one.
+    /// The id of the last event that the client of an event stream has seen before it reconnected; `nil` for a new one.
     ///
     /// WHATWG HTML section 9.2.4.
     public var lastEventID: String? {
@@ -14,9 +14,9 @@ extension Request {
 }
 
 extension Response {
-    /// Tells an `EventSource` that it isn't to come back: 204 (WHATWG HTML section 9.2).
+    /// Tells an `EventSource` that it shouldn't reconnect: 204 (WHATWG HTML section 9.2).
     ///
-    /// For a step in front of an event stream: a stream that has only ended is asked for again.
+    /// For a step before an event stream: a client requests a stream that has ended again.
     ///
     /// ```swift
     /// server.events("/jobs/:id", .before { request in jobs.isDone(request) ? .endOfEvents : nil }) { stream in … }

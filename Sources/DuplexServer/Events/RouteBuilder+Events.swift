@@ -8,7 +8,8 @@ import HTTPTypes
 // Server-sent events: streams of events that a page reads by EventSource.
 
 extension RouteBuilder {
-    /// Sends events to each client by a handler of its own, for as long as the client stays (WHATWG HTML section 9.2).
+    /// Sends events to each client with a handler of its own, for as long as the client stays (WHATWG HTML section
+    /// 9.2).
     ///
     /// ```swift
     /// server.events("/feed") { stream in
@@ -18,23 +19,24 @@ extension RouteBuilder {
     /// }
     /// ```
     ///
-    /// The handler is cancelled when the client has gone and when the server shuts down, in the batches of
-    /// ``WebServer/drain``. When it returns, the stream has ended and an `EventSource` comes back after a while; to have it
-    /// stay away see ``Response/endOfEvents``. What it throws cuts the connection and is logged, but for a cancellation.
+    /// The handler is cancelled when the client has disconnected and when the server shuts down, in the batches of
+    /// ``WebServer/drain``. When it returns, the stream has ended and an `EventSource` reconnects after a while; to
+    /// stop it see ``Response/endOfEvents``. An error that it throws cuts the connection and is logged, except a
+    /// cancellation.
     ///
-    /// A client that takes nothing at all for ``WebServer/idleTimeout`` is ended, whatever the policy is. HEAD is answered
-    /// without the handler, a client that takes no event streams with 406.
+    /// A client that takes nothing at all for ``WebServer/idleTimeout`` is ended, whatever the policy is. HEAD is
+    /// answered without the handler, a client that takes no event streams with 406.
     ///
-    /// Hazard: an `EventSource` comes back when a stream has ended, and never when it gets another status than 200. What
-    /// refuses for a while, with 503, say, refuses it for good.
+    /// Hazard: an `EventSource` reconnects when a stream has ended, and never when it gets another status than 200. So
+    /// a temporary refusal, with 503 for example, is final for it.
     ///
     /// - Parameters:
     ///   - path: as in `get`.
-    ///   - options: what this route has otherwise than the server.
-    ///   - heartbeat: after how long without an event a comment is sent, so that nobody on the way takes the stream for
-    ///     dead; `nil` for never. Default: 15 s.
-    ///   - retry: how long clients are to wait before they come back. Default: what they like.
-    ///   - slow: what becomes of events for a client that is behind. Default: the handler waits.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - heartbeat: after how long without an event a comment is sent, so that no proxy takes the stream for dead;
+    ///     `nil` for never. Default: 15 s.
+    ///   - retry: how long clients are to wait before they reconnect. Default: the client's choice.
+    ///   - slow: what happens to events for a slow client. Default: the handler waits.
     ///   - handler: sends the events; it runs in a task on the connection's loop and must not block between two waits.
     public mutating func events(
         _ path: String,
@@ -61,20 +63,21 @@ extension RouteBuilder {
     /// try feed.publish("42", event: "price")
     /// ```
     ///
-    /// A client that comes back with the id of the last event that it has seen gets those behind it first, none missing and
-    /// none twice. Once the feed has finished, clients are told not to come back.
+    /// A client that reconnects with the id of the last event that it has seen gets the events after it first, each
+    /// once. Once the feed has finished, clients get 204, so that they don't reconnect.
     ///
     /// - Parameters:
     ///   - path: as in `get`.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - feed: where the events are published.
     ///   - replay: how many of the events that are kept a new client gets. Default: none.
     ///   - heartbeat: as of the route with a handler.
     ///   - retry: as of the route with a handler.
-    ///   - slow: what becomes of events for a client that is behind. Default: they wait in the feed for as long as it keeps
-    ///     them, which costs nothing for each client; one that still lacks them then is ended, and told when it comes back.
-    ///   - missed: makes the event that a client is told by that it lacks events which aren't kept any more; what is kept
-    ///     follows it. Default: none.
+    ///   - slow: what happens to events for a slow client. Default: they wait in the feed for as long as it keeps them,
+    ///     which costs nothing for each client. A client that is still behind then is disconnected, and gets the event
+    ///     of `missed` when it reconnects.
+    ///   - missed: makes the event for a client that has missed events which aren't kept any more; the kept ones follow
+    ///     it. Default: none.
     public mutating func events(
         _ path: String,
         _ options: RouteOption...,
@@ -102,7 +105,7 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: as in `get`.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - settings: how the streams behave.
     ///   - begin: called on the loop for each client: opens the outlet with its source.
     package mutating func pushedEvents(

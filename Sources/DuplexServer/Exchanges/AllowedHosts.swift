@@ -5,9 +5,9 @@ import DuplexSockets
 
 /// The hosts that a server answers for.
 ///
-/// A page of anybody's can have its name lead to 127.0.0.1 (DNS rebinding), and would then be of the same origin as a server
-/// that is meant for this machine. So a server that only this machine reaches answers for this machine's names, and for
-/// others when it is told to (RFC 9110 section 7.4, 421).
+/// A page of anybody's can have its name lead to 127.0.0.1 (DNS rebinding), and would then be of the same origin as a
+/// server that is meant for this machine. So a server that only this machine reaches answers for this machine's names,
+/// and for those of `allowedHosts` (RFC 9110 section 7.4, 421).
 package struct AllowedHosts: Sendable {
     private let patterns: [HostPattern]
     let isRestricted: Bool

@@ -4,7 +4,7 @@
 public import DuplexSockets
 import DuplexWire
 
-/// Who sent a request: what is the same for all requests of a connection.
+/// The client of a request, the same for all requests of a connection.
 public final class Client: Sendable {
     /// The address of the peer, or of the one that a proxy speaks for by the PROXY protocol.
     public let remoteAddress: SocketAddress?
@@ -45,7 +45,7 @@ public final class Client: Sendable {
     /// The time as its connection has it.
     var now: Instant { loop?.clock.now() ?? .now() }
 
-    /// Waits for that long, by the time that the server's deadlines go by: in `WebServer.testing` the test moves it.
+    /// Sleeps by the server's clock, which a test can advance with `WebServer.testing`.
     ///
     /// ```swift
     /// server.get("/news") { request in
@@ -55,7 +55,7 @@ public final class Client: Sendable {
     /// ```
     ///
     /// - Parameter duration: how long; a negative one is taken as zero.
-    /// - Throws: `CancellationError` when the task is cancelled, such as a handler's whose client has gone.
+    /// - Throws: `CancellationError` when the task is cancelled, such as a handler's whose client has disconnected.
     public func sleep(for duration: Duration) async throws {
         guard let loop else { return try await Task.sleep(for: duration) }
         try await loop.sleep(until: now.advanced(by: duration))

@@ -292,7 +292,7 @@ actor Exchange {
     /// Whether whoever sends should wait, or nothing can be sent any more.
     var isBehind: Bool { failure != nil || carrier.value.isBehind }
 
-    /// Has the follower be told what becomes of the response.
+    /// Adds a follower for the outcome of the response.
     func follow(_ follower: any ExchangeFollower) {
         if failure != nil { return follower.ended() }
         self.follower = follower
@@ -300,7 +300,7 @@ actor Exchange {
 
     /// Sends a piece, and doesn't wait.
     ///
-    /// - Returns: whether no more should be sent before the follower is told that the client has caught up.
+    /// - Returns: whether no more should be sent before the follower is notified that the client has caught up.
     func push(_ piece: [UInt8]) throws -> Bool {
         if let failure { throw failure }
         _ = try carrier.value.writePiece(piece)

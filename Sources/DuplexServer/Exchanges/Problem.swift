@@ -3,10 +3,10 @@
 
 public import HTTPTypes
 
-/// What is answered in place of what was asked for: nothing matches, a rule is broken, a handler has failed.
+/// An error response: nothing matches, a rule is broken, or a handler has failed.
 ///
-/// It becomes JSON (RFC 9457) for clients that want that more than text, and plain text for others; see
-/// ``RouteOption/problems(_:)`` for pages of one's own.
+/// It becomes JSON (RFC 9457) for clients that prefer that to text, and plain text for others; see
+/// ``RouteOption/problems(_:)`` for pages of your own.
 public struct Problem: Error, Sendable, Hashable {
     /// The status.
     public var status: HTTPResponse.Status
@@ -15,7 +15,7 @@ public struct Problem: Error, Sendable, Hashable {
     /// Fields that go with it, such as `Allow` or `Retry-After`.
     public var fields: HTTPFields
 
-    /// Makes a problem; thrown or returned by a handler, it is what is answered.
+    /// Makes a problem, to be thrown or returned by a handler.
     ///
     /// - Parameters:
     ///   - status: the status, from 400 on.
@@ -57,7 +57,7 @@ public struct Problem: Error, Sendable, Hashable {
 }
 
 extension Problem: ResponseConvertible {
-    /// The response in plain text, for who knows no request; see ``response(for:)``.
+    /// The response in plain text, where the request isn't known; see ``response(for:)``.
     public var response: Response { response(for: nil) }
 
     /// The same as to throw it: in the form that the request asks for, or what ``RouteOption/problems(_:)`` makes of it.

@@ -8,7 +8,7 @@ public import HTTPTypes
 ///
 /// Read once, by one task. As long as the handler doesn't ask for more, nothing more than 64 KiB is received, and TCP
 /// holds the client back. A client that waits for `100 Continue` gets it when the first piece is asked for (RFC 9110
-/// section 10.1.1). What the handler leaves is read past, up to 64 KiB, or the connection ends behind the response.
+/// section 10.1.1). What the handler leaves is read past, up to 64 KiB, or the connection ends after the response.
 ///
 /// The whole is bounded by `HTTPLimits.bodySize` of the route; 413 answers a request that says it is longer. The codings that it
 /// was sent in are taken off, gzip and deflate, and both lengths are bounded; see ``RouteOption/inflatesBodies(_:)``.
@@ -30,7 +30,7 @@ public struct RequestBody: AsyncSequence, Sendable {
         /// The next piece, or `nil` at the end.
         ///
         /// - Throws: `HTTPError` when the body is malformed, too slow, too long or cut short; thrown on by a handler, it is
-        ///   answered with its status. `CancellationError` when the task is cancelled or the client has gone.
+        ///   answered with its status. `CancellationError` when the task is cancelled or the client has disconnected.
         public mutating func next() async throws -> [UInt8]? {
             try await exchange?.nextPiece()
         }
@@ -67,7 +67,7 @@ public struct RequestBody: AsyncSequence, Sendable {
         HTTPError(.bodyTooLarge, "the body is longer than \(limit)")
     }
 
-    /// The fields behind a body in chunks (RFC 9112 section 7.1.2); empty before its end.
+    /// The fields after a body in chunks (RFC 9112 section 7.1.2); empty before its end.
     public var trailers: HTTPFields {
         get async { await exchange?.requestTrailers ?? [:] }
     }

@@ -3,7 +3,7 @@
 
 public import HTTPTypes
 
-/// What became of a request, told once its response has gone or has come to nothing; see ``RouteOption/completed(_:)``.
+/// The outcome of a request, once its response is sent or has failed; see ``RouteOption/completed(_:)``.
 public struct RequestOutcome: Sendable {
     /// The path of the route as the app has written it, such as `/users/:id`; `nil` where no route answers.
     public let route: String?

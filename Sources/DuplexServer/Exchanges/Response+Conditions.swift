@@ -28,7 +28,7 @@ extension Response {
         }
     }
 
-    /// What tells this content from others; nil where it names nothing that does.
+    /// The validators of this content; nil where it has none.
     private var validators: Preconditions.Validators? {
         let tag = otherFields[.eTag].flatMap(EntityTag.init(field:))
         let modified = otherFields[.lastModified].flatMap { HTTPDate.parse($0, now: .now) }

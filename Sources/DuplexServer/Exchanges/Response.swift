@@ -8,11 +8,13 @@ public import HTTPTypes
 ///
 /// Its length, the date and what concerns the connection are added when it is sent; such fields of the app's are left out.
 public struct Response: Sendable {
-    /// The status; 200 by default.
+    /// The status.
+    ///
+    /// Default: 200.
     public var status: HTTPResponse.Status
     /// The body; not sent in answer to HEAD.
     public var body: ResponseBody
-    /// Fields that are sent behind the body, where it goes in chunks (RFC 9110 section 6.5).
+    /// Fields that are sent after the body, where it goes in chunks (RFC 9110 section 6.5).
     ///
     /// For those that are known only at the end see ``ResponseWriter/setTrailers(_:)``.
     public var trailers: HTTPFields
@@ -109,17 +111,17 @@ extension Response {
 
     /// A response of HTML.
     ///
-    /// Hazard: text of others in it is to be escaped, or it is theirs what the page does.
+    /// Hazard: escape text of others in it, or they decide what the page does.
     public static func html(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
         Response(status: status, type: .html, body: .text(text))
     }
 
-    /// Sends the client elsewhere.
+    /// Redirects the client.
     ///
     /// - Parameters:
     ///   - location: a URL, or a path on this host.
-    ///   - status: 302 by default; 303 has a browser GET it whatever the method was, 307 and 308 have it keep the method, 301 and
-    ///     308 are kept by it for good.
+    ///   - status: after 303 a browser uses GET whatever the method was, after 307 and 308 it keeps the method, and it
+    ///     remembers 301 and 308 for good. Default: 302.
     /// - Returns: the response.
     public static func redirect(to location: String, _ status: HTTPResponse.Status = .found) -> Response {
         Response(status: status, fields: [.location: location])
@@ -143,7 +145,7 @@ extension Response {
         otherFields[.vary] = "\(present), \(name.rawName)"
     }
 
-    /// Has the client keep the body as a file of that name instead of showing it (RFC 6266).
+    /// Makes the client save the body as a file of that name instead of showing it (RFC 6266).
     ///
     /// - Parameter filename: any text; without it the client chooses a name.
     public mutating func attach(as filename: String? = nil) {

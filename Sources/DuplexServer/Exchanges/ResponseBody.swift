@@ -51,7 +51,7 @@ public struct ResponseBody: Sendable {
     ///   - length: how long the body will be, where that is known: it is held to it. Sent in chunks otherwise, or up to the
     ///     end of the connection to a client of HTTP/1.0.
     ///   - write: writes the body, which has ended when this returns. What it throws cuts the connection, so that the
-    ///     client doesn't take a part for the whole. It is cancelled when the client has gone.
+    ///     client doesn't take a part for the whole. It is cancelled when the client has disconnected.
     /// - Returns: the body.
     public static func writer(
         length: Int? = nil,
@@ -64,7 +64,7 @@ public struct ResponseBody: Sendable {
     ///
     /// - Parameters:
     ///   - pieces: the pieces; an error of theirs cuts the connection.
-    ///   - length: as of ``writer(length:_:)``.
+    ///   - length: as in ``writer(length:_:)``.
     /// - Returns: the body.
     public static func sequence<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,

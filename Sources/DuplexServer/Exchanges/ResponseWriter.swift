@@ -11,12 +11,12 @@ public struct ResponseWriter: Sendable {
 
     /// Writes a piece.
     ///
-    /// Returns once the connection has taken it, and waits while more than 64 KiB are on their way to a client that is slow.
-    /// To a client that is fast, too, it waits a moment every 1 MiB, so that others on the loop have their turn.
+    /// Returns once the connection has taken it, and waits while more than 64 KiB are unsent to a slow client. Even for
+    /// a fast client it waits a moment every 1 MiB, so that others on the loop have their turn.
     ///
     /// - Parameter bytes: the piece; an empty one does nothing.
-    /// - Throws: `CancellationError` when the client has gone or the task is cancelled; `HTTPError` with `wrongLength` when
-    ///   the body is longer than was said.
+    /// - Throws: `CancellationError` when the client has disconnected or the task is cancelled; `HTTPError` with
+    ///   `wrongLength` when the body is longer than announced.
     public func write(_ bytes: [UInt8]) async throws {
         try await exchange.write(bytes)
     }
@@ -26,7 +26,7 @@ public struct ResponseWriter: Sendable {
         try await exchange.write(Array(text.utf8))
     }
 
-    /// Has these fields sent behind the body, if it goes in chunks (RFC 9110 section 6.5).
+    /// Sets fields to send after the body, if it goes in chunks (RFC 9110 section 6.5).
     public func setTrailers(_ fields: HTTPFields) async {
         await exchange.setTrailers(fields)
     }

@@ -21,7 +21,7 @@ struct FileContent: Sendable {
 
     /// The response: conditions come before ranges (RFC 9110 section 13.2.2).
     ///
-    /// What becomes of conditions that fail is the matter of the route, as for every response that names a validator.
+    /// The route answers conditions that fail, as for every response that names a validator.
     func response(to request: Request) throws -> Response {
         if let bytes = form.bytes { return Response(type: type, prepared: form.fields, body: .bytes(bytes)) }
         guard request.head.hasRange, request.method == .get, let ranges = request.ranges, mayBeParted(request) else {

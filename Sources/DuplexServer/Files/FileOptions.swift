@@ -23,9 +23,8 @@ public struct FileOptions: Sendable {
     public var maxAge: Duration?
     /// Whether a file whose name holds a hash of its content, such as `app.3f9a1c2b.js`, may be kept for good.
     ///
-    /// Default: no. What is taken for a hash: eight letters and digits or more between dots or dashes before the end of the
-    /// name, a digit and a
-    /// letter among them.
+    /// Default: no. What is taken for a hash: eight letters and digits or more between dots or dashes before the end of
+    /// the name, a digit and a letter among them.
     public var keepsHashedNames = false
     /// Whether `app.js` is answered with `app.js.br`, `app.js.zst` or `app.js.gz` where the client takes that.
     ///
@@ -33,9 +32,9 @@ public struct FileOptions: Sendable {
     public var usesPrecompressed = true
     /// How files are compressed for clients that take gzip, where there is no sibling for them.
     ///
-    /// Text and what is like it, as of `compressResponses`; each file once, off the loops unless it is short, and kept in memory:
-    /// up to ``compressedFileSize`` and ``compressedSize``. Such a response has an `ETag` of its own. Parts of files are those of
-    /// the file as it is. Default: from 1 KiB on, at level 6; with `.disabled` none are.
+    /// Text and what is like it, as in `compressResponses`; each file once, off the loops unless it is short, and kept
+    /// in memory: up to ``compressedFileSize`` and ``compressedSize``. Such a response has an `ETag` of its own. Parts
+    /// of files are those of the file as it is. Default: from 1 KiB on, at level 6; with `.disabled` none are.
     public var compression = ResponseCompression.standard
     /// The longest file that is compressed.
     ///
@@ -51,7 +50,8 @@ public struct FileOptions: Sendable {
     public var types: [String: MediaType] = [:]
     /// The page of an app that makes its paths itself, such as `index.html`.
     ///
-    /// It answers, with 200, where a browser asks for a page that isn't there, and the last name has no dot. Default: none.
+    /// It answers, with 200, where a browser asks for a page that isn't there, and the last name has no dot. Default:
+    /// none.
     public var appPage: String?
     /// The page that is sent with 404, such as `404.html`.
     ///
@@ -69,10 +69,10 @@ public struct FileOptions: Sendable {
     public var openFileLimit = 100
     /// For how long a file that is open stands for its path.
     ///
-    /// After that time it is looked for again, and so are siblings in codings: another file that is there by a folder or a link
-    /// that was renamed is seen then. A change in the file itself is seen at once, and so is one that takes its place or its
-    /// removal, as the system notes these with the file. Default: 1 s. On systems without openat2(2) each request opens its
-    /// file.
+    /// After that time it is looked for again, and so are siblings in codings: another file that is there by a folder
+    /// or a link that was renamed is seen then. A change in the file itself is seen at once, and so is one that takes
+    /// its place or its removal, as the system notes these with the file. Default: 1 s. On systems without openat2(2)
+    /// each request opens its file.
     public var openFileAge = Duration.seconds(1)
 
     /// Whether not everybody may have the files: then no cache between may keep them.
@@ -96,7 +96,7 @@ public struct FileOptions: Sendable {
         return verdict(type, size, CodingPreferences([:])) != .same
     }
 
-    /// What becomes of a file of that type and size for a client with those preferences.
+    /// How a file of that type and size is sent to a client with those preferences.
     func verdict(
         _ type: MediaType,
         _ size: UInt64,

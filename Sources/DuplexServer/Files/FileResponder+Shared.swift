@@ -7,7 +7,7 @@ import DuplexWire
 // The files of a shared folder, by its rules.
 
 extension FileResponder {
-    /// The response out of a shared folder, whose app is asked before a file is sent, and told of it.
+    /// The response out of a shared folder, with the app's callbacks before and after a file is sent.
     func response(to request: Request, in shared: SharedFolder) async throws -> Response {
         let visitor = FolderVisitor(request)
         do {

@@ -32,7 +32,7 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: what paths begin with, such as `/assets`; `/` for all.
-    ///   - options: what these routes have otherwise than the server.
+    ///   - options: settings of these routes that differ from the server's.
     ///   - folder: the path of the folder; a relative one is below the process's working directory. A server whose folder
     ///     can't be read throws ``RouteError`` when it is to run.
     ///   - serving: how it is served. Default: as in ``FileOptions``.
@@ -58,16 +58,17 @@ extension RouteBuilder {
     /// server.files("/pictures", from: folder)
     /// ```
     ///
-    /// As of a folder by its path, but: who may not read there gets 403; what the folder doesn't show is neither sent nor
-    /// listed, whatever ``FileOptions/showsHidden`` says; its app is asked before a file is sent (``FolderOptions/before``), also in
-    /// place of a folder or of what isn't there, and told of it. No cache between may keep the files. Each request opens its file.
+    /// As of a folder by its path, with these differences: clients that may not read there get 403; what the folder
+    /// doesn't show is neither sent nor listed, whatever ``FileOptions/showsHidden`` says; the app is asked before a
+    /// file is sent (``FolderOptions/before``, also for a folder or a missing file) and notified after it
+    /// (``FolderOptions/after``). No cache between may keep the files. Each request opens its file.
     ///
     /// Browsers run nothing of what is in these files, as of what others may have put there: they are sent with
-    /// `Content-Security-Policy: sandbox`. Pages of one's own are served by the path of their folder.
+    /// `Content-Security-Policy: sandbox`. Pages of your own are served by the path of their folder.
     ///
     /// - Parameters:
     ///   - path: what paths begin with, such as `/pictures`; `/` for all.
-    ///   - options: what these routes have otherwise than the server, such as who is let in.
+    ///   - options: settings of these routes that differ from the server's, such as who is let in.
     ///   - folder: the folder.
     ///   - serving: how it is served. Default: as in ``FileOptions``.
     public mutating func files(

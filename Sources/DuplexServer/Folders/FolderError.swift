@@ -26,7 +26,7 @@ public struct FolderError: Error, Sendable, Hashable, CustomStringConvertible {
         case isFile
         /// A folder can't go into itself, nor anything in its own place.
         case sameplace
-        /// Whoever asks may not do that.
+        /// The visitor may not do that.
         case notPermitted
         /// Files with such names aren't taken.
         case notAllowed
@@ -77,7 +77,7 @@ public struct FolderError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is answered.
     public var problem: Problem { Problem(status, message) }
 
-    /// What the system said of a path; its own words may tell of other paths, and aren't for clients.
+    /// The system's error for a path; its text may name other paths, and isn't for clients.
     init(_ error: SocketError, _ path: FolderPath) {
         let code = Self.code(of: error.errno)
         self.init(code, Self.message(of: code, path, error))

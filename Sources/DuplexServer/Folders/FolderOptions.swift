@@ -3,7 +3,7 @@
 
 public import DuplexSockets
 
-/// What may be done in a ``SharedFolder``, and by whom.
+/// The rules of a ``SharedFolder``: what may be done in it, and who may.
 public struct FolderOptions: Sendable {
     /// What somebody may do.
     public enum Access: Int, Sendable, Comparable {
@@ -20,13 +20,14 @@ public struct FolderOptions: Sendable {
 
     /// What somebody may do.
     ///
-    /// Default: everybody whom the route lets in may read and write.
+    /// Default: everybody that the route lets in may read and write.
     public var access: @Sendable (FolderVisitor) -> Access = { _ in .readAndWrite }
-    /// Is asked before each operation; what it throws, such as a ``Problem``, is answered, and nothing is done.
+    /// Called before each operation; an error that it throws, such as a ``Problem``, is the response, and nothing is
+    /// done.
     ///
     /// Default: nothing.
     public var before: @Sendable (FolderOperation) async throws -> Void = { _ in }
-    /// Is told of each operation that was done.
+    /// Called after each operation.
     ///
     /// Default: nothing.
     public var after: @Sendable (FolderOperation) async -> Void = { _ in }
@@ -46,7 +47,7 @@ public struct FolderOptions: Sendable {
     ///
     /// Default: as many as the disk takes.
     public var fileSize: ByteCount = .unlimited
-    /// Whether a file is on the disk, and not only with the system, before anybody is told that it is written.
+    /// Whether a file is on the disk, and not only with the system, before it is reported as written.
     ///
     /// It costs a few milliseconds for each. Default: no: a loss of power may take the last seconds.
     public var syncs = false

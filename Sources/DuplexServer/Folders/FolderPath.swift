@@ -33,7 +33,7 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
         self.names = names
     }
 
-    /// Reads a path with slashes between its names; one before and one behind them say nothing.
+    /// Reads a path with slashes between its names; one before and one after them say nothing.
     ///
     /// - Parameter text: such as `photos/2026`; empty for the folder itself.
     public init?(_ text: String) {

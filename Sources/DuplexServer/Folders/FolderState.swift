@@ -77,6 +77,6 @@ final class FolderState: Sendable {
         }
     }
 
-    /// A name that nobody can guess, and nobody else has.
+    /// A unique name that nobody can guess.
     static func randomName() -> String { RandomText.hexadecimal() }
 }

@@ -139,7 +139,7 @@ extension FolderStore {
     ///   - source: what gets the place.
     ///   - target: the place.
     ///   - path: the place, too.
-    ///   - clash: what becomes of what is there.
+    ///   - clash: what happens to a file that is there.
     ///   - from: where the source is, if clients see it there.
     /// - Returns: where it is.
     /// - Throws: `SocketError`, and everything is as it was.

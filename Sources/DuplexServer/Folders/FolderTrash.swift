@@ -4,7 +4,7 @@
 import DuplexSockets
 public import DuplexWire
 
-/// Something that was deleted, and can be had back.
+/// A deleted item, which can be restored.
 public struct TrashedItem: Sendable, Hashable {
     /// Its name in the trash.
     public let id: String

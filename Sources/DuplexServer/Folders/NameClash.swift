@@ -11,7 +11,7 @@ public enum NameClash: String, Sendable, CaseIterable {
     case number
 }
 
-/// What came of a change in a ``SharedFolder``.
+/// The result of a change in a ``SharedFolder``.
 public struct FolderChange: Sendable, Hashable {
     /// Where it is now.
     public let path: FolderPath

@@ -147,7 +147,8 @@ extension SharedFolder {
 
     // MARK: The trash
 
-    /// Puts something into the trash, from where it can be had back; what is older than ``FolderOptions/trashAge`` goes from there.
+    /// Moves something into the trash, from which it can be restored; items older than ``FolderOptions/trashAge`` are
+    /// removed.
     ///
     /// - Parameters:
     ///   - path: where it is.

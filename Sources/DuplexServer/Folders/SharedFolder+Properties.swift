@@ -82,7 +82,7 @@ extension SharedFolder {
 
     // MARK: Files of the server's own
 
-    /// Whether a file or folder is at a path, as far as that can be told; blocks for as long as the disk takes.
+    /// Whether a file or folder is at a path, as far as that is known; blocks for as long as the disk takes.
     package func has(_ path: FolderPath) -> Bool {
         let status = try? store.status(of: path)
         return (status ?? nil).flatMap { FolderEntry(path.name, $0) } != nil
@@ -109,7 +109,7 @@ extension SharedFolder {
     /// - Parameters:
     ///   - name: of the file.
     ///   - group: what it belongs to.
-    ///   - bytes: gives what is to be there, when nobody else writes any more.
+    ///   - bytes: returns the new content, once no other writer is active.
     /// - Throws: ``FolderError``.
     package func replaceOwnBytes(
         of name: String,

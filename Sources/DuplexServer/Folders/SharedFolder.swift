@@ -4,7 +4,7 @@
 public import DuplexSockets
 import Synchronization
 
-/// A folder of this machine that is shared with clients: what may be done in it, by whom, and nothing outside of it.
+/// A folder of this machine that is shared with clients: what may be done in it, who may, and nothing outside of it.
 ///
 /// ```swift
 /// var options = FolderOptions()
@@ -19,7 +19,7 @@ import Synchronization
 /// the server's own: files that are being written, the trash, unfinished uploads. A file that was being written when the
 /// process was killed is taken away when the folder is opened again.
 ///
-/// Work on the disk is done by a few threads of its own, so that a slow disk holds up nobody else.
+/// Work on the disk is done by a few threads of its own, so that a slow disk delays nothing else.
 public final class SharedFolder: Sendable {
     package let options: FolderOptions
     /// As it was given; what is done goes by the descriptor that was opened there.
@@ -32,7 +32,7 @@ public final class SharedFolder: Sendable {
     let changing = Mutex(())
     /// When it was looked last for what is old in the trash.
     let trashLooked = Mutex<UnixTime?>(nil)
-    /// Who is told of changes, by number.
+    /// Observers of changes, by number.
     private let observers = Mutex<(last: Int, all: [Int: @Sendable (FolderPath) -> Void])>((0, [:]))
 
     /// Those of trees, which may take long, have threads of their own.
@@ -57,7 +57,7 @@ public final class SharedFolder: Sendable {
 
     // MARK: Who may do what
 
-    /// Throws where that may not be done, by whom or at all, before the app is asked.
+    /// Throws where that may not be done, by this user or at all, before the app is asked.
     func check(_ operation: FolderOperation) throws(FolderError) {
         for path in [operation.path, operation.destination].compactMap(\.self) where !shows(path) {
             throw FolderError(.nothing, "There is nothing at “\(path)”.")
@@ -145,7 +145,7 @@ public final class SharedFolder: Sendable {
         return try result.get()
     }
 
-    /// Asks whether something may be done, does it, and tells of it.
+    /// Asks whether something may be done, does it, and notifies.
     func perform<Value: Sendable>(
         _ operation: FolderOperation,
         on threads: BlockingThreads = .files,
@@ -159,7 +159,7 @@ public final class SharedFolder: Sendable {
         return value
     }
 
-    /// Tells the app and whoever looks on of what was done.
+    /// Notifies the app and observers of what was done.
     func tell(_ operation: FolderOperation) async {
         for path in operation.changedFolders { changed(path) }
         Self.witness?(operation)
@@ -168,14 +168,15 @@ public final class SharedFolder: Sendable {
 
     // MARK: Looking on
 
-    /// Is told of what the running task does in any folder, when it is done.
+    /// Called after what the running task does in any folder.
     @TaskLocal package static var witness: (@Sendable (FolderOperation) -> Void)?
 
     /// Is asked before the running task does anything in any folder, also while a zip of its response is sent; what it throws
     /// keeps it from that.
     @TaskLocal package static var warden: (@Sendable (FolderOperation) async throws -> Void)?
 
-    /// Has `observer` told of each folder in which something changes by this value, on any thread, until it is taken away.
+    /// Calls `observer` for each folder in which something changes through this value, on any thread, until it is
+    /// removed.
     ///
     /// - Parameter observer: gets the folder's path.
     /// - Returns: the number to take it away by.

@@ -61,8 +61,8 @@ public struct MultipartPart: AsyncSequence {
     ///
     /// Hazard: it may be a path that leads anywhere. For a name to keep the file under see ``safeFilename``.
     public var filename: String? { head.filename }
-    /// What stands behind the last slash or backslash of ``filename``, without control characters; `nil` for nothing, `.`
-    /// and `..`.
+    /// What stands after the last slash or backslash of ``filename``, without control characters; `nil` for nothing,
+    /// `.` and `..`.
     ///
     /// A file of that name may be there already.
     public var safeFilename: String? { head.disposition?.safeFilename }
@@ -114,8 +114,8 @@ public struct MultipartPart: AsyncSequence {
     ///
     /// - Parameter limit: the most bytes that are taken. Default: 1 MiB.
     /// - Returns: the text.
-    /// - Throws: `HTTPError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no text in it;
-    ///   else as ``collect(upTo:)``.
+    /// - Throws: `HTTPError` with 415 for a charset that isn't known (`Charset`), with 400 for bytes that stand for no
+    ///   text in it; else as ``collect(upTo:)``.
     public func text(upTo limit: ByteCount = .mebibytes(1)) async throws -> String {
         let charset = try Charset(of: mediaType)
         return try charset.decode(try await collect(upTo: limit))

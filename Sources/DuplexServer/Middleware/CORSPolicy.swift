@@ -102,8 +102,8 @@ public struct CORSPolicy: Sendable {
 extension RouteOption {
     /// Lets pages of other origins make requests and read the answers; see ``CORSPolicy``.
     ///
-    /// It answers the browser's question before a request (the preflight), and marks the answers. It stands before what asks who
-    /// somebody is, since the question shows nothing of that. It keeps nobody from making a request: for that see
+    /// It answers the browser's preflight request, and adds its fields to responses. It runs before authentication,
+    /// since a preflight carries no credentials. It doesn't stop anybody from making a request: for that see
     /// ``sameSite(or:)``.
     public static func cors(_ policy: CORSPolicy) -> RouteOption {
         .all(

@@ -7,7 +7,7 @@ import HTTPTypes
 // Requests that a page of another site has a browser make in the name of whoever looks at it.
 
 extension RouteOption {
-    /// Refuses requests that change something and that a page of another site makes (cross-site request forgery), with 403.
+    /// Refuses requests of other sites' pages that would change something (cross-site request forgery), with 403.
     ///
     /// Browsers say where a request comes from by `Sec-Fetch-Site`, and older ones by `Origin`. GET, HEAD and OPTIONS go
     /// through, since they change nothing; so does what has neither field, which no browser sent. WebSockets have

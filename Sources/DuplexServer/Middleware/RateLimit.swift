@@ -12,8 +12,8 @@ public struct RateLimitKey: Sendable {
 
     /// Those of an IPv4 address, or of the 64 bits of an IPv6 address that a provider gives out.
     ///
-    /// Requests from this machine and by Unix sockets aren't counted: a proxy has those of many. Where it says for whom, by
-    /// the PROXY protocol, those are counted; for a field that a trusted proxy adds see ``key(_:)``.
+    /// Requests from this machine and by Unix sockets aren't counted: a proxy has those of many. If it names the
+    /// clients, with the PROXY protocol, those are counted; for a field that a trusted proxy adds see ``key(_:)``.
     public static let address = RateLimitKey { request in
         guard let address = request.remoteAddress, address.isCounted else { return nil }
         let network = address.networkNumber
@@ -23,7 +23,7 @@ public struct RateLimitKey: Sendable {
         return hasher.finalize()
     }
 
-    /// Those that a closure makes the same text of, such as the name of a user.
+    /// Those for which a closure returns the same text, such as the name of a user.
     ///
     /// ```swift
     /// server.use(.bearerAuth(realm: "api", check))
@@ -59,7 +59,7 @@ extension RouteOption {
     ///   - burst: how many requests a client may make at once that has been silent. Default: as many as the rate names.
     ///   - key: whose requests are counted together. Default: those of an address.
     ///   - clients: how many clients are kept at most, about 50 bytes each; those that asked least lately are forgotten beyond
-    ///     that, and begin anew. Default: 100,000.
+    ///     that, and begin again. Default: 100,000.
     /// - Returns: the option.
     public static func rateLimit(
         _ rate: RequestRate,

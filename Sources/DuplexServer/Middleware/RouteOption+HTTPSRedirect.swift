@@ -9,7 +9,7 @@ import HTTPTypes
 extension RouteOption {
     /// Redirects what comes in the clear to the same URL by `https:`, with 308, which keeps the method and the body.
     ///
-    /// What has come by TLS goes on. Have browsers come by TLS of themselves by ``SecurityHeaders/transportSecurity``.
+    /// What has come by TLS goes on. ``SecurityHeaders/transportSecurity`` makes browsers use TLS themselves.
     ///
     /// Hazard: the host is the one that the request names; ``WebServer/allowedHosts`` says which there are.
     ///

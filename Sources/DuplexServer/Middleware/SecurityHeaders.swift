@@ -4,7 +4,7 @@
 import DuplexSockets
 import HTTPTypes
 
-/// What browsers are told to do for the safety of pages.
+/// Response fields that make browsers protect pages.
 ///
 /// ```swift
 /// server.use(.securityHeaders())
@@ -77,7 +77,8 @@ public enum ContentNonce: RequestKey {
 }
 
 extension RouteOption {
-    /// Has browsers guard pages: what they may load, who may frame them, no guessing of types; see ``SecurityHeaders``.
+    /// Makes browsers protect pages: what they may load, who may frame them, no guessing of types; see
+    /// ``SecurityHeaders``.
     ///
     /// A field that a response has already stays as it is.
     public static func securityHeaders(_ headers: SecurityHeaders = SecurityHeaders()) -> RouteOption {

@@ -15,10 +15,10 @@ final class Endpoint: Sendable {
     /// What it calls the parameters of its path: another method of the same path may name them otherwise.
     let parameters: [String]
     let settings: RouteSettings
-    /// Who looks on.
+    /// Observers.
     let observers: [any RequestObserver]
-    /// Whether more than the handler follows a request: somebody looks on, or its time is limited; that of a handler which doesn't
-    /// wait isn't.
+    /// Whether more than the handler follows a request: it has an observer, or its time is limited; that of a handler
+    /// which doesn't wait isn't.
     let isFollowed: Bool
     /// Whether a response concerns more than the connection.
     let isAnswerFollowed: Bool

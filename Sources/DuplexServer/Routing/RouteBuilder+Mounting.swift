@@ -11,7 +11,7 @@ extension RouteBuilder {
     /// - Parameters:
     ///   - methods: the methods.
     ///   - path: what paths begin with.
-    ///   - options: what these routes have otherwise than the server.
+    ///   - options: settings of these routes that differ from the server's.
     ///   - handler: gets the request, and how many segments of its path lead to `path`.
     package mutating func mount(
         _ methods: [HTTPRequest.Method],

@@ -7,12 +7,12 @@ public import HTTPTypes
 // What answers requests.
 
 extension RouteBuilder {
-    /// Answers GET, and HEAD without the body, by a handler that doesn't wait: it runs on the connection's loop, without a
-    /// task.
+    /// Answers GET, and HEAD without the body, with a synchronous handler, which runs on the connection's loop without
+    /// a task.
     ///
     /// - Parameters:
     ///   - path: exact segments, parameters (`/hello/:name`), or `*` at the end for all that is left.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - handler: must not block; what it throws is logged and answered with 500.
     public mutating func get(
         _ path: String,
@@ -22,13 +22,13 @@ extension RouteBuilder {
         add(.get, path, options, .immediate { request in try handler(request).response(to: request) })
     }
 
-    /// Answers GET, and HEAD without the body, by a handler that may wait: it runs in a task on the connection's loop.
+    /// Answers GET, and HEAD without the body, with an `async` handler, which runs in a task on the connection's loop.
     ///
     /// - Parameters:
     ///   - path: exact segments, parameters (`/hello/:name`), or `*` at the end for all that is left.
-    ///   - options: what this route has otherwise than the server.
-    ///   - handler: must not block between two waits. Cancelled when the client has gone. What it throws is logged and
-    ///     answered with 500.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: must not block between two waits. Cancelled when the client has disconnected. What it throws is
+    ///     logged and answered with 500.
     public mutating func get(
         _ path: String,
         _ options: RouteOption...,
@@ -73,7 +73,7 @@ extension RouteBuilder {
         add(.delete, path, options, .task { request in try await handler(request).response(to: request) })
     }
 
-    /// Answers one method by a handler that doesn't wait; see `get`.
+    /// Answers one method with a synchronous handler; see `get`.
     public mutating func on(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -83,7 +83,7 @@ extension RouteBuilder {
         add(method, path, options, .immediate { request in try handler(request).response(to: request) })
     }
 
-    /// Answers one method by a handler that may wait; see `get`.
+    /// Answers one method with an `async` handler; see `get`.
     public mutating func on(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -101,15 +101,16 @@ extension RouteBuilder {
     /// server.match("scripts") { head in head.path.hasSuffix(".cgi") } handler: { request in … }
     /// ```
     ///
-    /// Asked in the order that they were added in, those of groups with longer paths first; in a group only of requests below its
-    /// path.
-    /// At the top it is asked of all that no path answers: `OPTIONS *`, CONNECT, and what would open WebSockets, too.
+    /// Asked in the order that they were added in, those of groups with longer paths first; in a group only of requests
+    /// below its path. At the top it is asked of all that no path answers: `OPTIONS *`, CONNECT, and what would open
+    /// WebSockets, too.
     ///
     /// - Parameters:
     ///   - name: what logs and metrics call it.
-    ///   - options: what this route has otherwise than the server.
-    ///   - picks: whether it answers a request; on the connection's loop, for each request that no path answers: it must not block.
-    ///   - handler: as of `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - picks: whether it answers a request; on the connection's loop, for each request that no path answers: it
+    ///     must not block.
+    ///   - handler: as in `get`.
     public mutating func match(
         _ name: String,
         _ options: RouteOption...,
@@ -122,12 +123,13 @@ extension RouteBuilder {
 
     /// Answers requests for paths that nothing else answers, in place of 404.
     ///
-    /// In a group it answers those below the group's path; the longest path that has one holds. A path that answers other methods
-    /// is answered with 405 nevertheless. For a page in place of the text of a 404 see ``RouteOption/problems(_:)``.
+    /// In a group it answers those below the group's path; the longest path that has one holds. A path that answers
+    /// other methods is answered with 405 nevertheless. For a page in place of the text of a 404 see
+    /// ``RouteOption/problems(_:)``.
     ///
     /// - Parameters:
-    ///   - options: what this route has otherwise than the server.
-    ///   - handler: as of `get`.
+    ///   - options: settings of this route that differ from the server's.
+    ///   - handler: as in `get`.
     public mutating func fallback(
         _ options: RouteOption...,
         handler: @escaping @Sendable (Request) async throws -> some ResponseConvertible

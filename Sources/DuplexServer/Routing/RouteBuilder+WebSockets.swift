@@ -13,7 +13,7 @@ extension RouteBuilder {
     /// - Parameters:
     ///   - path: as in `get`; `*` takes every path that no other
     ///     WebSocket has.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - handler: isolated to its socket, so that it runs without a hop next to its state.
     public mutating func webSocket(
         _ path: String,
@@ -23,12 +23,12 @@ extension RouteBuilder {
         addWebSocket(path, options, .task(handler), nil)
     }
 
-    /// Opens WebSockets whose handler is given the request: the parameters of the path, the query, the fields.
+    /// Opens WebSockets whose handler gets the request: the parameters of the path, the query, the fields.
     ///
     /// - Parameters:
     ///   - path: as in `get`, so that `/rooms/:id` makes
     ///     `request.parameters["id"]`.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - handler: isolated to its socket, and gets the request that opened the connection, whose memory is held as long
     ///     as the handler runs.
     public mutating func webSocket(
@@ -39,7 +39,7 @@ extension RouteBuilder {
         addWebSocket(path, options, .taskWithRequest(handler), nil)
     }
 
-    /// Opens WebSockets where the app agrees, once it has looked at the request; the handler gets what it has found out.
+    /// Opens WebSockets if the app admits the request; the handler gets the value of the admission.
     ///
     /// ```swift
     /// server.webSocket("/rooms/:id", admit: { request -> Admission<User> in
@@ -57,7 +57,7 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: as in `get`.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - admit: decides on each request that is a WebSocket's by the rules and from an origin that may connect. It may
     ///     take its time, while what the client sends waits. What it throws is logged and answered with 500.
     ///   - handler: gets the socket, the request and the value of the admission.
@@ -76,11 +76,11 @@ extension RouteBuilder {
         }
     }
 
-    /// Opens WebSockets where the app agrees, once it has looked at the request.
+    /// Opens WebSockets if the app admits the request.
     ///
     /// - Parameters:
     ///   - path: as in `get`.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - admit: decides on each request.
     ///   - handler: gets the socket and the request.
     public mutating func webSocket(
@@ -92,11 +92,11 @@ extension RouteBuilder {
         addWebSocket(path, options, .taskWithRequest(handler), Self.decision(admit, .taskWithRequest(handler)))
     }
 
-    /// Opens WebSockets where the app agrees, handled synchronously on their loops.
+    /// Opens WebSockets if the app admits the request, handled synchronously on their loops.
     ///
     /// - Parameters:
     ///   - path: as in `get`.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - admit: decides on each request.
     ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
     public mutating func webSocket(
@@ -114,7 +114,7 @@ extension RouteBuilder {
     /// - Parameters:
     ///   - path: as in `get`; `*` takes every path that no other
     ///     WebSocket has.
-    ///   - options: what this route has otherwise than the server.
+    ///   - options: settings of this route that differ from the server's.
     ///   - handler: serves all connections of the path; one that is a ``RequestedHandler`` is given each request.
     public mutating func webSocket(_ path: String, _ options: RouteOption..., handler: some WebSocketHandler) {
         addWebSocket(path, options, WebSocketRoute(handler), nil)

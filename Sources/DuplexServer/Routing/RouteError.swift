@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What is wrong with the routes of a server; thrown when it is to run.
+/// What is wrong with the routes of a server; thrown when it starts.
 public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of fault; an open set.
     public struct Code: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
@@ -18,7 +18,7 @@ public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// The same method of the same path, or two WebSockets of the same path: one of them would never be reached.
         public static let definedTwice = Self(rawValue: "definedTwice")
-        /// The path doesn't begin with a slash, or has something behind its `*`.
+        /// The path doesn't begin with a slash, or has something after its `*`.
         public static let badPath = Self(rawValue: "badPath")
         /// The folder whose files are to be served can't be read.
         public static let noFolder = Self(rawValue: "noFolder")

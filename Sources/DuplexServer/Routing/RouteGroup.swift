@@ -14,12 +14,12 @@ public struct RouteGroup: RouteBuilder, Sendable {
         self.options = options
     }
 
-    /// Adds a route below the group's path, with the group's options and its own behind them.
+    /// Adds a route below the group's path, with the group's options and its own after them.
     public mutating func add(_ route: RouteDefinition) {
         routes.append(route)
     }
 
-    /// Has all requests of the group's routes go through these; see ``WebServer/use(_:)``.
+    /// Adds steps and settings for all routes of the group; see ``WebServer/use(_:)``.
     public mutating func use(_ options: RouteOption...) {
         self.options += options
     }
@@ -55,7 +55,7 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - path: what the paths of the group begin with, such as `/admin`; without a slash at its end.
-    ///   - options: what holds for all routes of the group, unless one has it otherwise.
+    ///   - options: the settings of all routes of the group; a route's own come first.
     ///   - build: adds the routes. A route at `/` is at the group's path itself.
     public mutating func group(_ path: String, _ options: RouteOption..., build: (inout RouteGroup) -> Void) {
         add(RouteGroup(prefix: path, options: options), build)
@@ -73,7 +73,7 @@ extension RouteBuilder {
     ///
     /// - Parameters:
     ///   - host: without a port; or `*.` and what the host ends with. Of several that are nested the innermost holds.
-    ///   - options: what holds for all these routes, unless one has it otherwise.
+    ///   - options: the settings of all these routes; a route's own come first.
     ///   - build: adds the routes.
     public mutating func host(_ host: String, _ options: RouteOption..., build: (inout RouteGroup) -> Void) {
         add(RouteGroup(host: host, options: options), build)

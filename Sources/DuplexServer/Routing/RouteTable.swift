@@ -36,7 +36,7 @@ final class RouteTable: Sendable {
     let refusing: Endpoint
     /// What answers in the place of WebSockets where a request opens none.
     private let webSocketRefusing: [ObjectIdentifier: Endpoint]
-    /// Who looks on at any of the routes, perhaps more than once.
+    /// Observers of any of the routes, perhaps more than once.
     let observers: [any RequestObserver]
 
     /// Whether any path opens WebSockets.
@@ -53,7 +53,7 @@ final class RouteTable: Sendable {
         let refusing = Endpoint(refusingBy: settings)
         var webSocketRefusing: [ObjectIdentifier: Endpoint] = [:]
         for route in routes {
-            // Most routes have nothing otherwise than the server.
+            // Most routes have no settings of their own.
             let ownRefusing = route.options.isEmpty ? refusing : nil
             let settings = settings.with(route.options)
             observers += settings.observers
@@ -179,7 +179,7 @@ final class RouteTable: Sendable {
         .response(Response(status: .noContent, fields: [.allow: allowed]))
     }
 
-    /// The methods that `OPTIONS *` tells, which asks for the server as a whole.
+    /// The methods in the response to `OPTIONS *`, which is about the server as a whole.
     private var wholeServer: String {
         var names = Set(Self.knownMethods.map(\.rawValue))
         names.remove("TRACE")

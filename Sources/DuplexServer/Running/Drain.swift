@@ -5,16 +5,20 @@ public import DuplexWire
 
 /// How WebSockets are closed when the server shuts down.
 ///
-/// Clients that are closed all at once come back all at once. Closed in batches, they come back to the servers that are
-/// left, or to the next one, at a rate that these can bear. Handlers go on until their connection's turn comes.
+/// Clients that are all closed at once reconnect all at once. Closed in batches, they reconnect to the remaining
+/// servers, or to the next one, at a rate that these can bear. Handlers run on until their connection's turn comes.
 public struct Drain: Sendable, Hashable {
-    /// The close code; 1001 by default.
+    /// The close code.
+    ///
+    /// Default: 1001.
     ///
     /// 1012 says that another server takes over at once (RFC 6455 section 7.4.1, and IANA's registry).
     public var code: CloseCode
     /// The reason for people; cut at 123 bytes.
     public var reason: String
-    /// Over how long they are closed; all at once by default.
+    /// Over how long they are closed.
+    ///
+    /// Default: all at once.
     public var spread: Duration
 
     /// Makes a value.

@@ -3,7 +3,7 @@
 
 public import DuplexSockets
 
-/// Where a server takes connections, and how; see ``WebServer/listen(on:)``.
+/// Where a server accepts connections, and how; see ``WebServer/listen(on:)``.
 public struct Listener: Sendable {
     /// A TCP port, a Unix socket, or a descriptor of somebody else's.
     public var address: ListenAddress
@@ -12,7 +12,7 @@ public struct Listener: Sendable {
     /// Default: nil, they are in the clear. What clients offer by ALPN is answered with `http/1.1`, unless the options have
     /// protocols of their own.
     public var tls: TLSServerOptions?
-    /// Whether connections come through a proxy that says for whom.
+    /// Whether connections come through a proxy that names the client.
     ///
     /// Default: they don't.
     public var proxyProtocol = ProxyProtocol.off
@@ -20,7 +20,7 @@ public struct Listener: Sendable {
     ///
     /// Default: 4,096. The system may cut it.
     public var backlog = 4_096
-    /// What the system is told about each connection.
+    /// The socket options of each connection.
     public var options = SocketOptions()
 
     /// Makes a listener with the defaults.

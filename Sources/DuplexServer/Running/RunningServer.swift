@@ -5,10 +5,10 @@ public import DuplexSockets
 import DuplexWire
 import Synchronization
 
-/// A server at work: what ``WebServer/start()`` gives.
+/// A running server, from ``WebServer/start()``.
 ///
-/// Keep it as long as the server is to run: when the last reference goes, the server ends as by ``stop(within:)``, without
-/// anybody waiting for it.
+/// Keep a reference as long as the server should run: with the last one the server stops as by ``stop(within:)``, and
+/// nobody waits for it.
 public final class RunningServer: Sendable {
     private let server: WebServer
     private let serving: ServingLoops
@@ -22,7 +22,7 @@ public final class RunningServer: Sendable {
         var hasStopped = false
         var nextWaiter = 0
         var waiters: [Int: AsyncStream<Never>.Continuation] = [:]
-        /// Who looks on at the routes.
+        /// The observers of the routes.
         var observers: [any RequestObserver] = []
     }
 
@@ -88,10 +88,10 @@ public final class RunningServer: Sendable {
 
     // MARK: What is seen of it
 
-    /// What is listened on, in the order of the listeners, with the actual ports.
+    /// The addresses that it listens on, in the order of the listeners, with the actual ports.
     public var addresses: [SocketAddress] { listeners.map(\.address) }
 
-    /// What is listened on as URLs, for people and browsers: `http://localhost:8080/`; none for Unix sockets.
+    /// The addresses as URLs, for people and browsers: `http://localhost:8080/`; none for Unix sockets.
     public var urls: [String] {
         listeners.compactMap { listener in
             let address = listener.address
@@ -102,19 +102,19 @@ public final class RunningServer: Sendable {
         }
     }
 
-    /// How much it has to do, and has done.
+    /// The numbers of its connections and requests.
     public var counts: ServerCounts {
         get async { await serving.counts }
     }
 
-    /// The connections that there are now, in no order.
+    /// The current connections, in no order.
     public var connections: [ServerConnection] {
         get async { await serving.connections }
     }
 
     // MARK: Changing it
 
-    /// Has other routes answer from now on, in place of all that there were.
+    /// Replaces all routes.
     ///
     /// No request is dropped: those that were begun are answered by the routes that they came to, and WebSockets go on with
     /// their handlers. The server's own steps (``WebServer/use(_:)``) and settings stay.
@@ -139,8 +139,9 @@ public final class RunningServer: Sendable {
 
     /// Binds all addresses once more, at the same ports; connections that there are go on.
     ///
-    /// For an app that knows that the system has taken its sockets away, as some do while an app is suspended. What the system
-    /// tells of itself needs no call: such a listener is bound again at once, and every second until that succeeds.
+    /// For an app that knows that the system has taken its sockets away, as some do while an app is suspended. If the
+    /// system reports the loss, no call is needed: such a listener is bound again at once, and every second until that
+    /// succeeds.
     ///
     /// - Throws: `SocketError` when a port can't be had now, or a socket was made by somebody else; the others are bound then.
     public func restartListeners() async throws {
@@ -153,14 +154,14 @@ public final class RunningServer: Sendable {
 
     // MARK: The end
 
-    /// Ends the server in order, and returns when it has ended.
+    /// Shuts the server down gracefully, and returns when it has ended.
     ///
-    /// No further connection is accepted, WebSockets are closed as ``WebServer/drain`` says, requests that were begun are answered,
-    /// and what is left after the limit is cut. Called once more with a shorter limit it makes haste. Being cancelled changes
-    /// nothing.
+    /// It accepts no new connection, closes WebSockets as ``WebServer/drain`` says, answers requests that were begun,
+    /// and cuts what is left after the limit. A second call with a shorter limit shortens it. Cancelling the task
+    /// changes nothing.
     ///
-    /// - Parameter limit: how long connections have; zero cuts them at once. Default: ``WebServer/closeTimeout`` after the last
-    ///   WebSocket was told, and ``WebServer/drain``'s time before that.
+    /// - Parameter limit: how long connections have; zero cuts them at once. Default: ``WebServer/closeTimeout`` after
+    ///   the last WebSocket got its close frame, and ``WebServer/drain``'s time before that.
     public func stop(within limit: Duration? = nil) async {
         let isFirst = state.withLock { state in
             defer { state.isStopping = true }
@@ -179,7 +180,7 @@ public final class RunningServer: Sendable {
         for waiter in waiters.values { waiter.finish() }
     }
 
-    /// Has those who look on write what they still have: all at once, as each of them, and of the routes, may take its time.
+    /// Has observers write what they still have: all at once, as each of them, and of the routes, may take its time.
     private static func finish(_ observers: [any RequestObserver]) async {
         await withDiscardingTaskGroup { group in
             for observer in observers { group.addTask { await observer.finish() } }

@@ -38,7 +38,7 @@ public struct ServerConnection: Sendable {
 
     let end: @Sendable (_ isInOrder: Bool) -> Void
 
-    /// Ends it in order: behind the response to the present request, or by a closing handshake with 1001.
+    /// Ends it in order: after the response to the present request, or by a closing handshake with 1001.
     ///
     /// A stream of events comes to its end.
     /// Returns at once. Does nothing to a connection that has ended.
@@ -50,7 +50,7 @@ public struct ServerConnection: Sendable {
     public func abort() { end(false) }
 }
 
-/// How much a running server has to do, and has done; see ``RunningServer/counts``.
+/// The numbers of a server's connections and requests; see ``RunningServer/counts``.
 public struct ServerCounts: Sendable, Hashable {
     /// The connections that speak HTTP now.
     public var connections = 0

@@ -14,14 +14,14 @@ public struct ServerLimits: Sendable, Hashable {
     /// The most connections that a server keeps at once from one IPv4 address, or from the 64 bits of an IPv6 address that a
     /// provider gives out; one more is closed at once.
     ///
-    /// Those from this machine aren't counted: a proxy has the connections of many. Where it says for whom, by the PROXY
-    /// protocol, those are counted.
+    /// Those from this machine aren't counted: a proxy has the connections of many clients. If it names the clients,
+    /// with the PROXY protocol, those are counted.
     public var connectionsPerAddress: Int
 
-    /// For clients that nobody vouches for; the default: 1,024 connections from an address, and the presets of that name.
+    /// For untrusted clients; the default: 1,024 connections from an address, and the presets of that name.
     public static let internet = ServerLimits(messages: .internet, http: .internet, connectionsPerAddress: 1_024)
 
-    /// For clients on one's own network: any number of connections from an address, and the presets of that name.
+    /// For clients on your own network: any number of connections from an address, and the presets of that name.
     public static let local = ServerLimits(messages: .local, http: .local, connectionsPerAddress: .max)
 
     /// For clients that are trusted with this process's memory: the presets of that name, and any number of connections.

@@ -109,7 +109,7 @@ final class ServerListener: Sendable {
         await state.withLock { $0.socket }.close()
     }
 
-    /// Has nothing bound again any more: the server was let go of.
+    /// Binds nothing again any more: the server's last reference is gone.
     func abandon() {
         state.withLock { state in
             state.isClosed = true
@@ -154,7 +154,7 @@ final class ServerListener: Sendable {
         try await start(next, serving)
     }
 
-    /// The system has taken a socket away, as one does to apps that it suspends; told by each loop.
+    /// The system has taken a socket away, as one does to apps that it suspends; each loop reports it.
     private func noteLoss(of socket: ObjectIdentifier) {
         let isNews = state.withLock { state -> Bool in
             guard !state.isClosed, !state.isLost, ObjectIdentifier(state.socket) == socket else { return false }

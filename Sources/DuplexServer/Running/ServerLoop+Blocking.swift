@@ -7,7 +7,7 @@ import DuplexWebSockets
 // Whose handler it was that has blocked the loop: found out only once that has happened.
 
 extension ServerLoop: StepObserver {
-    /// Has the loop tell of steps that take long, where the app wants that.
+    /// Makes the loop report long steps, where the app wants that.
     func observeSteps() {
         guard let threshold = server.blockedLoopThreshold else { return }
         loop.core.observeSteps(self, threshold: threshold)

@@ -4,7 +4,7 @@
 import DuplexSockets
 import DuplexWebSockets
 
-// What a loop tells of its connections; all on the loop.
+// What a loop reports of its connections; all on the loop.
 
 extension ServerLoop {
     var counts: ServerCounts {

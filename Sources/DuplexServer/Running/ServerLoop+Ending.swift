@@ -120,7 +120,7 @@ extension ServerLoop {
     /// Whether connections are open.
     var hasConnections: Bool { !state.value.isEmpty }
 
-    /// Names the handlers that still run although they were cancelled: the server waits for them, or leaves them behind.
+    /// Names the handlers that still run although they were cancelled: the server waits for them, or abandons them.
     private func nameHandlers() {
         let names = runningRoutes
         for (name, count) in Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).sorted(by: { $0.key < $1.key }) {

@@ -76,7 +76,7 @@ package final class ServingLoops: Sendable {
         get async { await connections(upTo: .max) }
     }
 
-    /// Some of the connections: each loop tells of so many at most; one that has been stopped has none.
+    /// Some of the connections: each loop returns so many at most; one that has been stopped has none.
     package func connections(upTo limit: Int) async -> [ServerConnection] {
         var connections: [ServerConnection] = []
         for loop in loops where !loop.loop.isStopped {

@@ -3,7 +3,7 @@
 
 public import ServiceLifecycle
 
-/// A server in a service group: it ends in order on a graceful shutdown as on cancellation.
+/// A server in a service group: it shuts down gracefully when the group does, and on cancellation.
 public struct WebServerService: Service {
     private let server: WebServer
 

@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A signal that ends a server in order; see ``WebServer/run(until:onListening:onHangUp:)``.
+/// A signal that shuts a server down gracefully; see ``WebServer/run(until:onListening:onHangUp:)``.
 public struct ShutdownSignal: Sendable, Hashable {
     let signal: UnixSignal
 
@@ -18,27 +18,28 @@ public struct ShutdownSignal: Sendable, Hashable {
     public static let terminate = ShutdownSignal(signal: .sigterm)
     /// SIGINT, which Ctrl-C sends.
     public static let interrupt = ShutdownSignal(signal: .sigint)
-    /// SIGQUIT, which some service managers send to have a server end in order.
+    /// SIGQUIT, which some service managers send for a graceful shutdown.
     public static let quit = ShutdownSignal(signal: .sigquit)
     /// SIGHUP, which the end of a terminal sends; for a service that reads its settings again at it see `onHangUp`.
     public static let hangUp = ShutdownSignal(signal: .sighup)
 }
 
 extension WebServer {
-    /// Serves until the process gets one of the signals or the task is cancelled, and then ends in order, as ``run()`` does.
+    /// Serves until the process gets one of the signals or the task is cancelled, and then shuts down gracefully, as
+    /// ``run()`` does.
     ///
     /// For the main program of a server. Where the server can't listen, or its routes contradict each other, the process
     /// ends with the status 1 and says so in a line on standard error: an error that is thrown at the top of a program would
     /// end it with a trace of the stack. To deal with errors, call ``run()``.
     ///
-    /// A service manager that wants to know is told when connections are taken, when the server reloads, and when it ends; and,
-    /// where it has a watchdog, that all loops turn (systemd's `Type=notify`, sd_notify(3)).
+    /// It notifies a service manager when connections are accepted, when the server reloads, and when it ends, and its
+    /// watchdog while all loops run (systemd's `Type=notify`, sd_notify(3)).
     ///
     /// Hazard: the end waits for an `onHangUp` that is at work; it is cancelled, and has to look.
     ///
     /// - Parameters:
     ///   - signals: such as `.terminate, .interrupt`.
-    ///   - onListening: as of ``run(onListening:)``; does nothing by default.
+    ///   - onListening: as in ``run(onListening:)``. Default: does nothing.
     ///   - onHangUp: called for each SIGHUP, one at a time: for routes that are replaced (``RunningServer/replaceRoutes(_:)``),
     ///     certificates that are read again (`TLSIdentities.reload()`), files of logs that are opened again. What it throws is
     ///     logged. Default: none, and SIGHUP ends the process as ever.
@@ -57,7 +58,7 @@ extension WebServer {
         }
     }
 
-    /// Serves until the task is cancelled, and tells a service manager: for programs that have signals of their own.
+    /// Serves until the task is cancelled, and notifies a service manager: for programs that have signals of their own.
     ///
     /// - Parameters:
     ///   - watch: is called with the running server, and cancelled when that ends. Default: nothing.

@@ -12,7 +12,7 @@ public import Tracing
 /// A value: set it up, then call ``run()``. HTTP requests are answered in order, several on one connection; a WebSocket may
 /// begin on any of them.
 public struct WebServer: Sendable {
-    /// Where connections are taken, and how: the first listener; ``listen(on:)`` adds others.
+    /// Where connections are accepted, and how: the first listener; ``listen(on:)`` adds others.
     public var listener: Listener
     private var otherListeners: [Listener] = []
     /// What clients may make the server hold or wait for.
@@ -42,9 +42,9 @@ public struct WebServer: Sendable {
     /// machine (DNS rebinding). The names here are allowed beside those. `*.example.com` allows all that ends so, and `"*"`
     /// allows all: for a server behind a proxy that passes the host on.
     public var allowedHosts: [String]?
-    /// Whether ``run()`` returns although handlers still run that have been cancelled for ``closeTimeout``.
+    /// Whether ``run()`` returns although cancelled handlers still run after ``closeTimeout``.
     ///
-    /// They go on by themselves then. They are named in the log either way. Default: false.
+    /// They run on in that case. The log names them either way. Default: false.
     public var leavesHandlersBehind = false
     /// The subprotocols that WebSocket routes speak, the preferred one first.
     public var subprotocols: [String] = []
@@ -60,24 +60,25 @@ public struct WebServer: Sendable {
     ///
     /// Default: those that are known.
     public var compressionQuirks = CompressionQuirks.known
-    /// Gets what has no other way to be told: handlers that failed, a lack of descriptors.
+    /// Logs what no caller can get: handlers that failed, a lack of descriptors.
     ///
-    /// What clients do wrong is told at `debug`, connection by connection, and at `info` as sums, every ten seconds at most: so
-    /// nobody fills a disk from outside. Each WebSocket's opening and end is told at `debug`, with its `WebSocket.id` as metadata.
+    /// Faults of clients are logged at `debug`, connection by connection, and at `info` as sums, every ten seconds at
+    /// most, so that nobody can fill a disk from outside. Each WebSocket's opening and end is logged at `debug`, with
+    /// its `WebSocket.id` as metadata.
     public var logger = Logger(label: "duplex.server")
-    /// Where the numbers of WebSockets go; those of requests go by ``RouteOption/metrics(_:)``.
+    /// The metrics of WebSockets; for those of requests see ``RouteOption/metrics(_:)``.
     ///
-    /// Default: nowhere.
+    /// Default: none.
     public var metrics: WebSocketMetrics?
     /// Sees every frame of WebSockets in either direction.
     ///
-    /// Default: nobody does.
+    /// Default: none.
     public var tap: FrameTap?
     /// Get the timeline of each WebSocket at its end.
     ///
-    /// Default: nobody does.
+    /// Default: none.
     public var timelines: [TimelineSink] = []
-    /// Makes a span of each request, of each handshake and of each WebSocket, below the client's where its request tells of
+    /// Makes a span of each request, of each handshake and of each WebSocket, below the client's if its request has
     /// one.
     ///
     /// Handlers run in the context of their span; that of a request is `request[RequestSpan.self]`. Give
@@ -87,7 +88,7 @@ public struct WebServer: Sendable {
     ///
     /// Default: 100 ms; nil turns it off.
     ///
-    /// Meanwhile no other connection of the loop is served: what takes long belongs on a thread of its own. Measured to 4 ms.
+    /// Meanwhile no other connection of the loop is served: long work belongs on a thread of its own. Measured to 4 ms.
     /// Each route is named once a minute at most, with how often that was.
     public var blockedLoopThreshold: Duration? = .milliseconds(100)
     /// The loops that connections are spread over.
@@ -95,7 +96,7 @@ public struct WebServer: Sendable {
     /// Default: one for each core of the machine.
     public var group: EventLoopGroup?
 
-    /// Are told the URLs, as of ``RunningServer/urls``, once connections are taken.
+    /// Called with the URLs, as of ``RunningServer/urls``, once connections are accepted.
     package var onServing: [@Sendable ([String]) -> Void] = []
     /// What answers requests, in the order of the app.
     var routes: [RouteDefinition] = []
@@ -130,7 +131,7 @@ public struct WebServer: Sendable {
         set { listener.tls = newValue }
     }
 
-    /// Whether connections come through a proxy that says for whom: that of ``listener``.
+    /// Whether connections come through a proxy that names the client: that of ``listener``.
     ///
     /// Default: they don't.
     public var proxyProtocol: ProxyProtocol {
@@ -150,24 +151,24 @@ public struct WebServer: Sendable {
 
     var listeners: [Listener] { [listener] + otherListeners }
 
-    /// Has all requests go through these, also those that no route answers.
+    /// Adds steps and settings for all requests, also those that no route answers.
     ///
     /// ```swift
     /// server.use(.requestID(), .securityHeaders())
     /// ```
     ///
-    /// - Parameter options: steps that requests and responses go through, and other things that routes have. Those of groups
-    ///   and routes stand behind them.
+    /// - Parameter options: steps and settings. Those of groups and routes come after them.
     public mutating func use(_ options: RouteOption...) {
         self.options += options
     }
 
     // MARK: Running
 
-    /// Serves until the task is cancelled, and then ends in order.
+    /// Serves until the task is cancelled, and then shuts down gracefully.
     ///
-    /// On cancellation no further connection is accepted, WebSockets are closed as ``drain`` says, requests that were begun
-    /// are answered, and ``closeTimeout`` after the last WebSocket was told at most everything is closed.
+    /// On cancellation no further connection is accepted, WebSockets are closed as ``drain`` says, requests that were
+    /// begun are answered, and at most ``closeTimeout`` after the last WebSocket got its close frame everything is
+    /// closed.
     ///
     /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when the port can't be had. Being
     ///   cancelled is the normal end and throws nothing.
@@ -175,7 +176,7 @@ public struct WebServer: Sendable {
         try await run { _ in }
     }
 
-    /// Serves as ``run()`` does, and tells the address once it is listened on and before the first request is taken.
+    /// Serves as ``run()`` does, and passes the address on once the server listens and before the first request.
     ///
     /// - Parameter onListening: gets the address, with the actual port. It may take its time: connections wait.
     /// - Throws: `SocketError` when the port can't be had; what `onListening` throws.
@@ -183,7 +184,7 @@ public struct WebServer: Sendable {
         try await RunningServer(self).serve(onListening) {}
     }
 
-    /// Starts to serve, and returns once connections are taken.
+    /// Starts to serve, and returns once connections are accepted.
     ///
     /// ```swift
     /// let running = try await server.start()
@@ -191,7 +192,7 @@ public struct WebServer: Sendable {
     /// await running.stop(within: .seconds(5))
     /// ```
     ///
-    /// - Returns: the server at work, which ends when it is let go of.
+    /// - Returns: the running server, which stops with its last reference.
     /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when a port can't be had.
     public func start() async throws -> RunningServer {
         let running = try RunningServer(self)

@@ -20,8 +20,8 @@ public struct AccessLogOutput: Sendable {
 
     /// A message for each request, with what is to be said as metadata.
     ///
-    /// Hazard: it is written as the logger's handler does that. One that waits for a terminal or a disk holds up the loop, so a
-    /// busy server has its log in a file.
+    /// Hazard: it is written as the logger's handler does that. One that waits for a terminal or a disk holds up the
+    /// loop, so a busy server has its log in a file.
     ///
     /// - Parameters:
     ///   - logger: where to. Default: ``WebServer/logger``.
@@ -52,8 +52,8 @@ public struct AccessLogOutput: Sendable {
 extension RouteOption {
     /// Logs each request once its response has gone: who, what, the status, how many bytes, how long.
     ///
-    /// Also requests that no route answers, that couldn't be read, and whose clients have gone; a WebSocket when it opens. The
-    /// user is `request[AuthenticatedUser.self]`, the id `request[RequestID.self]`.
+    /// Also requests that no route answers, that couldn't be read, and whose clients have disconnected; a WebSocket
+    /// when it opens. The user is `request[AuthenticatedUser.self]`, the id `request[RequestID.self]`.
     ///
     /// ```swift
     /// server.use(.accessLog(.file(try AccessLogFile(path: "access.log"))))

@@ -6,9 +6,9 @@ import DuplexWire
 
 /// A file of requests, one line for each, which makes way for a new one before it gets too long.
 ///
-/// Written on a thread of its own: no request waits for the disk. Lines that find ``Options/queueLimit`` others waiting, and
-/// those that the disk doesn't take, are dropped and counted, and a line among the others says how many. Only the owner can
-/// read the file.
+/// Written on a thread of its own: no request waits for the disk. Lines that find ``Options/queueLimit`` others
+/// waiting, and those that the disk doesn't take, are dropped and counted, and a line among the others says how many.
+/// Only the owner can read the file.
 public final class AccessLogFile: Sendable {
     /// How much is kept.
     public struct Options: Sendable, Hashable {
@@ -18,7 +18,7 @@ public final class AccessLogFile: Sendable {
         public var sizeLimit = ByteCount.mebibytes(100)
         /// How many files there are, the one that is written among them.
         ///
-        /// Default: 5. The one before has `.1` behind its path, and so on.
+        /// Default: 5. The one before has `.1` after its path, and so on.
         public var fileLimit = 5
         /// How many lines wait to be written at most, in 16 MiB at most.
         ///
@@ -61,7 +61,7 @@ public final class AccessLogFile: Sendable {
         lines = AccessLines(file, format, clock)
     }
 
-    /// Has the path opened anew before the next line: for a program that moves log files away, and tells so by a signal.
+    /// Opens the path again before the next line: for a program that moves log files away, and then sends a signal.
     ///
     /// Doesn't wait.
     public func reopen() {
@@ -74,8 +74,8 @@ public final class AccessLogFile: Sendable {
     /// How many lines were dropped.
     public var droppedCount: Int { lines.file.counts.dropped }
 
-    /// Waits until the lines of all requests so far are in the file, or were dropped; the end of ``WebServer/run()`` does so
-    /// for 2 seconds at most.
+    /// Waits until the lines of all requests so far are in the file, or were dropped; the end of ``WebServer/run()``
+    /// does so for 2 seconds at most.
     public func flush() async {
         await lines.file.flush()
     }

@@ -7,9 +7,9 @@ import DuplexWire
 import HTTPTypes
 import Tracing
 
-/// Makes a span of each request, below the client's where its fields tell of one.
+/// Makes a span of each request, below the client's if its fields have one.
 ///
-/// Names and attributes are OpenTelemetry's. Of the URL the query isn't told, which may hold a token.
+/// Names and attributes are OpenTelemetry's. Spans don't have the URL's query, which may hold a token.
 struct RequestTracing: RequestObserver {
     private let tracer: any Tracer
 

@@ -6,7 +6,7 @@ import DuplexWire
 import HTTPTypes
 import Synchronization
 
-/// Where the numbers of requests go, by swift-metrics.
+/// Metrics of requests, with swift-metrics.
 ///
 /// Make one, and give it to ``RouteOption/metrics(_:)``: the instruments are made once for each route, method and status.
 /// Names are OpenTelemetry's:
@@ -21,7 +21,7 @@ import Synchronization
 public struct ServerMetrics: Sendable {
     fileprivate let instruments: Instruments
 
-    /// Numbers that go to a factory.
+    /// Metrics made by a factory.
     ///
     /// - Parameters:
     ///   - factory: where instruments are made. Default: the one that the system was bootstrapped with.

@@ -10,7 +10,7 @@ import HTTPTypes
 public struct CompressionQuirks: Sendable {
     private let isBroken: @Sendable (Request) -> Bool
 
-    /// A rule of one's own, in place of what is known.
+    /// A rule of your own, in place of what is known.
     ///
     /// - Parameter isBroken: whether the client that sent the request can't be sent compressed messages; it runs on the
     ///   connection's loop and must not block it. `CompressionQuirks.known.decline(request)` asks for what is known.

@@ -9,7 +9,7 @@ package protocol ExchangeWatcher: AnyObject {
     func received(_ bytes: RawSpan)
     /// This is about to be sent; a body that is at hand goes with it.
     func answered(_ response: Response)
-    /// A piece of a body that wasn't at hand goes out; of a file nothing is told.
+    /// A piece of a body that wasn't at hand goes out; not called for a file.
     func sent(_ piece: RawSpan)
     /// It is over.
     func ended(_ outcome: RequestOutcome)
@@ -17,16 +17,16 @@ package protocol ExchangeWatcher: AnyObject {
 
 /// Looks on while the requests of a route are answered, whoever answers them.
 package protocol RequestObserver: Sendable {
-    /// Whether it wants to be told of the requests that come now.
+    /// Whether it wants to observe the requests that come now.
     var isLooking: Bool { get }
-    /// Who looks on at all of one request.
+    /// An observer of one request.
     ///
     /// - Parameters:
     ///   - request: the request; one that couldn't be read is a GET of nothing, without fields.
     ///   - route: as of ``RequestOutcome/route``.
-    /// - Returns: the one; nil where it is enough to be told of the end.
+    /// - Returns: the observer; nil where the end is enough.
     func watcher(of request: Request, route: String?) -> (any ExchangeWatcher)?
-    /// Who looks on at one route, with what can be found out before a request comes.
+    /// An observer of one route, with what is known before a request comes.
     ///
     /// - Parameter route: as of ``RequestOutcome/route``.
     /// - Returns: the observer of that route.

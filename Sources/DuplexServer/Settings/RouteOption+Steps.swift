@@ -6,7 +6,7 @@ public import DuplexWire
 // Middleware: what requests go through on their way to a handler, and responses on their way back.
 
 extension RouteOption {
-    /// Looks at each request before the handler does, and may answer in its place.
+    /// Runs before the handler, and may answer in its place.
     ///
     /// ```swift
     /// server.use(.before { request in
@@ -14,17 +14,18 @@ extension RouteOption {
     /// })
     /// ```
     ///
-    /// It holds for requests and for those that open WebSockets, before their bodies are asked for. Steps run in the order that
-    /// they were added in: those of the server, of the groups, of the route. One that doesn't wait costs no task.
+    /// It holds for requests and for those that open WebSockets, before their bodies are asked for. Steps run in the
+    /// order that they were added in: those of the server, of the groups, of the route. One that doesn't wait costs no
+    /// task.
     ///
-    /// - Parameter step: may note values with the request (``RequestKey``), and returns a response, or `nil` to go on. What it throws is
-    ///   answered as what a handler throws.
+    /// - Parameter step: may note values with the request (``RequestKey``), and returns a response, or `nil` to go on.
+    ///   What it throws is answered as what a handler throws.
     /// - Returns: the option.
     public static func before(_ step: @escaping @Sendable (Request) throws -> Response?) -> RouteOption {
         RouteOption { $0.steps.append(.before(step)) }
     }
 
-    /// Looks at each request before the handler does, waiting for something, and may answer in its place.
+    /// Runs before the handler, may wait, and may answer in its place.
     ///
     /// - Parameter step: as of the one that doesn't wait.
     /// - Returns: the option.
@@ -46,7 +47,7 @@ extension RouteOption {
         RouteOption { $0.addFinishing(step) }
     }
 
-    /// Stands around the handler: does something before it, has it answer, and does something behind it.
+    /// Runs around the handler: before it and after it.
     ///
     /// ```swift
     /// server.use(.around { request, next in
@@ -54,9 +55,10 @@ extension RouteOption {
     /// })
     /// ```
     ///
-    /// For a WebSocket it stands around the decision whether to open it: `next` returns a response with the status 101 then.
+    /// For a WebSocket it stands around the decision whether to open it: `next` returns a response with the status 101
+    /// then.
     ///
-    /// - Parameter step: gets the request, and what is behind it. What `next` throws may be thrown on.
+    /// - Parameter step: gets the request and `next`, which runs the rest. Errors of `next` may be rethrown.
     /// - Returns: the option.
     public static func around(
         _ step: @escaping @Sendable (Request, @Sendable (Request) async throws -> Response) async throws -> Response
@@ -64,10 +66,10 @@ extension RouteOption {
         RouteOption { $0.steps.append(.around(step)) }
     }
 
-    /// Is told what became of each request once its response has gone.
+    /// Called with the outcome of each request once its response is sent.
     ///
-    /// Also of those that the server answers by itself, of heads that couldn't be read, and of clients that have gone. A
-    /// WebSocket is told of when it opens, with 101.
+    /// Also for requests that the server answers by itself, for heads that couldn't be parsed, and for clients that
+    /// have disconnected. For a WebSocket it is called when it opens, with 101.
     ///
     /// ```swift
     /// server.use(.completed { request, outcome in
@@ -75,8 +77,8 @@ extension RouteOption {
     /// })
     /// ```
     ///
-    /// - Parameter body: runs on the connection's loop, and must not block it. A request that couldn't be read is shown as a
-    ///   GET of an empty path, without fields.
+    /// - Parameter body: runs on the connection's loop, and must not block it. A request that couldn't be read is shown
+    ///   as a GET of an empty path, without fields.
     /// - Returns: the option.
     public static func completed(_ body: @escaping @Sendable (Request, RequestOutcome) -> Void) -> RouteOption {
         .observed(by: CompletionObserver(body: body))
@@ -102,20 +104,22 @@ extension RouteOption {
         }
     }
 
-    /// Compresses responses for clients that take it: gzip, or deflate where a client wants only that (RFC 9110 section 12.5.3).
+    /// Compresses responses for clients that take it: gzip, or deflate where a client wants only that (RFC 9110 section
+    /// 12.5.3).
     ///
     /// ```swift
     /// server.use(.compressResponses())
     /// server.get("/account", .compressResponses(.disabled)) { … }
     /// ```
     ///
-    /// Text and what is like it, from 1 KiB on, behind all other steps. What a ``ResponseWriter`` writes can be read by the client
-    /// as soon as it has come, and holds 104 KiB meanwhile. A file is compressed anew each time, but for those that `files` keeps compressed. Left as they are: parts of
-    /// contents, streams of events, what has a `Content-Encoding` or is `no-transform`. `Vary` names `Accept-Encoding`, and a strong
-    /// `ETag` becomes a weak one, with which GET and HEAD are answered with 304 as before.
+    /// Text and what is like it, from 1 KiB on, after all other steps. What a ``ResponseWriter`` writes can be read by
+    /// the client as soon as it has come, and holds 104 KiB meanwhile. A file is compressed again each time, but for
+    /// those that `files` keeps compressed. Left as they are: parts of contents, streams of events, what has a
+    /// `Content-Encoding` or is `no-transform`. `Vary` names `Accept-Encoding`, and a strong `ETag` becomes a weak one,
+    /// with which GET and HEAD are answered with 304 as before.
     ///
-    /// Hazard: where a page holds a secret, and text that a stranger may choose, its compressed length tells of the secret to
-    /// whoever sees lengths on the network (BREACH).
+    /// Hazard: where a page holds a secret, and text that a stranger may choose, its compressed length reveals the
+    /// secret to whoever sees lengths on the network (BREACH).
     ///
     /// - Parameter compression: which responses, and how hard. Default: from 1 KiB on, at level 6.
     /// - Returns: the option.
@@ -125,7 +129,7 @@ extension RouteOption {
 
     /// Makes the responses of problems: nothing matches, a rule is broken, a handler has failed.
     ///
-    /// Default: JSON (RFC 9457) for clients that want that more than text, and plain text for others.
+    /// Default: JSON (RFC 9457) for clients that prefer that to text, and plain text for others.
     ///
     /// - Parameter make: gets the request and what is wrong. The problem's fields are added to what it returns.
     /// - Returns: the option.

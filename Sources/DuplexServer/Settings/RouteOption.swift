@@ -4,7 +4,7 @@
 public import DuplexWebSockets
 public import DuplexWire
 
-/// Something that a route or a group of routes has otherwise than the server.
+/// A setting or a step of a route or a group of routes.
 ///
 /// ```swift
 /// server.webSocket("/log", .subprotocols("log.v1"), .limits(.local)) { socket in … }
@@ -17,7 +17,7 @@ public struct RouteOption: Sendable {
         RouteOption { $0.messages = limits }
     }
 
-    /// The longest body of a request; 413 answers a longer one.
+    /// The longest body of a request; a longer one gets 413.
     ///
     /// The limits of a head are the server's, since they hold before it is known which route it leads to.
     public static func bodySize(_ size: ByteCount) -> RouteOption {
@@ -26,14 +26,16 @@ public struct RouteOption: Sendable {
 
     /// Whether the codings of a request's body, gzip and deflate, are taken off before the handler reads it.
     ///
-    /// Default: true. The body is bounded by ``bodySize(_:)`` as it comes and as it becomes; another coding, or more than two, is answered with
-    /// 415. Without it a handler gets the bytes as they come, and `Content-Encoding` says what they are: for one that keeps them or
-    /// passes them on. With it, too, `Content-Encoding` says how the bytes came, though they are plain by now.
+    /// Default: true. The body is bounded by ``bodySize(_:)`` as it comes and as it becomes; another coding, or more
+    /// than two, is answered with
+    /// 415. Without it a handler gets the bytes as they come, and `Content-Encoding` says what they are: for one that
+    /// keeps them or passes them on. With it, too, `Content-Encoding` says how the bytes came, though they are plain by
+    /// now.
     public static func inflatesBodies(_ inflates: Bool) -> RouteOption {
         RouteOption { $0.inflatesBodies = inflates }
     }
 
-    /// Has handlers that wait send early hints, by ``Request/sendEarlyHints(_:fields:)`` (RFC 8297).
+    /// Allows `async` handlers to send early hints with ``Request/sendEarlyHints(_:fields:)`` (RFC 8297).
     public static let earlyHints = RouteOption { $0.sendsEarlyHints = true }
 
     /// The least bytes of a request's body in a second, once `headTime` has passed; 408 answers a slower one.
@@ -41,10 +43,10 @@ public struct RouteOption: Sendable {
         RouteOption { $0.http.bodyRate = rate }
     }
 
-    /// How long a handler may take to answer, its steps included: 503 answers in its place, and it is cancelled.
+    /// How long a handler may take to answer, its steps included; after that it is cancelled, and the client gets 503.
     ///
-    /// The connection ends behind that answer. It holds until the handler returns its response, for a WebSocket until it is
-    /// decided on; a body that is written while it is made may take longer. Default: no limit.
+    /// The connection ends after that answer. It holds until the handler returns its response, for a WebSocket until it
+    /// is decided on; a body that is written while it is made may take longer. Default: no limit.
     ///
     /// Hazard: a handler that doesn't look at its cancellation runs on, though its client has been answered. One that
     /// doesn't wait can't be interrupted at all.

@@ -29,7 +29,7 @@ struct RouteSettings: Sendable {
     var problems: (@Sendable (Request, Problem) -> Response)?
     /// How long a handler may take to answer; `nil` for as long as it likes.
     var timeLimit: Duration?
-    /// Who looks on.
+    /// Observers.
     var observers: [any RequestObserver] = []
     /// The server's.
     var tracer: (any Tracer)?

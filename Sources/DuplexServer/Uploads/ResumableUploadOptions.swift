@@ -9,7 +9,7 @@ public struct ResumableUploadOptions: Sendable {
     ///
     /// Default: as many as ``FolderOptions/fileSize`` allows.
     public var size: ByteCount = .unlimited
-    /// How long an upload may rest before it is given up, and what came of it is removed.
+    /// How long an upload may rest before it is given up, and its bytes are removed.
     ///
     /// Default: a day.
     public var lifetime: Duration = .seconds(86_400)

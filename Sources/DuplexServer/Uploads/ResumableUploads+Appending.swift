@@ -9,8 +9,7 @@ import DuplexWire
 extension ResumableUploads {
     /// Appends what comes with a request.
     ///
-    /// What came before a client was cut off is kept, unless nobody can tell any more whether it is right: that is so of a
-    /// request with a checksum.
+    /// What came before a client was cut off is kept, unless it can't be checked any more: that is so with a checksum.
     ///
     /// - Returns: what there is of the upload now.
     func append(
@@ -81,7 +80,7 @@ extension ResumableUploads {
 
     // MARK: The name
 
-    /// Gives a file that is whole its name, and tells of it.
+    /// Gives a complete file its name, and notifies.
     func finish(
         _ id: String,
         _ target: UploadTarget,

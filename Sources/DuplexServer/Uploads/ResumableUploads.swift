@@ -13,7 +13,7 @@ final class ResumableUploads: Sendable {
     private let leases = UploadLeases()
     let now: @Sendable () -> UnixTime
 
-    /// How long it is told of an upload that it is whole and where it is, for a client that has missed the answer.
+    /// How long a complete upload and its place are remembered, for a client that has missed the response.
     private static let memory: Int64 = 600
 
     /// Makes one.

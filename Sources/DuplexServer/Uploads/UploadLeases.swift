@@ -6,15 +6,15 @@ import Synchronization
 
 /// Who works on which upload: one request at a time, the latest.
 ///
-/// A client whose connection has died without a word comes back before the server knows. So the older request is ended, and
-/// what came of it is kept, instead of having the client wait for it.
+/// A client whose connection has died may reconnect before the server notices. So the older request is ended, and its
+/// bytes are kept, instead of making the client wait for it.
 final class UploadLeases: Sendable {
     /// One request at work.
     private final class Holder: Sendable {
         /// Ends when another request wants the upload.
         let wanted: AsyncStream<Void>
         let want: AsyncStream<Void>.Continuation
-        /// Ends when this one has let go of it.
+        /// Ends when this one has released it.
         let released: AsyncStream<Void>
         let release: AsyncStream<Void>.Continuation
 
@@ -29,7 +29,7 @@ final class UploadLeases: Sendable {
     /// How long one waits for another to end, which it does with what it is writing to the disk.
     static let patience = Duration.seconds(10)
 
-    /// Ends whoever works on that upload, and runs something that nobody else does meanwhile.
+    /// Ends the request that works on that upload, and runs something exclusively.
     ///
     /// - Parameters:
     ///   - id: of the upload.

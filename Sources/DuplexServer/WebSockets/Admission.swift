@@ -3,9 +3,9 @@
 
 public import HTTPTypes
 
-/// What a server decides on a request for a WebSocket, once it has looked at it.
+/// A server's decision on a request for a WebSocket.
 ///
-/// `Value` is what the decision has found out, such as the user or the tenant: the handler gets it.
+/// `Value` is passed to the handler, such as the user or the tenant.
 public struct Admission<Value: Sendable>: Sendable {
     enum Outcome: Sendable {
         case accepted(Value, AcceptedHandshake)
@@ -14,7 +14,7 @@ public struct Admission<Value: Sendable>: Sendable {
 
     let outcome: Outcome
 
-    /// Opens the WebSocket, and says something with it.
+    /// Opens the WebSocket, with further fields, a subprotocol or compression.
     ///
     /// - Parameters:
     ///   - value: what the handler gets.
@@ -33,7 +33,7 @@ public struct Admission<Value: Sendable>: Sendable {
         return Admission(outcome: .accepted(value, handshake))
     }
 
-    /// Answers with another status than 101; the connection stays with HTTP.
+    /// Refuses the WebSocket with another status than 101; the connection continues with HTTP.
     ///
     /// - Parameter response: any status but 1xx, its fields and its body.
     /// - Returns: the decision.
@@ -53,7 +53,8 @@ extension Admission where Value == Void {
     /// Opens the WebSocket.
     public static var accepted: Admission { accepted(()) }
 
-    /// Opens the WebSocket, and says something with it; see ``accepted(_:fields:subprotocol:compression:)``.
+    /// Opens the WebSocket, with further fields, a subprotocol or compression; see
+    /// ``accepted(_:fields:subprotocol:compression:)``.
     public static func accepted(
         fields: HTTPFields = [:],
         subprotocol: String? = nil,
@@ -63,7 +64,7 @@ extension Admission where Value == Void {
     }
 }
 
-/// What is said with the 101 beside what the handshake itself says.
+/// The fields of the 101 besides those of the handshake itself.
 struct AcceptedHandshake: Sendable {
     var fields: HTTPFields = [:]
     var subprotocol: String?

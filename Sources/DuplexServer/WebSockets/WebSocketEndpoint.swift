@@ -8,7 +8,7 @@ import Tracing
 /// How a WebSocket route handles its connections.
 enum WebSocketRoute: Sendable {
     case task(WebSocketTask)
-    /// A task that is told the request: kept apart, so that connections which don't ask for theirs don't hold it.
+    /// A task that gets the request: kept apart, so that connections which don't ask for theirs don't hold it.
     case taskWithRequest(@Sendable (isolated WebSocket, Request) async throws -> Void)
     case handler(HandlerBox)
     /// A synchronous handler that is made for each connection, of its request.
@@ -36,7 +36,7 @@ typealias WebSocketTask = @Sendable (isolated WebSocket) async throws -> Void
 /// Decides on a request, and says how the connection is handled then.
 typealias AdmissionDecision = @Sendable (Request) async throws -> AdmissionVerdict
 
-/// What became of asking the app.
+/// The app's decision.
 enum AdmissionVerdict: Sendable {
     case accepted(WebSocketRoute, AcceptedHandshake)
     case refused(Response)

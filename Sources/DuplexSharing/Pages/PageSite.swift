@@ -30,11 +30,11 @@ package struct PageSite: Sendable {
     /// - Parameters:
     ///   - path: where the page is.
     ///   - routes: what it is added to.
-    ///   - options: what these routes have otherwise than the server.
+    ///   - options: settings of these routes that differ from the server's.
     package func add(at path: String, to routes: inout some RouteBuilder, _ options: RouteOption...) {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
         routes.mount([.get], at: path, options) { request, depth in try page(for: request, depth: depth) }
-        // They hold no secret that their lengths could tell of.
+        // They hold no secret that their lengths could reveal.
         routes.get("\(base)/assets/:name", .compressResponses(), .all(options)) { request throws in
             try asset(request.parameters["name"] ?? "")
         }

@@ -4,7 +4,7 @@
 import DuplexServer
 import Synchronization
 
-/// The folders in which something has changed and nobody has been told of it, each once.
+/// The folders with changes that were not reported yet, each once.
 ///
 /// Noted by any thread, and taken by one task.
 final class FolderChanges: Sendable {

@@ -15,21 +15,21 @@ extension RouteBuilder {
     /// server.uploader("/files", root: folder)
     /// ```
     ///
-    /// Uploads go on where they were cut off, what is deleted can be had back from the trash, several files are downloaded as a
-    /// zip, and changes appear in every window at once, also those by WebDAV or by the app where they are made by the same
-    /// `SharedFolder`. Visitors who may only read have no more than that on the page. The page runs without any inline script or
-    /// style, asks nobody else for anything, and refers to everything relatively, so that it works behind a proxy that shows it
-    /// under another path.
+    /// Uploads resume where they were cut off, deleted files can be restored from the trash, several files are
+    /// downloaded as a zip, and changes appear in every window at once, also those by WebDAV or by the app where they
+    /// are made by the same `SharedFolder`. Visitors who may only read have no more than that on the page. The page
+    /// runs without any inline script or style, asks nobody else for anything, and refers to everything relatively, so
+    /// that it works behind a proxy that shows it under another path.
     ///
-    /// Below the page there is an API for programs: see <doc:UploaderAPI>. Whatever changes something is refused to pages of other
-    /// sites. Errors are problem details (RFC 9457).
+    /// Below the page there is an API for programs: see <doc:UploaderAPI>. Requests of other sites' pages that would
+    /// change something are refused. Errors are problem details (RFC 9457).
     ///
-    /// Hazard: whoever may send requests here may change the files, unless `FolderOptions.access` says otherwise: have clients log
-    /// in, over TLS.
+    /// Hazard: by default everybody who may send requests here may change the files (`FolderOptions.access`): have
+    /// clients log in, over TLS.
     ///
     /// - Parameters:
     ///   - path: where the page is, such as `/files`; `/` for the whole server.
-    ///   - options: what these routes have otherwise than the server.
+    ///   - options: settings of these routes that differ from the server's.
     ///   - folder: the folder.
     ///   - showing: how it is shown. Default: as in ``UploaderOptions``.
     public mutating func uploader(

@@ -25,7 +25,7 @@ enum UploaderAnswer {
         Response(type: type, fields: [.cacheControl: "no-store", .xContentTypeOptions: "nosniff"], body: body)
     }
 
-    /// Problems are told in JSON (RFC 9457), whatever the client would like more.
+    /// Problems are sent as JSON (RFC 9457), whatever the client prefers.
     static let problems = RouteOption.problems { _, problem in
         var members = JSONText.Members()
         members.add("status", problem.status.code)

@@ -15,7 +15,7 @@ extension UploaderHandler {
         let changes = FolderChanges()
         let number = folder.observe { [folder] path in if folder.shows(path) { changes.note(path) } }
         defer { folder.removeObserver(number) }
-        // Whoever sees this is told of all that comes.
+        // A client that sees this gets all later changes.
         try await stream.comment()
         for await _ in changes.signals {
             // A client that comes back looks at everything again.

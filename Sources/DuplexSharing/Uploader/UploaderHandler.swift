@@ -67,7 +67,8 @@ final class UploaderHandler: Sendable {
 
     /// Who makes a request that changes something.
     ///
-    /// - Throws: `FolderError` with `notPermitted` where that visitor may not, before it is told what is there.
+    /// - Throws: `FolderError` with `notPermitted` where that visitor may not, before anything about the folder is
+    ///   revealed.
     func writer(_ request: Request) throws(FolderError) -> FolderVisitor {
         let visitor = FolderVisitor(request)
         guard !options.isReadOnly, folder.mayWrite(visitor) else {

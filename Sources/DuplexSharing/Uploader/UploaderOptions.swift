@@ -19,7 +19,7 @@ public struct UploaderOptions: Sendable {
     ///
     /// Default: none.
     public var prologue = ""
-    /// A paragraph behind the list.
+    /// A paragraph after the list.
     ///
     /// Default: none.
     public var epilogue = ""

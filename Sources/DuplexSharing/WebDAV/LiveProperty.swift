@@ -33,7 +33,8 @@ enum LiveProperty: String, CaseIterable {
 
     var name: XMLName { .dav(rawValue) }
 
-    /// Whether clients are told of it that ask for all (RFC 4331 section 2: those of quotas aren't among them).
+    /// Whether it is in the response to clients that ask for all (RFC 4331 section 2: those of quotas aren't among
+    /// them).
     var isCommon: Bool { self != .room && self != .used }
 
     /// Whether no client may set it.

@@ -21,7 +21,7 @@ final class PathClaims: Sendable {
 
     private let claims = Mutex<(last: Int, all: [Claim])>((0, []))
 
-    /// Runs something that nobody else does meanwhile with these paths.
+    /// Runs something exclusively for these paths.
     ///
     /// - Parameters:
     ///   - paths: what is changed, each with all below it.

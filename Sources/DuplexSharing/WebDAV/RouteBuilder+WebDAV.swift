@@ -8,28 +8,29 @@ import HTTPTypes
 // A folder as a disk on the network.
 
 extension RouteBuilder {
-    /// Shares a folder by WebDAV (RFC 4918, classes 1, 2 and 3), so that it mounts like a disk.
+    /// Shares a folder by WebDAV (RFC 4918, classes 1, 2 and 3), so that clients can mount it as a disk.
     ///
     /// ```swift
     /// let folder = try SharedFolder("shared")
     /// server.webDAV("/dav", .basic(realm: "files") { … }, root: folder)
     /// ```
     ///
-    /// Files are written whole or not at all, copied and moved as a whole, and never destroyed by what fails. Properties that
-    /// clients give are kept with the files, as extended attributes where the file system has them, and go where those go. Locks
-    /// hold against every change by WebDAV, and over a restart. Quotas are told (RFC 4331). A PROPFIND of all below a folder is
-    /// refused with `propfind-finite-depth`; one without the field Depth is one of depth 1, as clients mean it. A folder with more
-    /// entries than `FolderOptions.listingLimit` isn't told of by halves: that is 507.
+    /// Files are written whole or not at all, copied and moved as a whole, and never destroyed by what fails.
+    /// Properties that clients give are kept with the files, as extended attributes where the file system has them, and
+    /// go where those go. Locks hold against every change by WebDAV, and over a restart. Quotas are reported (RFC
+    /// 4331). A PROPFIND of all below a folder is refused with `propfind-finite-depth`; one without the field Depth is
+    /// one of depth 1, as clients mean it. A folder with more entries than `FolderOptions.listingLimit` isn't listed in
+    /// part: that is 507.
     ///
     /// Bodies of PUT have no limit here but those of the folder; the other limits of the route hold. Reads the locks that are
     /// kept, and blocks for as long as the disk takes.
     ///
-    /// Hazard: whoever may send requests here may change the files: have clients log in, over TLS. Locks are those of one
-    /// `webDAV` of one process: they don't hold against others who write to the folder.
+    /// Hazard: everybody who may send requests here may change the files: have clients log in, over TLS. Locks are
+    /// those of one `webDAV` of one process: they don't hold against others who write to the folder.
     ///
     /// - Parameters:
     ///   - path: where the folder is, such as `/dav`; `/` for the whole server.
-    ///   - options: what these routes have otherwise than the server.
+    ///   - options: settings of these routes that differ from the server's.
     ///   - folder: the folder.
     ///   - sharing: how it is shared. Default: as in ``WebDAVOptions``.
     public mutating func webDAV(

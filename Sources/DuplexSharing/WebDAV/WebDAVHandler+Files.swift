@@ -28,7 +28,7 @@ extension WebDAVHandler {
         return try SharedFolder.listing(entries, isCut: isCut, at: request.path, to: request.request)
     }
 
-    /// What is in a folder, but for what nobody is told of.
+    /// What is in a folder, without hidden entries.
     func seenEntries(of path: FolderPath) async throws -> (entries: [FolderEntry], isCut: Bool) {
         let (entries, isCut) = try await folder.entries(of: path)
         if options.takesFinderFiles { return (entries, isCut) }
@@ -84,7 +84,7 @@ extension WebDAVHandler {
         if !isThere { try checkLocks(request, Change(path: path.parent)) }
     }
 
-    /// How long the body is, as far as that is said: the Finder says it beside a body in chunks.
+    /// How long the body is, if it is known: the Finder sends it beside a body in chunks.
     private static func expectedSize(_ request: WebDAVRequest) throws -> UInt64? {
         if let length = request.request.body.length { return UInt64(length) }
         guard let value = request.fields[.xExpectedEntityLength] else { return nil }

@@ -46,7 +46,7 @@ extension WebDAVHandler {
             try await add(lock, request)
             if entry == nil { try await makeFile(request) }
         } catch {
-            // Nobody is told of a lock that isn't kept, or has no file.
+            // A lock that isn't kept, or has no file, isn't reported.
             await locks.drop(lock)
             throw error
         }

@@ -20,8 +20,8 @@ extension WebDAVHandler {
 
     /// PROPFIND: of something, and of what is in a folder.
     ///
-    /// Without the field Depth it is one of depth 1: clients that leave it out mean no more, and everything below is more than
-    /// anybody is told at once.
+    /// Without the field Depth it is one of depth 1: clients that leave it out mean no more, and everything below is
+    /// too much for one response.
     func findProperties(_ request: WebDAVRequest) async throws -> Response {
         let depth = try WebDAVDepth(request.fields, absent: .one)
         if depth == .infinity { throw WebDAVRefusal.condition(.forbidden, .dav("propfind-finite-depth")) }
@@ -70,7 +70,7 @@ extension WebDAVHandler {
         return facts
     }
 
-    /// The locks that hold for something, as clients are told of them.
+    /// The locks that hold for something, as clients see them.
     func lockElements(on path: FolderPath, _ request: WebDAVRequest) -> [XMLElement] {
         let (held, now) = locks.look { table, now in (table.locks(on: ResourcePath(path.text), now: now), now) }
         return held.map { lock in

@@ -70,7 +70,7 @@ final class WebDAVHandler: Sendable {
         }
     }
 
-    /// Runs a change that nobody else interferes with, if the field `If` holds then.
+    /// Runs a change exclusively, if the field `If` holds then.
     func changing(
         _ request: WebDAVRequest,
         _ others: FolderPath...,
@@ -90,7 +90,7 @@ final class WebDAVHandler: Sendable {
         if !isSeen(request.path) { throw unseen(WebDAVRequest.makes(request.request.method)) }
     }
 
-    /// Whether clients are told of it.
+    /// Whether clients see it.
     func isSeen(_ path: FolderPath) -> Bool {
         folder.shows(path) && (options.takesFinderFiles || !path.names.contains(where: Self.isFinderFile))
     }

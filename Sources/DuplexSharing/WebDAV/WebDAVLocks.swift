@@ -60,7 +60,7 @@ final class WebDAVLocks: Sendable {
         if hasChanged { try? await save() }
     }
 
-    /// Takes a lock away that nobody was told of.
+    /// Removes a lock that no client knows.
     func drop(_ lock: WebDAVLock) async {
         if table.withLock({ $0.remove(lock.token, on: lock.root, now: now()) }) != nil { try? await save() }
     }

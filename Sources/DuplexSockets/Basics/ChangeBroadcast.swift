@@ -22,7 +22,7 @@ package final class ChangeBroadcast<Change: Sendable>: Sendable {
 
     /// Makes one that nobody observes yet.
     ///
-    /// - Parameter present: what the first observers are told. Default: nothing until there is a change.
+    /// - Parameter present: the value that the first observers get. Default: nothing until there is a change.
     package init(_ present: Change? = nil) {
         state = Mutex(State(last: present))
     }

@@ -4,18 +4,18 @@
 /// What happened while a connection was made, and when: the look-up of the name, each address that was tried, and
 /// the TLS handshake.
 ///
-/// All times are durations since ``Socket/connect(to:options:on:)`` was called, on the monotonic clock. One reference in
-/// memory, however much it tells.
+/// All times are durations since ``Socket/connect(to:options:on:)`` was called, on the monotonic clock. One reference
+/// in memory, whatever its length.
 public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
-    /// How trying one address came out.
+    /// The result of trying one address.
     public enum Outcome: Sendable, Hashable, CustomStringConvertible {
         /// The connection was made; at most one attempt has this outcome.
         case connected
-        /// It was refused, or the network or this system said no; with the system's error number.
+        /// It was refused by the peer, the network or this system; with the system's error number.
         case failed(errno: Int32?)
         /// It took longer than ``ConnectOptions/attemptTimeout``, or ``ConnectOptions/timeout`` passed while it was under way.
         case timedOut
-        /// Another address was faster, so it was closed before it was decided.
+        /// Another address was faster, so it was closed before it had a result.
         case abandoned
 
         /// What it is, for people.
@@ -35,12 +35,12 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
         public let address: SocketAddress
         /// When the attempt began.
         public let start: Duration
-        /// When it was decided.
+        /// When it had its result.
         public let end: Duration
-        /// How it came out.
+        /// Its result.
         public let outcome: Outcome
 
-        /// The address, when it was tried, and how it came out.
+        /// The address, its times, and its result.
         public var description: String {
             "\(address) \(ConnectTimeline.text(of: start)) to \(ConnectTimeline.text(of: end)): \(outcome)"
         }
@@ -81,7 +81,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
 
     /// How long looking the name up took; `nil` where there was none to look up.
     public var names: Duration? { storage.content.names }
-    /// What the name came to: all addresses of the families that may be used, in the order in which they would be tried.
+    /// The addresses of the name: all of the families that may be used, in the order in which they would be tried.
     ///
     /// Empty where there was no name to look up, and where nothing was found, which the error says.
     public var addresses: [SocketAddress] { storage.content.addresses }
@@ -96,12 +96,12 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     /// How long it took until the connection was made or given up.
     public var total: Duration { storage.content.total }
 
-    /// Compares what they tell.
+    /// Compares their events.
     public static func == (one: ConnectTimeline, other: ConnectTimeline) -> Bool {
         one.storage.content == other.storage.content
     }
 
-    /// Hashes what it tells.
+    /// Hashes its events.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(storage.content)
     }

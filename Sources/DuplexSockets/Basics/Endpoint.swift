@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Where a socket connects to.
+/// The target of a connection.
 public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
     enum Target: Sendable, Hashable {
         case host(String, port: Int)
@@ -41,7 +41,7 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         Endpoint(.host(withoutBrackets(name), port: port), isSecured: true)
     }
 
-    /// An address that is known already.
+    /// A known address.
     public static func address(_ address: SocketAddress) -> Endpoint {
         Endpoint(.address(address))
     }

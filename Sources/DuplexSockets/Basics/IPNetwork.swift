@@ -27,8 +27,8 @@ public struct IPNetwork: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a network: `10.0.0.0/8`, `2001:db8::/32`; an address alone is a network of one.
     ///
-    /// - Parameter text: the network. Behind its prefix there are only zeros: `10.1.2.3/8` is taken for a mistake, since it
-    ///   may well mean fewer addresses than it says.
+    /// - Parameter text: the network. After its prefix there are only zeros: `10.1.2.3/8` is taken for a mistake, since
+    ///   it may well mean fewer addresses than it says.
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidAddress``.
     public init(_ text: String) throws(SocketError) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Where a listener listens.
+/// The address of a listener.
 public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// The interfaces that a TCP listener takes connections from.
     public enum Host: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
@@ -52,10 +52,10 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
     let kind: Kind
 
-    /// A TCP port; 0 has the system choose a free one.
+    /// A TCP port; with 0 the system chooses a free one.
     ///
     /// - Parameters:
-    ///   - host: which interfaces; this machine only unless told otherwise.
+    ///   - host: which interfaces. Default: this machine only.
     ///   - port: the port, 0 to 65,535.
     /// - Returns: the address.
     public static func tcp(host: Host = .loopback, port: Int) -> ListenAddress {
@@ -64,13 +64,13 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// A Unix socket.
     ///
-    /// Nobody else's is taken away: where another process listens at the path, binding fails. A socket that is left from
-    /// one that has ended is replaced. The file is removed when the listener closes.
+    /// The socket of another process is never taken away: if one listens at the path, binding fails. A socket that is
+    /// left from one that has ended is replaced. The file is removed when the listener closes.
     ///
     /// - Parameters:
     ///   - path: of a file that isn't there, or is a socket; or, on Linux, `@` and a name that isn't a file's.
-    ///   - permissions: who may connect, as of a file; from the first moment on. What the process's mask allows unless told
-    ///     otherwise.
+    ///   - permissions: who may connect, as of a file; from the first moment on. Default: what the process's mask
+    ///     allows.
     /// - Returns: the address.
     public static func unix(_ path: String, permissions: UInt16? = nil) -> ListenAddress {
         ListenAddress(kind: .unix(path, permissions: permissions))
@@ -93,7 +93,7 @@ public struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// As ``descriptor(_:)``, with what the variables `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES` name. Each socket can be
     /// taken once in the life of the process.
     ///
-    /// - Parameter name: of the sockets to take (`FileDescriptorName=` of the socket unit); all unless told otherwise.
+    /// - Parameter name: of the sockets to take (`FileDescriptorName=` of the socket unit). Default: all.
     /// - Returns: the address.
     public static func inherited(name: String? = nil) -> ListenAddress {
         ListenAddress(kind: .inherited(name: name))

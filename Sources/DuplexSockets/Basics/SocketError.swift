@@ -28,17 +28,18 @@ public struct SocketError: Error, Sendable {
         public static let nameServiceFailed = Code("nameServiceFailed")
         /// Nothing listens at the address, or it can't be reached.
         public static let cannotConnect = Code("cannotConnect")
-        /// An operation took longer than it was given.
+        /// An operation took longer than its timeout.
         public static let timedOut = Code("timedOut")
         /// The peer reset the connection, or the network lost it.
         public static let connectionReset = Code("connectionReset")
-        /// The stream ended before what was asked for had come.
+        /// The stream ended before all requested bytes had arrived.
         public static let endOfStream = Code("endOfStream")
         /// This side has closed the socket.
         public static let closed = Code("closed")
-        /// More came than a read allows, as no delimiter within its limit; or a datagram is too large to be sent.
+        /// More bytes came than a read allows, such as without a delimiter within its limit; or a datagram is too large
+        /// to be sent.
         public static let limitExceeded = Code("limitExceeded")
-        /// A file that was to be written can't be opened or read, or is shorter than was said.
+        /// A file that was to be written can't be opened or read, or is shorter than announced.
         public static let unreadableFile = Code("unreadableFile")
         /// There is a file of that name already.
         public static let fileExists = Code("fileExists")
@@ -58,9 +59,9 @@ public struct SocketError: Error, Sendable {
         public static let untrustedPeer = Code("untrustedPeer")
         /// A TLS handshake or a secured connection has failed for another reason.
         public static let tls = Code("tls")
-        /// A secured stream ended without its peer having said so: somebody may have cut it short.
+        /// A secured stream ended without close_notify: somebody may have cut it short.
         public static let truncated = Code("truncated")
-        /// A proxy didn't make the connection: it refused, or couldn't, or doesn't speak what was expected.
+        /// A proxy didn't make the connection: it refused, or couldn't, or doesn't speak the expected protocol.
         public static let proxyRefused = Code("proxyRefused")
         /// The event loop of the socket has been stopped.
         public static let loopStopped = Code("loopStopped")
@@ -74,7 +75,7 @@ public struct SocketError: Error, Sendable {
     public var errno: Int32?
     /// The errors that led to this one: for a connection, one for each address that was tried.
     public var causes: [SocketError]
-    /// What was tried, and when, of a connection that could not be made.
+    /// What was tried, and when, for a connection that could not be made.
     public var timeline: ConnectTimeline?
     /// What the proxy said, where it is ``Code/proxyRefused``.
     package var proxyFailure: (any Error)?

@@ -3,8 +3,8 @@
 
 /// What moves the bytes of a channel.
 ///
-/// A turn asks it once to receive and once to send, so that the choice costs a branch beside a system call. Nothing above a
-/// channel can tell one from another.
+/// A turn asks it once to receive and once to send, so that the choice costs a branch beside a system call. Nothing
+/// above a channel sees a difference.
 package enum Carrier {
     /// A connected, non-blocking stream socket of the system.
     case descriptor(Int32)

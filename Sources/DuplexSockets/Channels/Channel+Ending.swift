@@ -102,7 +102,7 @@ extension Channel {
         return SocketError(kind, message: message, errno: code)
     }
 
-    /// Closes, and tells whoever waits for the handshake, or else the handler.
+    /// Closes, and notifies the waiter for the handshake, or else the handler.
     func fail(_ error: SocketError) {
         let handler = handler
         let completion = tls?.completion.take()

@@ -20,7 +20,7 @@ extension Channel {
     ///
     /// - Parameters:
     ///   - context: of a client or a server.
-    ///   - serverName: whom a client connects to.
+    ///   - serverName: the host that a client connects to.
     ///   - timeout: how long the handshake may take, from ``startTLS(early:)`` on.
     ///   - loop: the channel's.
     ///   - completion: called once, on the loop, when the connection is secured or has failed and is closed; not when this
@@ -70,7 +70,7 @@ extension Channel {
         return result
     }
 
-    /// Has the handler told of the end of the network as well, once the peer has said that nothing more comes.
+    /// Notifies the handler of the end of the network as well, once the peer has finished sending.
     ///
     /// A peer that has only said so still reads (RFC 8446 section 6.1); where the network has ended, too, it may have gone.
     package func watchNetworkEnd() {
@@ -201,7 +201,7 @@ extension Channel {
         failSecured(SocketError(.timedOut, message: "The TLS handshake took longer than \(tls.timeout.rounded)."), tls)
     }
 
-    /// Closes behind the alert that tells the peer why, and tells whoever waits.
+    /// Closes after the alert with the reason, and notifies the waiter.
     func failSecured(_ error: SocketError, _ tls: TLSLayer) {
         guard isOpen, self.tls === tls else { return }
         let handler = handler

@@ -32,7 +32,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     var closeTimer: TimerID?
     /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
     ///
-    /// It is asked at the end of the turn, and the poller is asked to tell of room only when there is something left then.
+    /// It is asked at the end of the turn, and the poller watches for room only when there is something left then.
     package var handlerSends = false {
         didSet { if handlerSends { planFlush() } else { updateInterest() } }
     }
@@ -40,7 +40,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     ///
     /// Hazard: where nothing comes behind it, the end of what was flushed waits for as much as 200 ms.
     package var isMoreComing = false
-    /// Who is told.
+    /// The handler.
     ///
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
     /// the way out.
@@ -114,8 +114,9 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     ///
     /// Off, it stays in the system's buffer, which fills and slows the peer down.
     ///
-    /// Turning it off costs nothing: the poller is told when something arrives that isn't wanted, so a reader that
-    /// pauses between messages makes no system calls for it. Once the channel leaves by itself, nobody else decides it.
+    /// Turning it off costs nothing: the poller stops watching only when something arrives that isn't wanted, so a
+    /// reader that pauses between messages makes no system calls for it. Once the channel leaves by itself, nobody else
+    /// decides it.
     package var isReading: Bool {
         get { state.input == .taken }
         set { if state.read(newValue) { beginReading() } }
@@ -198,7 +199,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     private func failedWhileNotReading() {
         if queuedBytes > 0 || handlerSends { flush() }
         guard isOpen, interest != nil else { return }
-        // Nobody is left to read, or to be told that the loop stops.
+        // Nobody is left to read, or to be notified that the loop stops.
         if state.course == .closingWhenSent { return close() }
         let code = state.input == .ended ? carrier.pendingError : 0
         if code != 0 { fail("The connection was lost.", errno: code) } else { unwatch() }
@@ -245,7 +246,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// Sees to what a send outside of a flush has left.
     @inline(__always)
     func sentNow(_ result: TransferResult) {
-        // Whoever writes isn't called back from within: the end of the turn tells of failures, and of room.
+        // The writer isn't called back from within: failures, and room, are reported at the end of the turn.
         if case .failed(let code) = result {
             state.sendFailed(code)
             planFlush()
@@ -275,7 +276,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// Whether what is written is sent: nothing has failed, and this side hasn't ended the stream.
     package var canWrite: Bool { state.canWrite }
 
-    /// Why nothing is sent any more, while the channel is still open; it is told to the handler at the end of the turn.
+    /// Why nothing is sent any more, while the channel is still open; the handler gets it at the end of the turn.
     package var sendError: SocketError? {
         guard isOpen, let code = state.sendFailure else { return nil }
         return Self.lost("The connection was lost while sending.", code)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What a channel tells the one who uses it; all on the loop.
+/// The callbacks of a channel; all on the loop.
 package protocol ChannelHandler: AnyObject {
     /// Bytes have arrived. They lie in the loop's buffer and are valid during the call only; they may be changed in place.
     func received(_ bytes: inout MutableRawSpan)
@@ -17,13 +17,13 @@ package protocol ChannelHandler: AnyObject {
     /// The peer has finished writing; nothing more arrives.
     func inputEnded()
 
-    /// The network has ended behind what is secured; told behind ``Channel/watchNetworkEnd()``.
+    /// The network has ended after the secured stream; called after ``Channel/watchNetworkEnd()``.
     func networkEnded()
 
     /// Output that waited above the high-water mark has fallen to the low one.
     func outputDrained()
 
-    /// All output is sent, and the socket takes more; told while ``Channel/handlerSends``.
+    /// All output is sent, and the socket takes more; called while ``Channel/handlerSends``.
     ///
     /// - Returns: what came of sending; a failure is the connection's end.
     func sendMore() -> TransferResult

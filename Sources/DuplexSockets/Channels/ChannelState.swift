@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Where a channel stands: who decides its end, what becomes of what arrives, and of what is written.
+/// The state of a channel: who decides its end, and what happens to bytes that arrive and bytes that are written.
 ///
 /// It has no descriptor, no buffer and no clock. What happens is handed in, and what is to be done comes out; an event that
 /// comes too late changes nothing.
@@ -12,14 +12,14 @@ struct ChannelState: Sendable, Equatable {
         case owned
         /// Nobody: it closes once all that waits is sent, and takes nothing any more.
         case closingWhenSent
-        /// Nobody: it ends the outgoing stream behind what waits, throws away what arrives, and closes once the peer has
+        /// Nobody: it ends the outgoing stream after what waits, throws away what arrives, and closes once the peer has
         /// ended its side.
         case leaving
         /// It has ended.
         case closed
     }
 
-    /// What becomes of what arrives.
+    /// What happens to bytes that arrive.
     enum Input: Sendable {
         /// It stays in the system's buffer, which fills and slows the peer down.
         case paused
@@ -28,10 +28,10 @@ struct ChannelState: Sendable, Equatable {
         case ended
     }
 
-    /// What becomes of what is written.
+    /// What happens to bytes that are written.
     enum Output: Sendable, Equatable {
         case open
-        /// The stream ends behind what waits.
+        /// The stream ends after what waits.
         case finishing
         case finished
         /// Nothing can be sent any more, with that error number, but nothing is lost that somebody wrote: reading goes on.
@@ -108,7 +108,7 @@ struct ChannelState: Sendable, Equatable {
 
     // MARK: Output
 
-    /// A send has failed; told at the end of the turn.
+    /// A send has failed; reported at the end of the turn.
     mutating func sendFailed(_ code: Int32) {
         guard isOpen, sendFailure == nil else { return }
         output = .failed(code)

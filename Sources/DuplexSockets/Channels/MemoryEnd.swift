@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// One end of a connection within the process, on its loop: tells its channel what a poller would.
+/// One end of a connection within the process, on its loop: reports to its channel what a poller would.
 ///
-/// Level-triggered, as pollers are: what it is watched for is told in every turn in which it is so.
+/// Level-triggered, as pollers are: what it is watched for is reported in every turn in which it holds.
 package final class MemoryEnd: TurnTarget, StopObserver, TimerTarget, StepForwarder {
     private let link: MemoryLink
     private let side: MemoryLink.Side
@@ -92,14 +92,14 @@ package final class MemoryEnd: TurnTarget, StopObserver, TimerTarget, StepForwar
         if loop.isCurrent { end.value.call() } else { loop.execute { _ in end.value.call() } }
     }
 
-    /// Has the loop's next turn look after it, when there is something to tell.
+    /// Has the loop's next turn look after it, when there is something to report.
     private func call() {
         guard !isCalled, handler != nil, !due.isEmpty else { return waitForPace() }
         isCalled = true
         core.callNextTurn(self)
     }
 
-    /// What there is to tell.
+    /// What there is to report.
     private var due: Readiness {
         link.readiness(of: side).intersection(interest.union(.failed))
     }

@@ -5,7 +5,9 @@
 ///
 /// A value without a clock or a lock; see ``MemoryLink``.
 package struct MemoryFlow: Sendable {
-    /// What goes wrong; nothing by default.
+    /// What goes wrong.
+    ///
+    /// Default: nothing.
     ///
     /// Bytes are counted from when it was set: from the beginning of the connection, or anew by ``MemoryFlow/set(_:)``.
     package struct Faults: Sendable, Hashable {

@@ -11,7 +11,7 @@ import Darwin
 
 /// A connection within the process: two flows, and how it has ended.
 ///
-/// Its ends may be on two loops, so it is locked; each end is told on its own loop that something has changed.
+/// Its ends may be on two loops, so it is locked; each end is notified on its own loop that something has changed.
 package final class MemoryLink: Sendable {
     /// The two ends.
     package enum Side: Int, Sendable {
@@ -125,7 +125,7 @@ package final class MemoryLink: Sendable {
 
     func close(_ side: Side, withReset: Bool) {
         change(side.other) { state in
-            // As TCP does: whoever closes with bytes unread tells the peer that they are lost.
+            // As TCP does: closing with unread bytes resets the connection for the peer.
             if withReset || state.flows[side.rawValue].hasUnread { state.reset() }
             if withReset { state.flows[side.other.rawValue].drop() }
             state.flows[side.rawValue].drop()
@@ -155,12 +155,12 @@ package final class MemoryLink: Sendable {
         state.withLock { $0.flows[side.rawValue].renewAllowance() }
     }
 
-    /// Has a side told when something may have changed for it.
+    /// Notifies a side that something may have changed for it.
     func setWaker(_ waker: (@Sendable () -> Void)?, of side: Side) {
         state.withLock { $0.wakers[side.rawValue] = waker }
     }
 
-    /// Changes something, and tells the side that it matters to, or both.
+    /// Changes something, and notifies the side that it matters to, or both.
     private func change<Result: Sendable>(_ side: Side?, _ body: (inout State) -> Result) -> Result {
         let (result, wakers) = state.withLock { state -> (Result, [(@Sendable () -> Void)?]) in
             let wasReset = state.isReset

@@ -9,14 +9,15 @@ import Darwin
 
 /// One address that is being connected to, on one loop.
 final class ConnectAttempt: DescriptorHandler, TimerTarget {
-    /// What has become of it.
+    /// How it stands.
     enum State {
         case underWay
         case connected(Int32)
         case failed(SocketError)
     }
 
-    /// How long a Unix socket whose backlog is full is left alone: nothing tells when there is room (connect(2), `EAGAIN`).
+    /// How long a Unix socket whose backlog is full is left alone: there is no notification of room (connect(2),
+    /// `EAGAIN`).
     private static let busyDelay = Duration.milliseconds(10)
 
     let address: SocketAddress
@@ -32,7 +33,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
         began = race.core.readClock()
     }
 
-    /// Begins; the race is told later only of what was under way.
+    /// Begins; the race is called back only for what was under way.
     func start() -> State {
         let state = open()
         if case .underWay = state, let timeout = race.options.attemptTimeout {
@@ -41,7 +42,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
         return state
     }
 
-    /// Ends it; nobody is told.
+    /// Ends it; nobody is notified.
     func abandon() {
         if descriptor >= 0 {
             race.core.unwatch(descriptor)
@@ -99,7 +100,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
         if address.path == nil && SocketAddress.local(of: descriptor) == address { throw refused(ECONNREFUSED) }
     }
 
-    // MARK: What the loop tells
+    // MARK: Callbacks of the loop
 
     func ready(_ readiness: Readiness) {
         let descriptor = descriptor
@@ -131,7 +132,7 @@ final class ConnectAttempt: DescriptorHandler, TimerTarget {
     }
 
     func loopStopped() {
-        // The race, which was told before, has abandoned it already.
+        // The race, which was notified before, has abandoned it already.
     }
 
     private func decide(_ state: State) {

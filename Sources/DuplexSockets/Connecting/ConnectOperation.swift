@@ -28,7 +28,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     private let context: TLSContext?
     private let make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     private let began: Instant
-    /// Changed on the loop only, until the result is taken; the lock tells the compiler so.
+    /// Changed on the loop only, until the result is taken; the lock is for the compiler.
     private let progress = Mutex(Progress())
 
     init(
@@ -46,7 +46,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         self.make = make
     }
 
-    /// What came of it, once.
+    /// The result, once.
     func takeResult() throws -> Value {
         guard let result = progress.withLock({ $0.result.take() }) else {
             preconditionFailure("A connection attempt ended without a result.")
@@ -200,7 +200,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     // MARK: The end
 
     private func succeed(_ channel: Channel, _ attempts: [ConnectTimeline.Attempt]) {
-        // A cancelled operation has told its end already, and nobody would own the connection.
+        // A cancelled operation has reported its end already, and nobody would own the connection.
         guard progress.withLock({ $0.continuation != nil }) else { return channel.close() }
         tellResolver(attempts)
         finish(.success(make(LoopBound(channel, on: loop.thread), timeline(attempts))))

@@ -5,17 +5,25 @@
 ///
 /// The defaults suit a client on the Internet. All times are measured on the monotonic clock.
 public struct ConnectOptions: Sendable {
-    /// The deadline of the whole, from the name to the socket that can be used; 10 seconds.
+    /// The deadline of the whole, from the name to the usable socket.
+    ///
+    /// Default: 10 s.
     ///
     /// A stage's own deadline can only make it shorter.
     public var timeout = Duration.seconds(10)
-    /// The deadline of looking the name up; `nil`, the default, leaves it to ``timeout``.
+    /// The deadline of looking the name up.
+    ///
+    /// Default: `nil`, for that of ``timeout``.
     public var nameTimeout: Duration?
-    /// How long one address may take to answer; `nil`, the default, leaves it to ``timeout``.
+    /// How long one address may take to answer.
+    ///
+    /// Default: `nil`, for that of ``timeout``.
     ///
     /// An address that takes longer is given up, and the next is tried at once.
     public var attemptTimeout: Duration?
-    /// What the system is told about the socket, before it connects: small writes go out at once, and nothing else.
+    /// Options that are set before the socket connects.
+    ///
+    /// Default: small writes go out at once, and nothing else.
     ///
     /// What the system refuses makes connecting fail.
     public var socketOptions = SocketOptions()
@@ -24,30 +32,42 @@ public struct ConnectOptions: Sendable {
     /// The handshake has its own deadline there, ``TLSOptions/handshakeTimeout``.
     public var tls = TLSOptions()
 
-    /// How long an attempt is alone before the next address is tried beside it; 250 ms.
+    /// How long an attempt is alone before the next address is tried beside it.
+    ///
+    /// Default: 250 ms.
     ///
     /// RFC 8305 section 8 recommends 100 ms to 2 s, and forbids less than 10 ms: what is shorter is taken as 10 ms. With
     /// zero all addresses are tried together, which loads the network and the host for little gain. An attempt that fails
     /// doesn't wait for it: the next begins at once.
     public var attemptDelay = Duration.milliseconds(250)
-    /// The family that is tried first; ``Preference/ipv6`` unless told otherwise.
+    /// The family that is tried first.
+    ///
+    /// Default: ``Preference/ipv6``.
     public var preference = Preference.ipv6
-    /// The families that may be used at all; both unless told otherwise.
+    /// The families that may be used at all.
+    ///
+    /// Default: both.
     ///
     /// A name's addresses of another family are passed over. Connecting fails when none is left, and when none is allowed.
     public var families = Families.all
 
-    /// The address or the network interface that the connection comes from; `nil`, the default, has the system choose.
+    /// The address or the network interface that the connection comes from.
+    ///
+    /// Default: `nil`, and the system chooses.
     ///
     /// Ignored for Unix sockets.
     public var localAddress: LocalAddress?
-    /// The port that the connection comes from, 0 to 65,535; 0, the default, has the system choose.
+    /// The port that the connection comes from, 0 to 65,535.
+    ///
+    /// Default: 0, and the system chooses.
     ///
     /// A port can serve one connection to the same address at a time, and can't be used again for a minute or so after this
     /// side has closed it first. Ignored for Unix sockets.
     public var localPort = 0
 
-    /// What looks host names up; the system unless told otherwise.
+    /// The resolver of host names.
+    ///
+    /// Default: the system.
     ///
     /// It runs on the event loop of the connection, and so must not block.
     public var resolver: any Resolver = SystemResolver()

@@ -14,7 +14,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
         package var attempts: [ConnectTimeline.Attempt]
     }
 
-    /// An address that was tried, and what has become of it so far.
+    /// An address that was tried, and its state.
     private struct Entry {
         var attempt: ConnectAttempt?
         let address: SocketAddress
@@ -70,7 +70,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
         startNext()
     }
 
-    /// Gives up: everything is closed and nobody is told.
+    /// Gives up: everything is closed and nobody is notified.
     package func cancel() {
         completion = nil
         end()

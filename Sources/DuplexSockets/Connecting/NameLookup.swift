@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Asks a resolver for one name, with a deadline that holds even against one that doesn't give up when it is told to.
+/// Asks a resolver for one name, with a deadline that holds even against one that ignores cancellation.
 ///
 /// Lives on one loop. The resolver runs in a task of its own, on that loop as well: a program that keeps the threads of the
 /// global executor busy doesn't keep its connections waiting.
@@ -19,7 +19,7 @@ final class NameLookup: TimerTarget, StopObserver {
     ///
     /// - Parameters:
     ///   - host: the name.
-    ///   - resolver: what is asked.
+    ///   - resolver: the resolver.
     ///   - loop: the loop that the look-up lives on.
     ///   - core: the inside of that loop.
     ///   - completion: called once, on the loop; not called after ``cancel()``.
@@ -68,7 +68,7 @@ final class NameLookup: TimerTarget, StopObserver {
         }
     }
 
-    /// Gives up; nobody is told, and an answer that comes later is dropped.
+    /// Gives up; nobody is notified, and an answer that comes later is dropped.
     func cancel() {
         completion = nil
         core.forgetStop(self)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Makes connections by way of proxies: to the proxy, the conversation with it, and TLS with the target through it, all
+/// Makes connections through proxies: to the proxy, the conversation with it, and TLS with the target through it, all
 /// under one deadline.
 enum ProxiedConnector {
     /// The most connections to a proxy for one behind it: one is refused, one is refused since its nonce was too old.

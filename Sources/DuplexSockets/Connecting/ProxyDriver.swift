@@ -101,7 +101,7 @@ actor ProxyDriver: EndsOnce {
                 waiter.resume(returning: .failure(error))
             }
         } onCancel: {
-            // The channel tells whoever waits for the handshake.
+            // The channel notifies the waiter for the handshake.
             let channel = channel
             loop.execute { _ in channel.value.fail(Self.cancelled) }
         }

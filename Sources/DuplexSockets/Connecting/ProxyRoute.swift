@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Says by way of which proxy a connection is made, if any.
+/// Chooses the proxy of a connection, if any.
 package protocol ProxyPolicy: Sendable {
     /// The way to an endpoint.
     ///

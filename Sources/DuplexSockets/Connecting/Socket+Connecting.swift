@@ -4,9 +4,9 @@
 extension Socket {
     /// Connects, with `TCP_NODELAY` set.
     ///
-    /// A host that has several addresses is tried at all of them (RFC 8305): the families take turns, a new attempt begins
-    /// every 250 ms or as soon as one has failed, the first to answer wins, and the others are closed. ``timeline`` tells what
-    /// was tried. Cancelling ends it at once and leaves nothing behind.
+    /// A host that has several addresses is tried at all of them (RFC 8305): the families take turns, a new attempt
+    /// begins every 250 ms or as soon as one has failed, the first to answer wins, and the others are closed.
+    /// ``timeline`` has what was tried. Cancelling ends it at once and leaves nothing behind.
     ///
     /// A resolver gives the addresses of both families in one answer, so there is no "Resolution Delay" (RFC 8305
     /// section 3): connecting begins when the slower of the two is known.
@@ -33,7 +33,7 @@ extension Socket {
     ///
     /// - Parameters:
     ///   - endpoint: where to.
-    ///   - timeout: how long looking the name up and connecting may take together; 10 seconds unless told otherwise.
+    ///   - timeout: how long looking the name up and connecting may take together. Default: 10 s.
     ///   - group: the loops of which one becomes the socket's.
     /// - Throws: ``SocketError``, with one cause for each address that was tried, or `CancellationError`.
     /// - Returns: the connected socket.

@@ -3,17 +3,17 @@
 
 /// One datagram: its bytes, and who is at either end.
 public struct Datagram: Sendable, Hashable {
-    /// What it carries; nothing is allowed, too.
+    /// Its bytes; they may be empty.
     public var bytes: [UInt8]
     /// Who sent it, or where it goes; `nil` for where a connected socket is connected to.
     public var peer: SocketAddress?
     /// The address of this machine that it was sent to, which may be that of a group; or that it is to come from.
     ///
-    /// `nil` to send has the system choose by its routes. The port is always the socket's.
+    /// For sending, with `nil` the system chooses by its routes. The port is always the socket's.
     public var localAddress: SocketAddress?
     /// The number of the interface that it came over or is to go over; 0 when unknown, or for the system to choose.
     public var interface: UInt32
-    /// Received: whether it was longer than the socket takes, and the end was cut off.
+    /// Whether a received datagram was longer than the socket accepts, and was cut.
     public internal(set) var isTruncated = false
     /// The address that an answer comes from; for a group not that of the group.
     var answerAddress: SocketAddress?
@@ -37,9 +37,9 @@ public struct Datagram: Sendable, Hashable {
         self.interface = interface
     }
 
-    /// An answer to one that was received: it goes to who sent it, and comes from the address that it was sent to.
+    /// An answer to a received datagram: it goes to its sender, and comes from the address that it was sent to.
     ///
-    /// A machine with several addresses would else answer from another one, and the peer might not take it for an answer.
+    /// A machine with several addresses could otherwise answer from another one, and the peer might not accept that.
     ///
     /// - Parameter bytes: what the answer carries.
     /// - Returns: the answer, to be sent by the socket that received.
@@ -49,7 +49,7 @@ public struct Datagram: Sendable, Hashable {
         return answer
     }
 
-    /// What it carries, as text; `nil` when it isn't UTF-8.
+    /// Its bytes as text; `nil` when it isn't UTF-8.
     public var text: String? {
         String(validating: bytes, as: UTF8.self)
     }

@@ -31,7 +31,7 @@ extension UDPSocket {
             Host(kind: .address(literal))
         }
 
-        /// The first address of an interface: of IPv4 if it has one, unless told by ``Families``.
+        /// The first address of an interface: of IPv4 if it has one, or of the family that ``Families`` names.
         ///
         /// For what goes to groups and broadcast addresses use ``any``, and name the interface when joining, or bind to the
         /// interface itself by ``SocketOptions/boundDevice``.
@@ -88,7 +88,7 @@ extension UDPSocket {
         }
     }
 
-    /// Whether others may bind the same address and port; all of them have to say so.
+    /// Whether others may bind the same address and port; all of them need this option.
     public struct Sharing: Sendable, Hashable {
         let option: Option
 

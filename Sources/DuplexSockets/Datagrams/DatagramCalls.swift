@@ -118,7 +118,7 @@ package enum DatagramCalls {
     private static func address(_ ip: cduplex_ip, _ port: Int, interface: UInt32) -> SocketAddress? {
         guard ip.version != 0 else { return nil }
         let bytes = unsafe withUnsafeBytes(of: ip.bytes) { unsafe [UInt8]($0.prefix(ip.version == 4 ? 4 : 16)) }
-        // Those of a link, and groups of one, are told apart by their interface (RFC 4007).
+        // Those of a link, and groups of one, are distinguished by their interface (RFC 4007).
         let isOfLink = bytes.count == 16 && (bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 || isGroupOfLink(bytes))
         return SocketAddress.ip(bytes, port: port, scope: isOfLink ? interface : 0).unmapped
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What a datagram channel tells the one who uses it; all on the loop.
+/// The callbacks of a datagram channel; all on the loop.
 package protocol DatagramHandler: AnyObject {
     /// Something can be received, while ``DatagramChannel/isReading`` is set.
     func readable()
@@ -30,7 +30,7 @@ package final class DatagramChannel: DescriptorHandler {
     package private(set) var descriptor: Int32
     /// The room for each datagram that is received.
     package var maximumSize = DatagramChannel.largestSize
-    /// Who is told; not kept alive.
+    /// The handler; not kept alive.
     package weak var handler: (any DatagramHandler)?
     private var interest: Readiness = []
     private var isWatched = false
@@ -56,9 +56,9 @@ package final class DatagramChannel: DescriptorHandler {
 
     package var isOpen: Bool { descriptor >= 0 }
 
-    /// Whether the handler is told when something can be received.
+    /// Whether the handler is called when something can be received.
     ///
-    /// Turning it off costs nothing: the poller is told when something arrives that isn't wanted.
+    /// Turning it off costs nothing: the poller stops watching only when something arrives that isn't wanted.
     package var isReading: Bool {
         get { reads }
         set {
@@ -67,7 +67,7 @@ package final class DatagramChannel: DescriptorHandler {
         }
     }
 
-    /// Whether the handler is told when something can be sent.
+    /// Whether the handler is called when something can be sent.
     package var isWriting: Bool {
         get { writes }
         set {

@@ -3,17 +3,21 @@
 
 /// How a ``UDPSocket`` sends and receives; each value that is `nil` is left as it is.
 public struct DatagramOptions: Sendable, Hashable {
-    /// The room for each datagram that is received, 1 to 65,535 bytes; a longer one is cut and says so.
+    /// The room for each datagram that is received, 1 to 65,535 bytes; a longer one is cut and marked.
     ///
-    /// 65,535, which none exceeds, unless told otherwise. Less saves nothing but lets more of them come in one system
-    /// call: those of one call share 512 KiB.
+    /// Default: 65,535, which none exceeds. Less saves nothing but lets more of them come in one system call: those of
+    /// one call share 512 KiB.
     public var maximumSize: Int?
-    /// How many datagrams are taken before anybody asks for them; 0, so that none is, unless told otherwise.
+    /// How many datagrams are received ahead.
     ///
-    /// What isn't taken waits in the system's buffer, of ``SocketOptions/receiveBufferSize``, and what comes when that is
-    /// full is lost. Reading ahead helps a receiver that works in bursts.
+    /// Default: 0, so that none is.
+    ///
+    /// Others wait in the system's buffer, of ``SocketOptions/receiveBufferSize``, and are lost when that is full.
+    /// Reading ahead helps a receiver that works in bursts.
     public var readAhead: Int?
-    /// Whether datagrams may go to a broadcast address (`SO_BROADCAST`); they may not unless told otherwise.
+    /// Whether datagrams may go to a broadcast address (`SO_BROADCAST`).
+    ///
+    /// Default: no.
     public var allowsBroadcast: Bool?
     /// Over how many routers a datagram to one receiver may go, 1 to 255 (`IP_TTL`, `IPV6_UNICAST_HOPS`).
     ///
@@ -21,17 +25,17 @@ public struct DatagramOptions: Sendable, Hashable {
     public var hops: Int?
     /// Over how many routers a datagram to a group may go, 0 to 255 (`IP_MULTICAST_TTL`, `IPV6_MULTICAST_HOPS`).
     ///
-    /// 1 unless told otherwise: it stays on its link. With 0 it stays on this machine.
+    /// Default: 1, so that it stays on its link. With 0 it stays on this machine.
     public var multicastHops: Int?
     /// Whether what goes to a group comes to members on this machine, too (`IP_MULTICAST_LOOP`, `IPV6_MULTICAST_LOOP`).
     ///
-    /// It does unless told otherwise.
+    /// Default: yes.
     public var multicastLoopback: Bool?
     /// The name of the interface that datagrams to groups go out by (`IP_MULTICAST_IF`, `IPV6_MULTICAST_IF`).
     ///
-    /// The system chooses by its routes unless told otherwise. It can be set but not read back.
+    /// Default: the system chooses by its routes. It can be set but not read back.
     public var multicastInterface: String?
-    /// The options that other sockets have, too; those of TCP are passed by or refused.
+    /// The options of all sockets; those of TCP are ignored or refused.
     public var socket = SocketOptions()
 
     /// Makes a value that sets nothing.

@@ -9,9 +9,9 @@ extension UDPSocket {
     ///
     /// - Parameters:
     ///   - group: the address of the group, such as `239.1.2.3` or `ff15::1234`.
-    ///   - source: the only sender to receive from (source-specific, RFC 4607); called again with another, that one, too.
-    ///     Every sender unless told otherwise.
-    ///   - interface: the name of the interface to join on; the one that the system's routes name unless told otherwise.
+    ///   - source: the only sender to receive from (source-specific, RFC 4607); called again with another, that one,
+    ///     too. Default: every sender.
+    ///   - interface: the name of the interface to join on. Default: the one that the system's routes name.
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidAddress``, or with ``SocketError/Code/system`` when the system
     ///   refuses: it is a member already, is in too many groups, or has no route that names an interface.
     public func join(_ group: String, from source: String? = nil, on interface: String? = nil) throws(SocketError) {

@@ -8,10 +8,11 @@ extension UDPSocket {
     ///
     /// Receivers are served first come, first served. Cancelling ends the wait at once, and no datagram is lost by it.
     ///
-    /// - Parameter timeout: how long to wait at most; for ever unless told otherwise.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/timedOut`` or ``SocketError/Code/closed``; on a connected socket with
-    ///   ``SocketError/Code/cannotConnect`` once each time that the peer was found not to be there. `CancellationError`.
-    /// - Returns: the datagram. It may be empty, which is no end of anything.
+    /// - Parameter timeout: how long to wait at most. Default: no limit.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/timedOut`` or ``SocketError/Code/closed``; on a connected
+    ///   socket with ``SocketError/Code/cannotConnect`` once for each report that nobody receives at the peer.
+    ///   `CancellationError`.
+    /// - Returns: the datagram. It may be empty, which doesn't mean an end.
     public func receive(timeout: Duration? = nil) async throws -> Datagram {
         let datagrams = try await receive(upTo: 1, timeout: timeout)
         return datagrams[0]
@@ -21,7 +22,7 @@ extension UDPSocket {
     ///
     /// - Parameters:
     ///   - count: the most to take; no more than 64 come at once.
-    ///   - timeout: as of ``receive(timeout:)``.
+    ///   - timeout: as in ``receive(timeout:)``.
     /// - Throws: as ``receive(timeout:)``.
     /// - Returns: 1 to `count` datagrams.
     public func receive(upTo count: Int, timeout: Duration? = nil) async throws -> [Datagram] {
@@ -109,9 +110,9 @@ extension UDPSocket {
         for datagram in datagrams { bytesReceived += UInt64(datagram.bytes.count) }
     }
 
-    /// Has the poller tell of what comes while somebody waits for it, or it may be read ahead.
+    /// Watches for datagrams while somebody waits for them, or they may be read ahead.
     ///
-    /// An error that nobody has been told of stops reading ahead: the next call could fail the same way, for ever.
+    /// An error that was not reported yet stops reading ahead: the next call could fail the same way, for ever.
     func updateReading() {
         channel.value.isReading = !receivers.isEmpty || (queue.count < readAhead && report == nil)
     }

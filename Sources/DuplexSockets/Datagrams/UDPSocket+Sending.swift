@@ -36,8 +36,8 @@ extension UDPSocket {
     /// - Parameters:
     ///   - bytes: what to send.
     ///   - endpoint: a host and a port, or an address.
-    ///   - resolver: looks the name up; the system unless told otherwise.
-    ///   - timeout: how long looking the name up, and then waiting for room, may take each; 10 seconds unless told otherwise.
+    ///   - resolver: looks the name up. Default: the system.
+    ///   - timeout: how long looking the name up, and then waiting for room, may take each. Default: 10 s.
     /// - Throws: as ``send(_:timeout:)-(Datagram,_)``; ``SocketError`` with ``SocketError/Code/unknownHost``.
     /// - Returns: the address that it was sent to, for the next ones.
     @discardableResult
@@ -61,15 +61,15 @@ extension UDPSocket {
 
     /// Sends a datagram; waits while the system has no room for it.
     ///
-    /// Senders are served first come, first served. That it was sent doesn't say that it will arrive. Cancelling ends the
-    /// wait at once, and the datagram isn't sent.
+    /// Senders are served first come, first served. A sent datagram may not arrive. Cancelling ends the wait at once,
+    /// and the datagram isn't sent.
     ///
     /// - Parameters:
-    ///   - datagram: what to send; nothing is allowed, and up to 65,507 bytes over IPv4, 65,527 over IPv6.
-    ///   - timeout: how long to wait for room at most; for ever unless told otherwise.
+    ///   - datagram: what to send; 0 to 65,507 bytes over IPv4, 65,527 over IPv6.
+    ///   - timeout: how long to wait for room at most. Default: no limit.
     /// - Throws: ``SocketError`` with ``SocketError/Code/limitExceeded`` when it is too large, with
-    ///   ``SocketError/Code/cannotConnect`` when there is no way to the peer, or one sent before didn't get there, which a
-    ///   connected socket tells once; with ``SocketError/Code/timedOut``, ``SocketError/Code/closed``, or
+    ///   ``SocketError/Code/cannotConnect`` when there is no way to the peer, or one sent before didn't get there,
+    ///   which a connected socket throws once; with ``SocketError/Code/timedOut``, ``SocketError/Code/closed``, or
     ///   ``SocketError/Code/system``. `CancellationError`.
     public func send(_ datagram: Datagram, timeout: Duration? = nil) async throws {
         _ = try await send(batch: [datagram], timeout: timeout)
@@ -77,15 +77,15 @@ extension UDPSocket {
 
     /// Sends several datagrams in their order, in as few system calls as they go into.
     ///
-    /// That a peer isn't there is lost when the system learns of it in the midst of a batch: it says only that fewer went,
-    /// and the rest is sent (sendmmsg(2)). Datagrams that get no further bring the same news again.
+    /// An error of the network in the middle of a batch is lost: the system returns only that fewer were sent, and the
+    /// rest is sent (sendmmsg(2)). Later datagrams cause the same error again.
     ///
     /// - Parameters:
     ///   - datagrams: what to send; to different peers, if it has to be.
-    ///   - timeout: as of ``send(_:timeout:)-(Datagram,_)``, for all of them together.
+    ///   - timeout: as in ``send(_:timeout:)-(Datagram,_)``, for all of them together.
     /// - Throws: as ``send(_:timeout:)-(Datagram,_)``, if not a single one was sent; `CancellationError` in any case.
-    /// - Returns: how many were sent: fewer than all when the next one failed, or when the time was over. Sending the rest
-    ///   tells why.
+    /// - Returns: how many were sent: fewer than all when the next one failed, or when the time was over. Sending the
+    ///   rest throws the error.
     public func send(batch datagrams: [Datagram], timeout: Duration? = nil) async throws -> Int {
         if let failure { throw failure }
         try Task.checkCancellation()
@@ -106,7 +106,7 @@ extension UDPSocket {
         var sent = 0
         var error: SocketError?
 
-        /// What came of it, once it is over.
+        /// The result, once it is over.
         func result() throws(SocketError) -> Int {
             if let error, sent == 0 { throw error }
             return sent

@@ -5,18 +5,19 @@ import DequeModule
 
 /// A socket for datagrams over UDP, on the event loop that it lives on.
 ///
-/// An actor whose executor is its loop, as ``Socket`` is. Nothing is received unless somebody asks: what comes in between
-/// waits in the system's buffer, and is lost when that is full; see ``DatagramOptions/readAhead``. Receivers and senders are
-/// served first come, first served. Datagrams may be lost, come twice or in another order: that is for the protocol above.
+/// An actor whose executor is its loop, as ``Socket`` is. Nothing is received unless somebody asks: what comes in
+/// between waits in the system's buffer, and is lost when that is full; see ``DatagramOptions/readAhead``. Receivers
+/// and senders are served first come, first served. Datagrams may be lost, arrive twice or in another order: the
+/// protocol above has to handle that.
 ///
-/// An error of one datagram is told to one call, once, and ends nothing: the socket lives until ``close()``, or until it
-/// is dropped.
+/// An error of one datagram is thrown by one call, once, and ends nothing: the socket lives until ``close()``, or until
+/// it is dropped.
 public actor UDPSocket {
     /// The loop that the socket lives on.
     public nonisolated let loop: EventLoop
     /// The address that it is bound to, with the port that the system chose where 0 was asked for.
     public nonisolated let localAddress: SocketAddress
-    /// What it is connected to; `nil` when it talks to anybody.
+    /// The connected peer; `nil` without one.
     public nonisolated let remoteAddress: SocketAddress?
 
     nonisolated let channel: LoopBound<DatagramChannel>
@@ -86,13 +87,13 @@ public actor UDPSocket {
 
     // MARK: Making one
 
-    /// Binds an address, for datagrams from anybody to anybody.
+    /// Binds an address, for datagrams from and to any peer.
     ///
     /// - Parameters:
-    ///   - host: which addresses of this machine; all unless told otherwise.
-    ///   - port: the port, 0 to 65,535; 0, for the system to choose, unless told otherwise.
-    ///   - families: which families; both unless told otherwise.
-    ///   - sharing: whether others may bind the same; not unless told otherwise.
+    ///   - host: which addresses of this machine. Default: all.
+    ///   - port: the port, 0 to 65,535. Default: 0, and the system chooses.
+    ///   - families: which families. Default: both.
+    ///   - sharing: whether others may bind the same. Default: no.
     ///   - options: how to send and receive.
     ///   - group: the loops of which one becomes the socket's.
     /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``, ``SocketError/Code/invalidAddress``, or
@@ -110,20 +111,20 @@ public actor UDPSocket {
         return try await make(try binding.bind(), remote: nil, options, on: group.next())
     }
 
-    /// Connects to one peer: only its datagrams are received, and the system tells when it can't be reached.
+    /// Connects to one peer: only its datagrams are received, and the system reports when it can't be reached.
     ///
-    /// Nothing is sent by that. Of the addresses of a host the first is taken that there is a route to. Cancelling ends the
-    /// look-up of a name at once.
+    /// That sends nothing. Of a host's addresses it uses the first one with a route. Cancelling ends the look-up of a
+    /// name at once.
     ///
     /// - Parameters:
     ///   - endpoint: a host and a port, or an address.
-    ///   - host: the address of this machine to use; the system's choice unless told otherwise.
-    ///   - port: the port of this side; the system's choice unless told otherwise.
-    ///   - families: which families the peer may be of; both unless told otherwise.
-    ///   - sharing: whether others may bind the same; not unless told otherwise.
+    ///   - host: the address of this machine to use. Default: the system's choice.
+    ///   - port: the port of this side. Default: the system's choice.
+    ///   - families: which families the peer may be of. Default: both.
+    ///   - sharing: whether others may bind the same. Default: no.
     ///   - options: how to send and receive.
-    ///   - resolver: looks the name up; the system unless told otherwise.
-    ///   - timeout: how long that may take; 10 seconds unless told otherwise.
+    ///   - resolver: looks the name up. Default: the system.
+    ///   - timeout: how long that may take. Default: 10 s.
     ///   - group: the loops of which one becomes the socket's.
     /// - Throws: ``SocketError``, with one cause for each address that was tried, or `CancellationError`.
     /// - Returns: the socket.
@@ -284,7 +285,7 @@ public actor UDPSocket {
         return callsInTurn <= Self.callsPerTurn
     }
 
-    /// Takes the report of the network, which is told once.
+    /// Takes the report of the network, which comes once.
     func takeReport() throws(SocketError) {
         guard let report = report.take() else { return }
         updateReading()
@@ -292,7 +293,7 @@ public actor UDPSocket {
     }
 }
 
-// MARK: What the loop tells
+// MARK: Callbacks of the loop
 
 extension UDPSocket: DatagramHandler {
     package nonisolated func readable() {

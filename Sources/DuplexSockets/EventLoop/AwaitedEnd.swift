@@ -15,7 +15,7 @@ package struct AwaitedEnd<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Has the target told when the deadline has passed, unless the end comes before it.
+    /// Notifies the target when the deadline has passed, unless the end comes before it.
     package mutating func mustCome(by deadline: Instant, on core: LoopCore, or target: some TimerTarget) {
         timer = core.schedule(target, at: deadline)
     }

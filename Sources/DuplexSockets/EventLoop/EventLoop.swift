@@ -93,7 +93,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     // MARK: Executor
 
-    /// Has a job run on the loop; from its own thread, in this turn.
+    /// Runs a job on the loop; from its own thread, in this turn.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if thread.isCurrent {

@@ -7,7 +7,7 @@ import Synchronization
 package enum LoopClock: Sendable {
     /// The machine's monotonic clock.
     case system
-    /// A time that is moved by hand.
+    /// A manual clock.
     case manual(ManualTime)
 
     package func now() -> Instant {

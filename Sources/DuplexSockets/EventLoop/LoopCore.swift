@@ -85,7 +85,8 @@ package final class LoopCore {
 
     /// One place for each descriptor number.
     ///
-    /// The generation tells an event for a closed descriptor from one for the next descriptor that got the same number.
+    /// The generation distinguishes an event for a closed descriptor from one for the next descriptor with the same
+    /// number.
     private struct Watched {
         var handler: (any DescriptorHandler)?
         var generation: UInt32
@@ -298,7 +299,7 @@ package final class LoopCore {
 
     /// Looks the handler up again: to keep it for this would cost each event a count of its references.
     ///
-    /// Of one that has ended in the step only the time is told, unless it has said before whose it was (``endStep(of:)``).
+    /// For one that has ended in the step only the time is reported, unless its owner is known (``endStep(of:)``).
     @inline(never)
     private func reportStep(of token: UInt64, _ duration: Int64) {
         let place = watched[Int(token & 0xFFFF_FFFF)]
@@ -348,8 +349,8 @@ package final class LoopCore {
 
     // MARK: The end
 
-    /// Has `observer` told when the loop stops, and keeps it until ``forgetStop(_:)``: for what waits by timers alone, since
-    /// those of a loop that has stopped don't fire any more.
+    /// Notifies `observer` when the loop stops, and keeps it until ``forgetStop(_:)``: for what waits by timers alone,
+    /// since those of a loop that has stopped don't fire any more.
     package func observeStop(_ observer: any StopObserver) throws(SocketError) {
         try checkStopped()
         stopObservers[ObjectIdentifier(observer)] = observer

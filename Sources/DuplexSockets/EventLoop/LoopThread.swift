@@ -10,7 +10,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The thread of an event loop: starts it, and tells whether the caller runs on it.
+/// The thread of an event loop: starts it, and knows whether the caller runs on it.
 package final class LoopThread: Sendable {
     /// The `pthread_t` of the running thread as a number; 0 while there is none.
     private let identity = Atomic<UInt>(0)

@@ -27,7 +27,7 @@ package protocol StepObserver: AnyObject {
     /// - Returns: whether it was the observer's. If not, the next one is asked.
     func claims(_ step: LoopStep, lasting duration: Duration) -> Bool
 
-    /// A long step was nobody's; the first observer is told.
+    /// A long step was nobody's; the first observer gets it.
     func tookLong(_ duration: Duration)
 }
 

@@ -17,8 +17,8 @@ package struct Wakeup: Sendable {
 
     /// Makes one.
     ///
-    /// - Parameter isPipe: whether it is a pipe, which every system has; an eventfd is Linux's. A pipe goes with poll(2),
-    ///   unless told otherwise.
+    /// - Parameter isPipe: whether it is a pipe, which every system has; an eventfd is Linux's. Default: a pipe with
+    ///   poll(2), an eventfd with epoll(7).
     /// - Throws: ``SocketError`` when the system has no descriptor to give.
     package init(isPipe: Bool? = nil) throws(SocketError) {
         let isPipe = isPipe ?? SystemPoller.isPollWanted

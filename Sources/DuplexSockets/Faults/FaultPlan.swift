@@ -19,7 +19,7 @@ package final class FaultPlan: Sendable {
     package enum Fault: Sendable, Hashable {
         /// The call isn't made, and gives that error number.
         case fails(Int32)
-        /// The call is made, and gives that error number whatever came of it: for calls that go on by themselves.
+        /// The call is made, and returns that error number whatever its result was: for calls that go on by themselves.
         case failsAfterwards(Int32)
         /// The call moves that many bytes at most.
         case isCut(to: Int)

@@ -36,7 +36,7 @@ package enum SystemCall: String, CaseIterable, Sendable {
         return call()
     }
 
-    /// Makes a call that moves bytes or datagrams; `call` is told how many it may move at most.
+    /// Makes a call that moves bytes or datagrams; `call` gets how many it may move at most.
     @inline(__always)
     func move(_ count: Int, on descriptor: Int32 = -1, _ call: (Int) -> Int) -> Int {
         #if DEBUG

@@ -9,7 +9,7 @@ extension BlockingThreads {
     /// The threads of Swift's tasks are as many as there are cores: a disk that is slow would take them away from everybody.
     package static let files = BlockingThreads(name: "duplex-files", limit: 4)
 
-    /// Runs a call to its end, also where the caller is cancelled: so it is known what has become of a file.
+    /// Runs a call to its end, also where the caller is cancelled: so the state of a file is known.
     ///
     /// - Parameter body: the call.
     /// - Returns: what it returned.

@@ -67,7 +67,7 @@ package final class ConfinedFolder: Sendable {
     ///
     /// - Parameters:
     ///   - path: names below the folder with slashes between them, none of them `.` or `..`; empty for the folder itself.
-    ///   - onlyIfCached: whether it isn't opened where that would wait for the disk; always so where that can't be told.
+    ///   - onlyIfCached: whether it isn't opened where that would wait for the disk; always so where that isn't known.
     /// - Returns: what was found.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the system can't say, as for a lack of
     ///   descriptors.

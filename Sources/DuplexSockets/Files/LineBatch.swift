@@ -3,7 +3,7 @@
 
 /// Lines one behind the other in one piece of memory, so that one call writes many of them.
 package struct LineBatch: Sendable {
-    /// What became of the lines of a batch.
+    /// The results of the lines of a batch.
     package struct Outcome: Sendable, Hashable {
         /// How many were written.
         package var written = 0
@@ -51,7 +51,7 @@ package struct LineBatch: Sendable {
     /// Writes the lines one by one.
     ///
     /// - Parameter writer: Writes a line, and returns whether it could.
-    /// - Returns: What became of them.
+    /// - Returns: Their results.
     package func write(each writer: ([UInt8]) -> Bool) -> Outcome {
         var outcome = Outcome()
         for line in 0..<count {

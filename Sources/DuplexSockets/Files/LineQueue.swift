@@ -118,7 +118,7 @@ package final class LineQueue: Sendable {
     ///     them. Default: not at all.
     ///   - noteOfDrops: Makes a line which says that so many were dropped, written where they would have been. Default:
     ///     there is none.
-    ///   - writer: Writes lines, as long as that takes, and returns what became of them; never called twice at a time.
+    ///   - writer: Writes lines, as long as that takes, and returns their results; never called twice at a time.
     package init(
         name: String,
         lineLimit: Int,
@@ -170,7 +170,7 @@ package final class LineQueue: Sendable {
         state.waiting.bytes.count >= Self.fullBatch || state.waiting.count >= lineLimit / 2 || !state.flushers.isEmpty
     }
 
-    /// Waits until everything that was appended before is written or dropped, and told where it was dropped.
+    /// Waits until everything that was appended before is written, or dropped and counted in the note of drops.
     package func flush() async {
         await withCheckedContinuation { continuation in
             let (isDone, phase) = state.withLock { state -> (Bool, Phase) in

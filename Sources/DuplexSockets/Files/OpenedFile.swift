@@ -10,7 +10,7 @@ import Darwin
 
 /// A file or folder that is open, and what the system says of it.
 ///
-/// Whatever becomes of its name, this stays the same file.
+/// Whatever happens to its name, this stays the same file.
 package final class OpenedFile: Sendable {
     package let status: FileStatus
     package var kind: FileStatus.Kind { status.kind }
@@ -31,7 +31,7 @@ package final class OpenedFile: Sendable {
         self.status = status
     }
 
-    /// Whether the system says the same of it now: nobody has changed its content meanwhile, as far as its times tell.
+    /// Whether the system says the same of it now: nobody has changed its content meanwhile, as far as its times show.
     package var isUnchanged: Bool {
         guard let now = Self.status(of: descriptor) else { return false }
         return now.size == size && now.modified == modified && now.changed == changed

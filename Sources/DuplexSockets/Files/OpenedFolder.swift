@@ -14,7 +14,7 @@ import Darwin
 /// Each call takes one name, and follows no link: so nothing outside of the folder is touched. All of them block for as long
 /// as the disk takes, and throw ``SocketError`` with the error number.
 package final class OpenedFolder: Sendable {
-    /// What becomes of what has the name already.
+    /// What happens to a file that has the name already.
     package enum Clash: Sendable {
         /// It is replaced: a file by a file, an empty folder by a folder.
         case replace

@@ -47,7 +47,7 @@ package final class TemporaryFile: Sendable {
         let (path, descriptor, isKept) = state.withLock { ($0.path, $0.descriptor, $0.isKept) }
         if descriptor >= 0 { SystemCalls.close(descriptor) }
         if isKept { return }
-        // A slow disk would hold up whoever lets go of it last, such as a loop.
+        // A slow disk would hold up the owner of the last reference, such as a loop.
         BlockingThreads.files.run(unawaited: { SystemCalls.unlink(path) })
     }
 

@@ -12,8 +12,8 @@ import Darwin
 /// Takes the connections of one listening descriptor on one loop.
 ///
 /// When the process has no descriptor left, it stops looking for a tenth of a second instead of spinning: what waits
-/// stays in the backlog. The descriptor stays watched meanwhile, for nothing, so that the loop's end is told here in a
-/// pause, too. The pause is logged once, and its end.
+/// stays in the backlog. The descriptor stays watched meanwhile, for nothing, so that the loop's end is noticed here in
+/// a pause, too. The pause is logged once, and its end.
 final class Acceptor: DescriptorHandler, TimerTarget {
     /// How long nothing is accepted after the system had no descriptor or memory.
     static let pause = Duration.milliseconds(100)
@@ -36,7 +36,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     /// - Parameters:
     ///   - descriptor: a listening, non-blocking socket; the acceptor closes it.
     ///   - core: the loop that connections are taken on.
-    ///   - logger: is told of pauses.
+    ///   - logger: logs pauses.
     ///   - mayAccept: asked before each connection; where it says no, nothing is accepted for a moment.
     ///   - lost: called once when the system has taken the socket away, as it does to apps that it suspends; nothing is tried
     ///     again then.

@@ -11,8 +11,8 @@ import Darwin
 
 /// The listening sockets that the one who started this process has handed over (sd_listen_fds(3)).
 ///
-/// They are told by variables: `LISTEN_PID` for whom they are, `LISTEN_FDS` how many there are, from descriptor 3 on, and
-/// `LISTEN_FDNAMES` their names with colons in between.
+/// They come by environment variables: `LISTEN_PID` has the process that they are for, `LISTEN_FDS` how many there are,
+/// from descriptor 3 on, and `LISTEN_FDNAMES` their names with colons in between.
 enum InheritedSockets {
     private static let firstDescriptor: Int32 = 3
     /// More than anybody hands over; a number beyond is a mistake.

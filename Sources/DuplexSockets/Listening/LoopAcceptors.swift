@@ -44,7 +44,7 @@ final class LoopAcceptors {
         self.accepted = accepted
     }
 
-    /// Takes over listening sockets; to be closed in the end, whatever comes of it.
+    /// Takes over listening sockets; to be closed in the end, in any case.
     func start(_ descriptors: [Int32]) throws(SocketError) {
         if !setup.proxyProtocol.isOff {
             gate = ProxyGate(policy: setup.proxyProtocol, core: core, logger: setup.logger, ends: setup.ends) {

@@ -3,8 +3,9 @@
 
 /// A port of 127.0.0.1 that is kept from others while nobody listens on it: connecting to it is refused.
 ///
-/// A socket that is bound and doesn't listen holds it, so the system chooses it for nobody else; but whoever asks for just
-/// this port may listen on it, as every listener of ours allows (`SO_REUSEADDR`). Given back when it is dropped.
+/// A socket that is bound and doesn't listen holds it, so the system chooses it for no other socket; but whoever asks
+/// for just this port may listen on it, as every listener of ours allows (`SO_REUSEADDR`). Given back when it is
+/// dropped.
 package final class ReservedPort: Sendable {
     package let address: SocketAddress
     private let descriptor: Int32

@@ -4,7 +4,7 @@
 public import Logging
 import Synchronization
 
-/// Takes connections, on every loop of a group side by side.
+/// Accepts connections, on all loops of a group side by side.
 ///
 /// Each loop has a listening descriptor of its own (`SO_REUSEPORT`), so a connection is accepted on the loop that it
 /// lives on; of a Unix socket, and of one that was made elsewhere, all have a copy, and the first to look takes a
@@ -17,7 +17,7 @@ public final class SocketListener: Sendable {
     public let localAddress: SocketAddress
     private let loops: [EventLoop]
     private let setup: ListenerSetup
-    /// Whether the sums of the log are this listener's own, and told with its end.
+    /// Whether the sums of the log are this listener's own, and logged with its end.
     private let hasOwnSummary: Bool
     private let state: Mutex<State>
 
@@ -59,13 +59,12 @@ public final class SocketListener: Sendable {
     ///   - address: where; with port 0 the system chooses, see ``localAddress``.
     ///   - group: the loops that the connections are spread over.
     ///   - backlog: how many connections may wait to be accepted; the system may cut it.
-    ///   - tls: secures the connections, before anybody gets them, within its handshake's deadline; they are in the clear
-    ///     unless told otherwise.
-    ///   - options: what the system is told about each connection.
-    ///   - proxyProtocol: whether connections come through a proxy that says for whom; they don't unless told otherwise.
-    ///   - logger: gets what has no other way to be told, such as a lack of descriptors. Clients that come to no connection,
-    ///     by TLS or the PROXY protocol, are told at `debug` one by one, and at `info` as sums.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken, by whomever, or not allowed.
+    ///   - tls: secures the connections, before anybody gets them, within its handshake's deadline. Default: no TLS.
+    ///   - options: the socket options of each connection.
+    ///   - proxyProtocol: whether connections come through a proxy that names the client. Default: they don't.
+    ///   - logger: logs what no caller can get, such as a lack of descriptors. Clients that fail to connect, by TLS or
+    ///     the PROXY protocol, are logged one by one at `debug`, and as sums at `info`.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken or not allowed.
     /// - Returns: the listener; connections wait in its backlog.
     public static func bind(
         _ address: ListenAddress,
@@ -114,7 +113,7 @@ public final class SocketListener: Sendable {
         _ setup: ListenerSetup,
         hasOwnSummary: Bool
     ) throws(SocketError) -> SocketListener {
-        // What is wrong with a certificate is told here, and not to the first client.
+        // A wrong certificate is an error here, and not at the first client.
         _ = try setup.tls?.context()
         let sockets = try ListeningSockets(
             address,
@@ -220,7 +219,7 @@ public final class SocketListener: Sendable {
         }
     }
 
-    /// Stops listening; connections that were accepted live on.
+    /// Stops listening; accepted connections stay open.
     ///
     /// Returns when every loop has stopped.
     public func close() async {

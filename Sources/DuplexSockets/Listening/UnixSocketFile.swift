@@ -81,8 +81,8 @@ struct UnixSocketFile: Sendable {
         guard descriptor >= 0 else {
             throw SocketError(.cannotBind, message: "unix:\(path): the folder can't be opened.", errno: errno)
         }
-        // Held for a few system calls by those who are fair; where the file system has no locks, it goes without. Tried now
-        // and then, because flock(2) has no time-out, and nothing tells of a lock that has become free.
+        // Held for a few system calls by those who are fair; where the file system has no locks, it goes without. Tried
+        // now and then, because flock(2) has no time-out, and there is no notification of a lock that has become free.
         for _ in 0..<lockAttempts {
             let code = SystemCall.lockFolder.make(on: descriptor) { flock(descriptor, LOCK_EX | LOCK_NB) }
             if code == 0 || errno != EWOULDBLOCK { return descriptor }

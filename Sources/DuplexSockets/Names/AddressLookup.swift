@@ -13,7 +13,7 @@ final class AddressLookup {
         case nothing(Duration?)
         /// There is no such name.
         case noName(Duration?)
-        /// No server could tell; the error of each.
+        /// No server answered; the error of each.
         case failed([SocketError])
     }
 
@@ -33,7 +33,7 @@ final class AddressLookup {
     ///
     /// - Parameters:
     ///   - question: the name and the kind.
-    ///   - configuration: whom to ask, and how.
+    ///   - configuration: the servers to ask, and how.
     ///   - core: the loop that it runs on.
     ///   - counters: where it is counted.
     ///   - completion: called once, on the loop; not after ``cancel()``.
@@ -72,7 +72,7 @@ final class AddressLookup {
         exchange.start(usesTCP: configuration.usesTCP)
     }
 
-    /// Gives up: everything is closed and nobody is told.
+    /// Gives up: everything is closed and nobody is notified.
     func cancel() {
         completion = nil
         exchange?.cancel()

@@ -45,7 +45,7 @@ extension CachingResolver {
     /// The monitor is kept for as long as this resolver. Look-ups that are under way go on for those who wait for them, and
     /// are not remembered.
     ///
-    /// - Parameter monitor: what tells of changes, such as ``NetworkMonitor/shared()``.
+    /// - Parameter monitor: reports changes, such as ``NetworkMonitor/shared()``.
     public func empty(onChangesOf monitor: NetworkMonitor) {
         let emptier = CacheEmptier(self, monitor)
         keep(emptier)

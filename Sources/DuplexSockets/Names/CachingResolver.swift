@@ -9,40 +9,58 @@ import Synchronization
 /// when some are cancelled. That a host is unknown is remembered, too; every other error is not, so the next look-up tries
 /// again.
 ///
-/// Where ``Options/staleTime`` allows it, an answer whose time is over is still given, at once, while one look-up refreshes
-/// it. The address that a connection was last made to goes first. In another network all of that is worth nothing: see
-/// ``empty(onChangesOf:)``.
+/// Where ``Options/staleTime`` allows it, an answer whose time is over is still given, at once, while one look-up
+/// refreshes it. The address that a connection was last made to goes first. After a change of the network, call
+/// ``removeAll()``, or use ``empty(onChangesOf:)``.
 public final class CachingResolver: Resolver {
     /// How long answers are kept, and how many.
     public struct Options: Sendable, Hashable {
-        /// Answers are kept at least so long, whatever they say; not at all by default.
+        /// The shortest time for which answers are kept.
+        ///
+        /// Default: zero.
         public var minimumTimeToLive = Duration.zero
-        /// Answers are kept no longer, whatever they say; 1 hour by default.
+        /// The longest time for which answers are kept.
+        ///
+        /// Default: 1 h.
         public var maximumTimeToLive = Duration.seconds(3_600)
-        /// How long answers are kept that don't say, such as those of the system; 30 seconds by default.
+        /// How long answers without a time to live are kept, such as those of the system.
+        ///
+        /// Default: 30 s.
         public var defaultTimeToLive = Duration.seconds(30)
-        /// How long at most that a host is unknown is remembered; 10 seconds by default.
+        /// The longest time for which an unknown host is remembered.
+        ///
+        /// Default: 10 s.
         ///
         /// Less where the answer says so.
         public var unknownTimeToLive = Duration.seconds(10)
-        /// For how long behind their time answers are still given while they are refreshed (RFC 8767); not at all by default.
+        /// How long expired answers are still used while they are refreshed (RFC 8767).
         ///
-        /// Whoever connects then doesn't wait for the name, and may get addresses that the host doesn't have any more. One
-        /// look-up refreshes a name at a time. When it says that the host is unknown, the old answer is dropped; when it fails
-        /// otherwise, the old one is given on, and the next look-up comes after ``refreshPause``.
+        /// Default: zero.
         ///
-        /// When the network has changed, too (``CachingResolver/empty(onChangesOf:)``), but only as the last resort.
+        /// Connecting doesn't wait for the name then, and may get addresses that the host doesn't have any more. One
+        /// look-up refreshes a name at a time. If it finds that the host is unknown, the old answer is dropped; if it
+        /// fails otherwise, the old one stays, and the next look-up comes after ``refreshPause``.
+        ///
+        /// After a change of the network, too (``CachingResolver/empty(onChangesOf:)``), but only as the last resort.
         public var staleTime = Duration.zero
-        /// How long after a refresh that failed no other one is begun; 5 seconds by default.
-        public var refreshPause = Duration.seconds(5)
-        /// How long a refresh may take; 10 seconds by default.
-        public var refreshTimeout = Duration.seconds(10)
-        /// How long a look-up in a changed network may take before the answer of before the change is given, where there is
-        /// one; 1.8 seconds by default (RFC 8767 section 5).
-        public var lastResortDelay = Duration.milliseconds(1_800)
-        /// How many names are remembered; 1,000 by default.
+        /// How long to wait after a failed refresh before the next one.
         ///
-        /// Beyond that, the one goes that was wanted least recently.
+        /// Default: 5 s.
+        public var refreshPause = Duration.seconds(5)
+        /// How long a refresh may take.
+        ///
+        /// Default: 10 s.
+        public var refreshTimeout = Duration.seconds(10)
+        /// How long a look-up in a changed network may take before an answer from before the change is used (RFC 8767
+        /// section 5).
+        ///
+        /// Default: 1.8 s.
+        public var lastResortDelay = Duration.milliseconds(1_800)
+        /// How many names are remembered.
+        ///
+        /// Default: 1,000.
+        ///
+        /// Beyond that, the least recently used one is dropped.
         public var capacity = 1_000
 
         /// The defaults.

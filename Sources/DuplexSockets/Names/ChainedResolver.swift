@@ -7,36 +7,40 @@
 public struct ChainedResolver: Resolver {
     /// One resolver of a chain.
     public struct Link: Sendable {
-        /// Which errors have the next resolver asked.
+        /// The errors after which the next resolver is asked.
         public struct Continuation: Sendable {
             fileprivate let goesOn: @Sendable (SocketError) -> Bool
 
             /// Every error: the next one may know what this one doesn't.
             public static let always = Continuation { _ in true }
-            /// Every error but ``SocketError/Code/unknownHost``: that this one doesn't know a name is believed.
+            /// Every error but ``SocketError/Code/unknownHost``: an unknown host is final.
             public static let unlessUnknown = Continuation { $0.code != .unknownHost }
 
-            /// Those for which a closure says so.
+            /// Those for which a closure returns true.
             public static func when(_ goesOn: @escaping @Sendable (SocketError) -> Bool) -> Continuation {
                 Continuation(goesOn: goesOn)
             }
         }
 
-        /// What is asked.
+        /// The resolver.
         public var resolver: any Resolver
-        /// How long it may take; 5 seconds by default.
+        /// How long it may take.
         ///
-        /// After that it is left behind, which is an error like others.
+        /// Default: 5 s.
+        ///
+        /// After that it is abandoned, which is an error like others.
         public var timeout: Duration
-        /// Which errors have the next resolver asked; all by default.
+        /// The errors after which the next resolver is asked.
+        ///
+        /// Default: all.
         public var continuation: Continuation
 
         /// Makes a link.
         ///
         /// - Parameters:
-        ///   - resolver: what is asked.
+        ///   - resolver: the resolver.
         ///   - timeout: how long it may take.
-        ///   - continuation: which errors have the next resolver asked.
+        ///   - continuation: the errors after which the next resolver is asked.
         public init(
             _ resolver: any Resolver,
             timeout: Duration = .seconds(5),
@@ -57,7 +61,7 @@ public struct ChainedResolver: Resolver {
         self.links = links
     }
 
-    /// Makes a chain of resolvers that are asked whatever those before them said.
+    /// Makes a chain in which every error leads to the next resolver.
     ///
     /// - Parameters:
     ///   - resolvers: in the order in which they are asked.
@@ -88,7 +92,7 @@ public struct ChainedResolver: Resolver {
         throw Self.summary(host, causes, isStopped: isStopped)
     }
 
-    /// Tells every resolver of the chain.
+    /// Passes it on to every resolver of the chain.
     public func connected(_ host: String, to address: SocketAddress) {
         for link in links { link.resolver.connected(host, to: address) }
     }

@@ -11,7 +11,7 @@ struct DNSQuery: Sendable, Hashable {
     /// What makes the answer hard to guess, together with the port that it has to come to.
     var id: UInt16
     var question: DNSQuestion
-    /// Whether the server is told how long answers may be (RFC 6891).
+    /// Whether the question says how long answers may be (RFC 6891).
     var hasOptions = true
 
     /// The message, as it is sent.

@@ -3,14 +3,15 @@
 
 /// Answers from a list, and knows no other names.
 ///
-/// For what a hosts file is for, and for tests. In a ``ChainedResolver`` it goes first, with others behind it for the names
-/// that aren't in the list.
+/// For what a hosts file is for, and for tests. In a ``ChainedResolver`` it goes first, with others after it for the
+/// names that aren't in the list.
 public struct FixedResolver: Resolver {
     private let resolutions: [String: Resolution]
 
     /// Makes a resolver of addresses.
     ///
-    /// Names are compared without regard to upper and lower case and to a dot at the end. Two spellings of one name add up.
+    /// Names are compared without regard to upper and lower case and to a dot at the end. Two spellings of one name add
+    /// up.
     ///
     /// - Parameter hosts: the addresses of each name, the most preferred first. Their ports don't count.
     public init(_ hosts: [String: [SocketAddress]]) {

@@ -22,7 +22,7 @@ final class HostLookup: TimerTarget {
     /// - Parameters:
     ///   - host: what somebody wrote, for messages.
     ///   - names: what it may mean, in the order in which they are tried.
-    ///   - configuration: whom to ask, and how.
+    ///   - configuration: the servers to ask, and how.
     ///   - core: the loop that it runs on.
     ///   - counters: where it is counted.
     ///   - completion: called once, on the loop; not after ``cancel()``.
@@ -61,7 +61,7 @@ final class HostLookup: TimerTarget {
         for lookup in lookups { lookup.start() }
     }
 
-    /// Gives up: everything is closed and nobody is told.
+    /// Gives up: everything is closed and nobody is notified.
     func cancel() {
         completion = nil
         endLookups()

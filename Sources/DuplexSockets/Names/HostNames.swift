@@ -11,9 +11,9 @@ enum HostNames {
 
     /// The answer for a name that never is asked for in the domain name system; `nil` for every other name.
     ///
-    /// `localhost` and what ends in it is this machine, and `invalid` doesn't exist (RFC 6761); an onion address would tell
-    /// the name server which hidden service is visited (RFC 7686). No top-level domain is a number: who asks for one has
-    /// mistyped an IPv4 address.
+    /// `localhost` and what ends in it is this machine, and `invalid` doesn't exist (RFC 6761); an onion address would
+    /// reveal to the name server which hidden service is visited (RFC 7686). No top-level domain is a number: such a
+    /// name is a mistyped IPv4 address.
     ///
     /// - Parameter host: a name.
     /// - Returns: the addresses of this machine, or the error.

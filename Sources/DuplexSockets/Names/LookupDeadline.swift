@@ -5,7 +5,7 @@ import Synchronization
 
 /// Runs look-ups that must end within a time, whether or not their resolvers heed cancelling.
 enum LookupDeadline {
-    /// Asks a resolver, and leaves it behind when the time is over.
+    /// Asks a resolver, and abandons it when the time is over.
     ///
     /// - Parameters:
     ///   - resolver: what to ask.

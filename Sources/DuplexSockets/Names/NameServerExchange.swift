@@ -46,7 +46,7 @@ final class NameServerExchange: DescriptorHandler, TimerTarget {
     ///
     /// - Parameters:
     ///   - question: what to ask.
-    ///   - server: whom to ask.
+    ///   - server: the server to ask.
     ///   - timeout: how long the whole may take.
     ///   - core: the loop that it runs on.
     ///   - counters: where it is counted.
@@ -80,7 +80,7 @@ final class NameServerExchange: DescriptorHandler, TimerTarget {
         if usesTCP { startStream() } else { startDatagram() }
     }
 
-    /// Gives up: everything is closed and nobody is told.
+    /// Gives up: everything is closed and nobody is notified.
     func cancel() {
         completion = nil
         end()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What looks host names up: the system, fixed answers, a cache, a name server asked directly, or several of them in turn.
+/// Looks host names up: the system, fixed answers, a cache, a name server asked directly, or several of them in turn.
 public protocol Resolver: Sendable {
     /// Looks a host name up.
     ///
@@ -15,7 +15,9 @@ public protocol Resolver: Sendable {
     ///   `CancellationError`.
     func resolve(_ host: String) async throws -> Resolution
 
-    /// Is told that a connection was made to an address that it gave; does nothing unless a resolver remembers it.
+    /// Called when a connection was made to an address that it returned.
+    ///
+    /// Default: does nothing.
     ///
     /// Called on the event loop of the connection, and so must not block.
     ///

@@ -18,7 +18,7 @@ extension ResolverConfiguration {
     /// Where there is none, the name server on this machine is asked, as the system's own resolver does. The file is read
     /// once; a later change of it is seen by whoever reads it again.
     ///
-    /// - Parameter path: of the file; the system's own unless told otherwise.
+    /// - Parameter path: of the file. Default: the system's own.
     /// - Returns: the configuration.
     /// - Throws: ``SocketError`` with ``SocketError/Code/system`` when the file is there and can't be read.
     public static func system(path: String = systemPath) throws(SocketError) -> ResolverConfiguration {

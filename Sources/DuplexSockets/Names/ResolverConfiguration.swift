@@ -25,20 +25,32 @@ public struct ResolverConfiguration: Sendable, Hashable {
     public var servers: [SocketAddress]
     /// The domains that names with few dots are tried in.
     public var searchDomains: [String] = []
-    /// With so many dots, a name is tried as it is before it is tried in the search domains; 1 by default.
+    /// With so many dots, a name is tried as it is before it is tried in the search domains.
+    ///
+    /// Default: 1.
     public var ndots = 1
-    /// How long a server is given for an answer, before the next one is asked; 5 seconds by default.
+    /// How long a server is given for an answer, before the next one is asked.
+    ///
+    /// Default: 5 s.
     public var timeout = Duration.seconds(5)
-    /// How often each server is asked; twice by default.
+    /// How often each server is asked.
+    ///
+    /// Default: twice.
     public var attempts = 2
     /// Whether servers are asked over TCP alone, and not over UDP first.
+    ///
+    /// Default: no.
     public var usesTCP = false
     /// Which kinds of address are asked for, and which of them come first.
-    public var order = AddressOrder.ipv6First
-    /// How long the addresses of one kind wait for those of the other; 250 milliseconds by default.
     ///
-    /// Some name servers never answer questions for IPv6, and a connection need not wait for that. RFC 8305 section 3 has 50
-    /// milliseconds for those who take the others later. These are lost.
+    /// Default: IPv6 before IPv4.
+    public var order = AddressOrder.ipv6First
+    /// How long the addresses of one kind wait for those of the other.
+    ///
+    /// Default: 250 ms.
+    ///
+    /// Some name servers never answer questions for IPv6, and a connection need not wait for that. RFC 8305 section 3
+    /// has 50 milliseconds for those who take the others later. Here, later ones are lost.
     public var otherKindDelay = Duration.milliseconds(250)
 
     /// Makes a configuration.

@@ -3,12 +3,12 @@
 
 import Synchronization
 
-/// Asks name servers itself, for those who must not trust the system's answers (RFC 1035).
+/// Asks name servers itself, for programs that must not trust the system's answers (RFC 1035).
 ///
-/// IPv6 and IPv4 addresses are asked for side by side, on an event loop, without a thread. Each question goes from a UDP
-/// socket of its own, with a random identity and a random port, and only the answer of that server to that question counts
-/// (RFC 5452); an answer that is too long for a datagram is fetched over TCP. A server that doesn't answer, or says that it
-/// can't, has the next one asked. Aliases are followed, search domains tried.
+/// IPv6 and IPv4 addresses are asked for side by side, on an event loop, without a thread. Each question goes from a
+/// UDP socket of its own, with a random identity and a random port, and only the answer of that server to that question
+/// counts (RFC 5452); an answer that is too long for a datagram is fetched over TCP. After a server that doesn't
+/// answer, or reports a failure, the next one is asked. Aliases are followed, search domains tried.
 ///
 /// What a name server answers isn't signed: whoever is on the way to it can forge it. Answers aren't remembered either; put
 /// a ``CachingResolver`` before it.
@@ -71,9 +71,9 @@ public struct StubResolver: Resolver {
     /// - Parameter host: a name of ASCII letters, digits, hyphens and underscores; one that ends in a dot is complete, others
     ///   are tried in the search domains, too.
     /// - Returns: the addresses, the preferred kind first, with the shortest time to live of the records that led to them.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/unknownHost`` when the servers say that there is no address, or the
-    ///   name can't be one; with ``SocketError/Code/nameServiceFailed`` and the error of each question as causes when they
-    ///   could not tell; with ``SocketError/Code/loopStopped``. `CancellationError`.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/unknownHost`` when the servers say that there is no address,
+    ///   or the name can't be one; with ``SocketError/Code/nameServiceFailed`` and the error of each question as causes
+    ///   when they did not answer; with ``SocketError/Code/loopStopped``. `CancellationError`.
     public func resolve(_ host: String) async throws -> Resolution {
         try Task.checkCancellation()
         if let local = HostNames.localAnswer(host) { return try sorted(local.get(), host) }
@@ -98,7 +98,7 @@ public struct StubResolver: Resolver {
 private final class Operation: Sendable {
     private let loop: EventLoop
     private let pending = PendingResult<Resolution>()
-    /// Changed on the loop only; the lock tells the compiler so.
+    /// Changed on the loop only; the lock is for the compiler.
     private let lookup = Mutex<LoopBound<HostLookup>?>(nil)
 
     init(loop: EventLoop) {

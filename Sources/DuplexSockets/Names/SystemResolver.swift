@@ -34,7 +34,7 @@ public struct SystemResolver: Resolver {
     /// Looks a host name up.
     ///
     /// - Parameter host: a name, or a literal address, which is not looked up.
-    /// - Returns: the addresses, without a time to live: the system doesn't tell it.
+    /// - Returns: the addresses, without a time to live: the system has none.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unknownHost``, ``SocketError/Code/nameServiceFailed`` or, when there
     ///   is no thread, ``SocketError/Code/system``; `CancellationError`.
     public func resolve(_ host: String) async throws -> Resolution {
@@ -73,7 +73,8 @@ public struct SystemResolver: Resolver {
         return .success(Resolution(addresses))
     }
 
-    // What says that there is no address, rather than that nobody could tell. The headers hide some of these numbers.
+    // The errors that mean that there is no address, rather than that no server answered. The headers hide some of
+    // these numbers.
     #if canImport(Glibc)
     private static let unknownCodes: Set<Int32> = [EAI_NONAME, -5, -9]
     #else

@@ -37,7 +37,8 @@ struct NetlinkMessage: Equatable {
 struct NetlinkParser {
     private let bytes: [UInt8]
 
-    /// The number of the socket that reads; what the kernel tells everybody may have somebody else's request's number.
+    /// The number of the socket that reads; what the kernel sends to everybody may have the number of another's
+    /// request.
     private var port: UInt32 = 0
 
     private init(bytes: [UInt8], port: UInt32 = 0) {
@@ -131,7 +132,7 @@ struct NetlinkParser {
     /// `struct ifinfomsg`: family, type, index, flags.
     private func link(_ body: Range<Int>, isGone: Bool) -> NetlinkMessage.Content? {
         let size = 16
-        // Other families tell what an interface is to them, such as the port of a bridge.
+        // Messages of other families have what an interface is to them, such as the port of a bridge.
         guard body.count >= size, uint8(body.lowerBound) == 0, let index = uint32(body.lowerBound + 4),
             let flags = uint32(body.lowerBound + 8)
         else { return nil }

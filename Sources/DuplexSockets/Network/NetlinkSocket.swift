@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The socket by which the kernel tells of changes of its network, where there is one.
+/// The socket for the kernel's changes of its network, where there is one.
 enum NetlinkSocket {
     /// What one receive brought.
     enum Received {
@@ -23,7 +23,7 @@ enum NetlinkSocket {
     /// The longest datagram that is taken; the kernel's lists come in pieces of 32 KiB at most.
     private static let sizeLimit = 65_536
 
-    /// Opens one that is told of everything.
+    /// Opens one that receives all changes.
     ///
     /// - Returns: its descriptor, non-blocking.
     /// - Throws: ``SocketError`` with ``SocketError/Code/system``, also where the system has no netlink.

@@ -13,9 +13,9 @@ public enum NetworkChange: Sendable, Hashable, CustomStringConvertible {
     case addressRemoved(SocketAddress, interface: String)
     /// The ways to other networks have changed.
     case routeChanged
-    /// More has changed than was kept, by the system or for a reader that was slow: take everything for changed.
+    /// More has changed than was kept, by the system or for a slow reader: assume that everything has changed.
     ///
-    /// An interface may have gone down and come up again, and neither is told.
+    /// An interface may have gone down and come up again without a report of either.
     case missed
 
     /// Whether something can't be used any more that could be, and nothing else.

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Changes of the network as they come, from the moment on at which the sequence was asked for.
 ///
-/// Up to 256 changes wait for whoever reads; one that waits already doesn't wait twice, but moves to the end. Beyond that
-/// all become one ``NetworkChange/missed``. Ends when the monitor is stopped; throws ``SocketError`` when it can't go on, such
-/// as with ``SocketError/Code/loopStopped``, and `CancellationError`. Of several tasks that read one sequence, each change
-/// goes to one.
+/// Up to 256 changes wait for a reader; a change that waits already moves to the end instead of waiting twice. Beyond
+/// that all become one ``NetworkChange/missed``. Ends when the monitor is stopped; throws ``SocketError`` when it can't
+/// go on, such as with ``SocketError/Code/loopStopped``, and `CancellationError`. Of several tasks that read one
+/// sequence, each change goes to one.
 public struct NetworkChanges: AsyncSequence, Sendable {
     /// What is read.
     public typealias Element = NetworkChange

@@ -3,9 +3,9 @@
 
 import Synchronization
 
-/// Somebody who is told of changes of the network, on the monitor's loop; must not block.
+/// A listener for changes of the network, called on the monitor's loop; must not block.
 protocol NetworkListener: AnyObject, Sendable {
-    /// Whether it is told before the others: what they do builds on what it has done.
+    /// Whether it is called before the others, which build on what it has done.
     var isFirst: Bool { get }
 
     /// Changes, in their order.
@@ -38,7 +38,7 @@ final class NetworkListeners: Sendable {
         state.withLock { state in state.listeners.values.count { $0.listener != nil } }
     }
 
-    /// Adds one, who is told the end at once if that has come.
+    /// Adds one, which gets the end at once if that has come.
     func add(_ listener: any NetworkListener) {
         let (isOver, error) = state.withLock { state in
             state.listeners = state.listeners.filter { $0.value.listener != nil }

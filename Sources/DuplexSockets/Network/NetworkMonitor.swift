@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Tells when this machine's network changes: interfaces, addresses, routes.
+/// Reports changes of this machine's network: interfaces, addresses, routes.
 ///
 /// On Linux the kernel is listened to by a netlink socket (rtnetlink(7)), on an event loop; nothing is asked again and
 /// again. On other systems making one throws, for now. What is watched is the network namespace of the thread that makes
@@ -11,7 +11,7 @@
 /// for try await change in try NetworkMonitor.shared().changes { print(change) }
 /// ```
 ///
-/// That something changed doesn't say that anybody can be reached: try.
+/// A change doesn't mean that a peer can be reached: try.
 public final class NetworkMonitor: Sendable {
     private let loop: EventLoop
     private let listeners = NetworkListeners()
@@ -29,7 +29,7 @@ public final class NetworkMonitor: Sendable {
         try sharedResult.get()
     }
 
-    /// Begins to watch; what changes from here on is told.
+    /// Begins to watch; changes from here on are reported.
     ///
     /// - Parameter group: the loops of which one listens to the kernel.
     /// - Throws: ``SocketError`` with ``SocketError/Code/system`` when the kernel doesn't let itself be listened to, or the
@@ -66,7 +66,7 @@ public final class NetworkMonitor: Sendable {
         return NetworkChanges(queue: queue, monitor: self)
     }
 
-    /// Has a listener told of changes; it isn't kept alive by that.
+    /// Adds a listener for changes; it isn't kept alive by that.
     func tell(_ listener: any NetworkListener) {
         listeners.add(listener)
     }
@@ -128,7 +128,7 @@ final class NetlinkWatcher: DescriptorHandler {
     }
 
     private func ask(_ request: NetworkTracker.Request) -> [NetworkChange] {
-        // The socket's buffer takes a request at any time; were it refused, changes are still told as they come.
+        // The socket's buffer takes a request at any time; were it refused, changes are still reported as they come.
         NetlinkSocket.ask(request, descriptor) ? [] : tracker.notAsked()
     }
 

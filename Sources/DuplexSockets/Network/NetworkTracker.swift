@@ -33,7 +33,7 @@ struct NetworkTracker {
     private var sequence: UInt32 = 0
     /// What is being listed; `nil` when nothing is.
     private var listing: Listing?
-    /// Whether the list is the first one, which tells no changes.
+    /// Whether the list is the first one, which is no change.
     private var isFirst = true
     /// Whether messages were lost while it was listed.
     private var mustListAgain = false
@@ -59,8 +59,8 @@ struct NetworkTracker {
 
     /// Takes note that messages were lost.
     ///
-    /// - Returns: that something was missed, and what to ask for: the lists don't tell routes, nor what went down and is up
-    ///   again.
+    /// - Returns: that something was missed, and what to ask for: the lists don't have routes, nor what went down and
+    ///   is up again.
     mutating func overrun() -> Output {
         var output = Output(changes: [.missed])
         // The kernel makes one list at a time.
@@ -138,7 +138,7 @@ struct NetworkTracker {
         return links[index] == nil || early.contains { Self.interface($0.content) == index }
     }
 
-    /// The interface that something is said about an address of.
+    /// The interface of the address in a message.
     private static func interface(_ content: NetlinkMessage.Content) -> UInt32? {
         switch content {
         case .address(let index, _, _), .addressGone(let index, _): index

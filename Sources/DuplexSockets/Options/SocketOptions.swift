@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What the system is told about a socket; each value that is `nil` is left as the system has it.
+/// Options of a socket; a value that is `nil` stays as the system has it.
 ///
-/// Given to whatever makes a socket, so that it holds from the first packet on, or set later with
+/// Pass it to the call that makes a socket, so that it applies from the first packet on, or set later with
 /// ``Socket/setOptions(_:)``. What is missing here can be reached through ``Socket/withDescriptor(_:)``.
 public struct SocketOptions: Sendable, Hashable {
-    /// Whether small writes go out at once instead of being gathered by the system (`TCP_NODELAY`); on unless told otherwise.
+    /// Whether small writes go out at once instead of being gathered by the system (`TCP_NODELAY`).
+    ///
+    /// Default: yes.
     ///
     /// Ignored by sockets that aren't TCP.
     public var noDelay: Bool? = true
-    /// Whether the system asks a silent peer for a sign of life (`SO_KEEPALIVE`).
+    /// Whether the system probes a silent peer (`SO_KEEPALIVE`).
     public var keepalive: Keepalive?
     /// What closing does with bytes that the system hasn't delivered yet (`SO_LINGER`).
     public var linger: Linger?
     /// The size of the system's buffer for what is to be sent, in bytes (`SO_SNDBUF`).
     ///
-    /// Linux doubles what it is given, for its own needs, and reads the double back; it cuts what is above
-    /// `net.core.wmem_max`.
+    /// Linux doubles the value, for its own needs, and reads the double back; it cuts values above `net.core.wmem_max`.
     public var sendBufferSize: Int?
-    /// The size of the system's buffer for what has arrived, in bytes (`SO_RCVBUF`); as of ``sendBufferSize``.
+    /// The size of the system's buffer for what has arrived, in bytes (`SO_RCVBUF`); as in ``sendBufferSize``.
     ///
     /// Setting it ends the system's own adaption to a fast or distant peer. For TCP it has its full effect only before
     /// connecting or listening.
@@ -50,28 +51,28 @@ public struct SocketOptions: Sendable, Hashable {
     /// Makes a value that sets nothing but ``noDelay``.
     public init() {}
 
-    /// Whether, and how, the system asks a silent peer for a sign of life.
+    /// Whether, and how, the system probes a silent peer.
     public struct Keepalive: Sendable, Hashable {
-        /// Whether it asks at all.
+        /// Whether it probes at all.
         public let isOn: Bool
         /// How long the peer has to be silent first; `nil` for the system's time, which is two hours on Linux.
         public let idle: Duration?
-        /// How long after each question the next one follows; `nil` for the system's time.
+        /// The time between probes; `nil` for the system's time.
         public let interval: Duration?
-        /// After how many questions without an answer the connection is given up; `nil` for the system's number.
+        /// After how many unanswered probes the connection is given up; `nil` for the system's number.
         public let count: Int?
 
-        /// A silent peer is never asked.
+        /// A silent peer is never probed.
         public static let off = Keepalive(isOn: false, idle: nil, interval: nil, count: nil)
-        /// A silent peer is asked at the system's times.
+        /// A silent peer is probed at the system's times.
         public static let on = Keepalive(isOn: true, idle: nil, interval: nil, count: nil)
 
-        /// A peer that has been silent for that long is asked.
+        /// A peer that has been silent for that long is probed.
         ///
         /// - Parameters:
         ///   - idle: how long; in seconds, rounded up.
-        ///   - interval: how long after each question the next one follows; in seconds, rounded up.
-        ///   - count: after how many questions without an answer the connection is given up.
+        ///   - interval: the time between probes; in seconds, rounded up.
+        ///   - count: after how many unanswered probes the connection is given up.
         /// - Returns: the value.
         public static func after(_ idle: Duration, interval: Duration? = nil, count: Int? = nil) -> Keepalive {
             Keepalive(isOn: true, idle: idle, interval: interval, count: count)
@@ -92,7 +93,7 @@ public struct SocketOptions: Sendable, Hashable {
 
         /// Closing waits until they are delivered, and drops them after that time.
         ///
-        /// > Warning: It is the thread of the event loop that waits, and all its sockets with it.
+        /// > Warning: The thread of the event loop waits, and all its sockets with it.
         ///
         /// - Parameter time: how long at most; in seconds, rounded up.
         /// - Returns: the value.

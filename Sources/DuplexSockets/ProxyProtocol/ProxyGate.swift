@@ -14,7 +14,7 @@ final class ProxyOrigin: Sendable {
     }
 }
 
-/// Holds the connections of a loop that have still to say for whom they come; each waits by itself.
+/// Holds the connections of a loop that have not sent their header yet; each waits by itself.
 final class ProxyGate {
     private let policy: ProxyProtocol
     private let core: LoopCore
@@ -30,7 +30,7 @@ final class ProxyGate {
     /// - Parameters:
     ///   - policy: who is let through.
     ///   - core: the loop of the connections.
-    ///   - logger: is told at `debug` of each connection that is refused.
+    ///   - logger: logs each refused connection at `debug`.
     ///   - ends: counts those.
     ///   - capacity: the most connections that wait for their headers; further ones are refused.
     ///   - admitted: called on the loop with each connection whose header is complete; the descriptor is the callee's then.
@@ -98,7 +98,7 @@ final class ProxyGate {
     }
 }
 
-/// One connection that has still to say for whom it comes.
+/// One connection that has not sent its header yet.
 private final class ProxyHandshake: DescriptorHandler, TimerTarget {
     enum Outcome {
         case header(ProxyHeader)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What a proxy says of the connection that it forwards (PROXY protocol, versions 1 and 2, by haproxy).
+/// The header of a proxy about the connection that it forwards (PROXY protocol, versions 1 and 2, by haproxy).
 public struct ProxyHeader: Sendable, Hashable {
     /// The forms that a header comes in.
     public enum Version: Sendable, Hashable {
@@ -15,21 +15,22 @@ public struct ProxyHeader: Sendable, Hashable {
     public let version: Version
     /// Whether the proxy connects on its own behalf, such as to see whether the server lives (`LOCAL`).
     public let isLocal: Bool
-    /// Where the client is; `nil` when the proxy speaks for itself or doesn't tell, and for a Unix socket without a name.
+    /// The client's address; `nil` when the proxy connects for itself or doesn't name the client, and for a Unix socket
+    /// without a name.
     public let source: SocketAddress?
     /// What the client connected to; `nil` as ``source``.
     public let destination: SocketAddress?
-    /// What else is said, in its order; only version 2 can.
+    /// Further fields, in their order; only version 2 has them.
     public let fields: [Field]
 
     /// Something that the proxy adds (a TLV), such as the host name that the client asked for.
     public struct Field: Sendable, Hashable {
-        /// What it tells.
+        /// The kind of the field.
         public let kind: Kind
-        /// The bytes, which nobody has looked into.
+        /// The bytes, unparsed.
         public let value: [UInt8]
 
-        /// What a field tells: a number from the list of the specification, section 2.2.
+        /// The kind of a field: a number from the list of the specification, section 2.2.
         public struct Kind: RawRepresentable, Sendable, Hashable {
             /// The number.
             public let rawValue: UInt8
@@ -47,7 +48,7 @@ public struct ProxyHeader: Sendable, Hashable {
             public static let checksum = Kind(rawValue: 0x03)
             /// Nothing: it fills space.
             public static let padding = Kind(rawValue: 0x04)
-            /// What the proxy calls the connection.
+            /// The proxy's id of the connection.
             public static let uniqueID = Kind(rawValue: 0x05)
             /// How the client's connection was secured, with fields of its own inside.
             public static let tls = Kind(rawValue: 0x20)

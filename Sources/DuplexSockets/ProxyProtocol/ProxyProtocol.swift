@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Whether connections begin with a header in which a proxy tells who its client is (PROXY protocol, versions 1 and 2, by
-/// haproxy).
+/// Whether connections begin with a header in which a proxy sends its client's address (PROXY protocol, versions 1 and
+/// 2, by haproxy).
 ///
-/// Whoever may send a header can claim any address. So it is taken from the proxies alone, and where it is required,
-/// nobody else gets through: a listener takes connections either from clients or from proxies, never from both.
+/// A header can claim any address. So it is taken from the proxies alone, and where it is required, all others are
+/// refused: a listener takes connections either from clients or from proxies, never from both.
 public struct ProxyProtocol: Sendable, Hashable {
     /// Who is trusted; `nil` where no header is expected.
     private let trusted: [IPNetwork]?
@@ -24,9 +24,9 @@ public struct ProxyProtocol: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - trusted: where the proxies are.
-    ///   - timeout: how long a connection may take to send its header; 5 seconds unless told otherwise.
-    ///   - maximumLength: the most bytes that may follow the 16 fixed ones of version 2, 65,535 at most; 4 KiB unless told
-    ///     otherwise. A line of version 1 has 107 bytes at most.
+    ///   - timeout: how long a connection may take to send its header. Default: 5 s.
+    ///   - maximumLength: the most bytes that may follow the 16 fixed ones of version 2, 65,535 at most. Default: 4
+    ///     KiB. A line of version 1 has 107 bytes at most.
     /// - Returns: the value for ``SocketListener/bind(_:on:backlog:tls:options:proxyProtocol:logger:)``.
     public static func required(
         from trusted: [IPNetwork],

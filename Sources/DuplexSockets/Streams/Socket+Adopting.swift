@@ -5,9 +5,10 @@ extension Socket {
     /// Takes over a stream socket that was connected elsewhere: by another library, by the parent process, by
     /// socketpair(2).
     ///
-    /// From here on the descriptor is the socket's, which closes it. It becomes non-blocking, also for whoever has a copy
-    /// of it, and programs that are started don't inherit it. Its other options stay as they are: `TCP_NODELAY` isn't
-    /// set. What was received from it before isn't known here; nobody else may go on reading or writing it.
+    /// From here on the descriptor is the socket's, which closes it. It becomes non-blocking, also for whoever has a
+    /// copy of it, and programs that are started don't inherit it. Its other options stay as they are: `TCP_NODELAY`
+    /// isn't set. Bytes that other code received from it before aren't known here; nothing else may go on reading or
+    /// writing it.
     ///
     /// - Parameters:
     ///   - descriptor: a connected stream socket, TCP or Unix.

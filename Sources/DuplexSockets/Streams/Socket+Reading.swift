@@ -16,13 +16,13 @@ public typealias TimeoutExtension = @Sendable (_ elapsed: Duration, _ bytes: Int
 extension Socket {
     /// Reads what there is, and waits only while there is nothing.
     ///
-    /// Reads of several tasks are served first come, first served. Cancelling ends the wait at once; the connection lives
-    /// on and nothing that arrives is lost. So it is with every read.
+    /// Reads of several tasks are served first come, first served. Cancelling ends the wait at once; the connection
+    /// stays open and no byte is lost. The same holds for every read.
     ///
     /// - Parameters:
-    ///   - count: the most bytes to take; 64 KiB unless told otherwise.
-    ///   - timeout: how long to wait at most; for ever unless told otherwise. A read that times out fails alone, and what
-    ///     had arrived for it stays for the next one.
+    ///   - count: the most bytes to take. Default: 64 KiB.
+    ///   - timeout: how long to wait at most. Default: no limit. A read that times out fails alone, and what had
+    ///     arrived for it stays for the next one.
     ///   - extend: asked when the time is over, and may give more.
     /// - Returns: 1 to `count` bytes, or `nil` once the peer has finished writing.
     /// - Throws: ``SocketError`` with ``SocketError/Code/timedOut``, ``SocketError/Code/connectionReset`` or
@@ -40,8 +40,8 @@ extension Socket {
     ///
     /// - Parameters:
     ///   - count: how many; 0 gives none at once.
-    ///   - timeout: as of ``read(upTo:timeout:extend:)``.
-    ///   - extend: as of ``read(upTo:timeout:extend:)``.
+    ///   - timeout: as in ``read(upTo:timeout:extend:)``.
+    ///   - extend: as in ``read(upTo:timeout:extend:)``.
     /// - Returns: `count` bytes.
     /// - Throws: ``SocketError`` with ``SocketError/Code/endOfStream`` when the peer finishes before, and what it sent
     ///   stays for the next read; otherwise as ``read(upTo:timeout:extend:)``.
@@ -57,13 +57,13 @@ extension Socket {
         throw SocketError(.endOfStream, message: "The stream ended after 0 of \(count) bytes.")
     }
 
-    /// Reads up to a delimiter, such as the empty line behind a head.
+    /// Reads up to a delimiter, such as the empty line after a head.
     ///
     /// - Parameters:
     ///   - delimiter: one byte or more.
-    ///   - limit: the most bytes to take, the delimiter among them; 64 KiB unless told otherwise.
-    ///   - timeout: as of ``read(upTo:timeout:extend:)``.
-    ///   - extend: as of ``read(upTo:timeout:extend:)``.
+    ///   - limit: the most bytes to take, the delimiter among them. Default: 64 KiB.
+    ///   - timeout: as in ``read(upTo:timeout:extend:)``.
+    ///   - extend: as in ``read(upTo:timeout:extend:)``.
     /// - Returns: the bytes with the delimiter, or `nil` once the peer has finished writing and nothing is left.
     /// - Throws: ``SocketError`` with ``SocketError/Code/limitExceeded``, or ``SocketError/Code/endOfStream`` when the peer
     ///   finishes without a delimiter, and what it sent stays for the next read; otherwise as
@@ -94,9 +94,9 @@ extension Socket {
     /// Reads a line of text: up to LF or CR LF, or what is left at the end of the stream.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes to take, the line end among them; 64 KiB unless told otherwise.
-    ///   - timeout: as of ``read(upTo:timeout:extend:)``.
-    ///   - extend: as of ``read(upTo:timeout:extend:)``.
+    ///   - limit: the most bytes to take, the line end among them. Default: 64 KiB.
+    ///   - timeout: as in ``read(upTo:timeout:extend:)``.
+    ///   - extend: as in ``read(upTo:timeout:extend:)``.
     /// - Returns: the line without its end, or `nil` once the peer has finished writing and nothing is left.
     /// - Throws: ``SocketError`` with ``SocketError/Code/limitExceeded``, and what came stays for the next read; with
     ///   ``SocketError/Code/invalidUTF8``, and the line is gone; otherwise as ``read(upTo:timeout:extend:)``.
@@ -117,7 +117,7 @@ extension Socket {
     ///
     /// - Parameters:
     ///   - count: how many bytes to wait for.
-    ///   - timeout: as of ``read(upTo:timeout:extend:)``.
+    ///   - timeout: as in ``read(upTo:timeout:extend:)``.
     /// - Returns: `count` bytes, fewer only where the stream ends; `nil` at its end.
     /// - Throws: as ``read(upTo:timeout:extend:)``.
     public nonisolated func peek(_ count: Int, timeout: Duration? = nil) async throws -> [UInt8]? {
@@ -132,7 +132,7 @@ extension Socket {
     ///
     /// - Parameters:
     ///   - output: appended to, as far as it has room, and 64 KiB at most.
-    ///   - timeout: as of ``read(upTo:timeout:extend:)``.
+    ///   - timeout: as in ``read(upTo:timeout:extend:)``.
     /// - Returns: how many bytes were appended; 0 once the peer has finished writing.
     /// - Throws: as ``read(upTo:timeout:extend:)``.
     public func read(into output: inout OutputRawSpan, timeout: Duration? = nil) async throws -> Int {
@@ -196,7 +196,7 @@ extension Socket {
         case waits(UInt64)
     }
 
-    /// Takes what the goal asks for, where that waits already and for nobody else.
+    /// Takes what the goal asks for, where that waits already and for no other read.
     private func begin(_ goal: ReadGoal) throws -> Beginning {
         if readers.isEmpty, !input.isEmpty, !isClosing {
             try Task.checkCancellation()

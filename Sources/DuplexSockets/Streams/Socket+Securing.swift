@@ -6,15 +6,15 @@ import DequeModule
 // TLS in the middle of a stream.
 
 extension Socket {
-    /// What was agreed upon by TLS; `nil` while the connection isn't secured.
+    /// What TLS has agreed on; `nil` while the connection isn't secured.
     public var tls: TLSConnection? { channel.value.tlsConnection }
 
-    /// Secures the connection as its client: what was written before goes out in the clear, what is written from now on goes
-    /// out secured, or not at all.
+    /// Secures the connection as its client: what was written before goes out in the clear, what is written from now on
+    /// goes out secured, or not at all.
     ///
-    /// Reads that wait already are served first, from what arrives in the clear. What has arrived behind that counts as the
-    /// beginning of the peer's handshake and never as something that was read: what somebody on the way has put there
-    /// (the STARTTLS injection of CVE-2011-0411) makes the handshake fail. Reads that come later wait for its end.
+    /// Reads that wait already are served first, from what arrives in the clear. What has arrived after that counts as
+    /// the beginning of the peer's handshake and never as something that was read: bytes that an attacker has injected
+    /// there (CVE-2011-0411) make the handshake fail. Reads that come later wait for its end.
     ///
     /// ```swift
     /// try await socket.write("STARTTLS\r\n")
@@ -22,11 +22,11 @@ extension Socket {
     /// try await socket.startTLS()
     /// ```
     ///
-    /// A file that is still being written has to be waited for before. Cancelling resets the connection: half a handshake
-    /// leads nowhere.
+    /// Wait for a file that is still being written first. Cancelling resets the connection, as a handshake can't be
+    /// resumed.
     ///
-    /// - Parameter options: whom to trust and what to offer. The handshake has
-    ///   ``TLSOptions/handshakeTimeout`` from when its turn comes.
+    /// - Parameter options: what to trust and what to offer. The handshake has ``TLSOptions/handshakeTimeout`` from
+    ///   when its turn comes.
     /// - Throws: ``SocketError`` with ``SocketError/Code/untrustedPeer``, ``SocketError/Code/tls`` or
     ///   ``SocketError/Code/timedOut``, and the connection is closed; `CancellationError`.
     public func startTLS(_ options: TLSOptions = TLSOptions()) async throws {

@@ -6,23 +6,24 @@ import DequeModule
 // From files and long writes to the channel: one after the other, each piece when the one before has gone.
 
 extension Socket {
-    /// Writes a part of a file, behind what was written before and in front of what is written after.
+    /// Writes a part of a file, after what was written before and in front of what is written after.
     ///
-    /// The system moves the bytes from the file to the connection by itself (sendfile(2)) where it can. What isn't in the
-    /// system's cache is read by a thread first, up to 1 MiB at a time: a slow disk holds up nobody else on the loop.
+    /// The system moves the bytes from the file to the connection by itself (sendfile(2)) where it can. What isn't in
+    /// the system's cache is read by a thread first, up to 1 MiB at a time: a slow disk delays no other connection of
+    /// the loop.
     ///
-    /// Returns once the system has taken all. A write that is cancelled, times out or finds the file cut short fails alone
-    /// as long as nothing of the file has gone. After that the peer would take what comes next for the rest of the file:
-    /// so the connection is reset, and everything else fails with ``SocketError/Code/closed``. The same goes for closing
-    /// the socket meanwhile.
+    /// Returns once the system has taken all. A write that is cancelled, times out or finds the file cut short fails
+    /// alone as long as nothing of the file was sent. After that the peer would take later bytes for the rest of the
+    /// file, so the connection is reset, and everything else fails with ``SocketError/Code/closed``. The same goes for
+    /// closing the socket meanwhile.
     ///
     /// - Parameters:
     ///   - path: of a regular file; opened before the call waits.
-    ///   - offset: where to begin; the beginning of the file unless told otherwise.
-    ///   - count: how many bytes; up to the end that the file has now unless told otherwise.
-    ///   - timeout: how long it may take at most, waiting for its turn included; for ever unless told otherwise.
+    ///   - offset: where to begin. Default: the beginning of the file.
+    ///   - count: how many bytes. Default: up to the end that the file has now.
+    ///   - timeout: how long it may take at most, waiting for its turn included. Default: no limit.
     ///   - extend: asked when the time is over, and may give more.
-    ///   - progress: told each time the system has taken bytes.
+    ///   - progress: called each time the system has taken bytes.
     /// - Returns: how many bytes were written.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``, also when the file is shorter than said;
     ///   otherwise as ``write(_:timeout:extend:)-([UInt8],_,_)``.
@@ -43,13 +44,13 @@ extension Socket {
     /// Writes a part of a file that is open; see ``writeFile(_:offset:count:timeout:extend:progress:)``.
     ///
     /// - Parameters:
-    ///   - descriptor: of a regular file that is open for reading. It stays the caller's, who may close it meanwhile; where
-    ///     it stands doesn't matter and isn't changed.
-    ///   - offset: as of ``writeFile(_:offset:count:timeout:extend:progress:)``, and so are the others.
+    ///   - descriptor: of a regular file that is open for reading. It stays the caller's, who may close it meanwhile;
+    ///     its position doesn't matter and isn't changed.
+    ///   - offset: as in ``writeFile(_:offset:count:timeout:extend:progress:)``, and so are the others.
     ///   - count: how many bytes.
     ///   - timeout: how long it may take.
     ///   - extend: may give more time.
-    ///   - progress: told of what was taken.
+    ///   - progress: called with what was taken.
     /// - Returns: how many bytes were written.
     /// - Throws: as ``writeFile(_:offset:count:timeout:extend:progress:)``.
     @discardableResult
@@ -66,16 +67,16 @@ extension Socket {
         return try await transfer(.file(file), timeout, extend, progress)
     }
 
-    /// Writes bytes, and tells how far it has come.
+    /// Writes bytes, and reports progress.
     ///
     /// Returns once the system has taken all, later than ``write(_:timeout:extend:)-([UInt8],_,_)``, to which it is the
     /// same otherwise: cancelling or timing out ends the wait and the progress, and the bytes still go out.
     ///
     /// - Parameters:
     ///   - bytes: what to write.
-    ///   - timeout: how long to wait at most; for ever unless told otherwise.
+    ///   - timeout: how long to wait at most. Default: no limit.
     ///   - extend: asked when the time is over, and may give more.
-    ///   - progress: told each time the system has taken bytes, at most 64 KiB of them.
+    ///   - progress: called each time the system has taken bytes, at most 64 KiB of them.
     /// - Throws: as ``write(_:timeout:extend:)-([UInt8],_,_)``.
     public func write(
         _ bytes: [UInt8],
@@ -190,7 +191,7 @@ extension Socket {
         resumeWriters()
         while let transfer = transfers.first {
             tellProgress(of: transfer)
-            // Whoever was told may have closed the socket.
+            // The callback may have closed the socket.
             guard transfers.first === transfer else { continue }
             if transfer.isTaken {
                 transfers.removeFirst()

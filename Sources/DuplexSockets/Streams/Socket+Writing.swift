@@ -9,16 +9,15 @@ extension Socket {
     /// Bytes from this size on are sent from where they lie, and only what the socket doesn't take is copied.
     private static let directSize = 16 * 1_024
 
-    /// Writes bytes, behind those of earlier calls and never mixed with them.
+    /// Writes bytes, after those of earlier calls and never mixed with them.
     ///
-    /// Returns once the bytes are sent or wait behind less than the high-water mark (64 KiB unless told otherwise): a slow
-    /// peer slows the writer down. Cancelling or timing out ends the wait; the bytes were taken over by then and still go
-    /// out. Behind a file, it waits for the file. To a fast peer it waits a moment every 1 MiB, so that others on the loop
-    /// have their turn.
+    /// Returns once the bytes are sent or wait behind less than the high-water mark (default: 64 KiB): a slow peer
+    /// slows the writer down. Cancelling or timing out ends the wait; the bytes are still sent. After a file, it waits
+    /// for the file. Even for a fast peer it waits a moment every 1 MiB, so that others on the loop have their turn.
     ///
     /// - Parameters:
     ///   - bytes: what to write.
-    ///   - timeout: how long to wait for room at most; for ever unless told otherwise.
+    ///   - timeout: how long to wait for room at most. Default: no limit.
     ///   - extend: asked when the time is over, and may give more.
     /// - Throws: ``SocketError`` with ``SocketError/Code/timedOut``, ``SocketError/Code/connectionReset`` or
     ///   ``SocketError/Code/closed``; `CancellationError`.
@@ -36,7 +35,7 @@ extension Socket {
         }
     }
 
-    /// What has become of bytes that were to be written at once.
+    /// The result of writing bytes at once.
     private enum Placement {
         case done
         /// They wait above the high-water mark, and are these of the stream.
@@ -195,8 +194,8 @@ extension Socket {
     /// once the system has taken all of it. Writers that wait go on if there is room by the new marks.
     ///
     /// - Parameters:
-    ///   - high: the high-water mark in bytes, 0 or more; 65,536 unless set.
-    ///   - low: the low-water mark in bytes, 0 to `high`; 16,384 unless set.
+    ///   - high: the high-water mark in bytes, 0 or more. Before the first call: 65,536.
+    ///   - low: the low-water mark in bytes, 0 to `high`. Before the first call: 16,384.
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument`` for others.
     public func setWaterMarks(high: Int, low: Int) throws(SocketError) {
         guard 0 <= low, low <= high else {

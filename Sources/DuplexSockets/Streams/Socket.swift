@@ -117,7 +117,7 @@ public actor Socket {
 
     // MARK: Closing
 
-    /// The bytes that are written and not sent yet; those of files, and those that wait behind a file, don't count.
+    /// The bytes that are written and not sent yet; those of files, and those that wait after a file, don't count.
     public var queuedBytes: Int {
         channel.value.queuedBytes
     }
@@ -176,7 +176,7 @@ public actor Socket {
     }
 }
 
-// MARK: What the loop tells
+// MARK: Callbacks of the loop
 
 extension Socket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {

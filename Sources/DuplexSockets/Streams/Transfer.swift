@@ -6,8 +6,8 @@
 /// Called on the socket's loop, so it must not block.
 public typealias WriteProgress = @Sendable (_ written: UInt64) -> Void
 
-/// A write that a socket sends piece by piece when its turn comes: of a file, or of bytes whose progress is told or that come
-/// behind a file.
+/// A write that a socket sends piece by piece when its turn comes: of a file, or of bytes with progress or behind a
+/// file.
 ///
 /// Belongs to its socket's loop.
 package final class Transfer {
@@ -44,7 +44,7 @@ package final class Transfer {
     var progress: WriteProgress?
     /// How many bytes have gone to the channel or past it.
     package private(set) var taken: UInt64 = 0
-    /// How many of them progress was told of.
+    /// How many of them were reported as progress.
     var reported: UInt64 = 0
     private let content: Content
     /// The piece that goes next, and how much of it has gone.
@@ -87,7 +87,7 @@ package final class Transfer {
     /// - Parameters:
     ///   - channel: where to; nothing waits in it.
     ///   - mayBeDirect: whether the bytes of a file may go past the channel.
-    /// - Returns: what came of it.
+    /// - Returns: the result.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
     package func move(to channel: Channel, mayBeDirect: Bool) throws(SocketError) -> Step {
         guard case .file(let file) = content else {

@@ -21,7 +21,7 @@ package final class EntropyPool {
     package func next() -> UInt32 {
         if used == Self.capacity { refill() }
         defer { used += 1 }
-        // Forgotten once it is handed out, so that a later look at the memory tells nothing.
+        // Forgotten once it is handed out, so that a later look at the memory reveals nothing.
         let number = numbers[used]
         numbers[used] = 0
         return number

@@ -13,12 +13,12 @@ import Darwin
 // What of a file is in the system's cache, and how it gets there.
 
 extension FilePart {
-    /// How far it is between two bytes that are looked at where the kernel can't tell of all pages at once.
+    /// How far it is between two bytes that are looked at where the kernel doesn't report all pages at once.
     private static let probeStep: UInt64 = 64 * 1_024
     /// How much is read at once into the cache.
     private static let pieceSize: UInt64 = 128 * 1_024
 
-    /// Whether it can be read without waiting for the disk; no where that can't be told.
+    /// Whether it can be read without waiting for the disk; no where that isn't known.
     ///
     /// Pages may leave the cache later, or be in it before they have come: of each answer the last byte is looked at, which
     /// comes last as a rule.

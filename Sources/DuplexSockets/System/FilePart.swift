@@ -29,7 +29,7 @@ package struct FilePart: Sendable {
     /// Appends all of a short part to bytes, if that needs no wait for the disk.
     ///
     /// - Parameter bytes: stay as they are unless the part was read whole.
-    /// - Returns: what came of it.
+    /// - Returns: the result.
     package func readCached(into bytes: inout [UInt8]) -> CachedRead {
         let wanted = Int(clamping: count)
         if wanted == 0 { return .whole }
@@ -52,7 +52,7 @@ package struct FilePart: Sendable {
 }
 
 extension SystemCalls {
-    /// Reads what the system has in its cache; EAGAIN where it has nothing of it, EOPNOTSUPP where it can't tell.
+    /// Reads what the system has in its cache; EAGAIN where it has nothing of it, EOPNOTSUPP where it doesn't know.
     static func readCached(
         _ descriptor: Int32,
         into room: UnsafeMutableRawPointer?,

@@ -7,7 +7,7 @@ extension TLSIdentity {
     /// Makes a key pair on P-256 and a certificate that is signed by itself, for development and for devices that know each
     /// other by pins.
     ///
-    /// Nobody trusts it who isn't told to: give its certificate to clients by ``TLSTrust/roots(_:)``.
+    /// Clients don't trust it by default: give them its certificate with ``TLSTrust/roots(_:)``.
     ///
     /// - Parameters:
     ///   - names: the DNS names and addresses that it is for, at least one.

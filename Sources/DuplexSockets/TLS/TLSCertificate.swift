@@ -36,7 +36,7 @@ public struct TLSCertificate: Sendable, Hashable {
 
     /// Reads a certificate in DER.
     ///
-    /// - Parameter der: one certificate and nothing behind it.
+    /// - Parameter der: one certificate and nothing after it.
     /// - Throws: ``SocketError`` with ``SocketError/Code/invalidCertificate``.
     public init(der: [UInt8]) throws(SocketError) {
         self.init(try X509Reference(der: der))
@@ -78,7 +78,7 @@ public struct TLSCertificate: Sendable, Hashable {
 }
 
 extension TLSCertificate: CustomStringConvertible {
-    /// Whom it names, whom it is for, and until when, on one line.
+    /// Its subject, its names, and its end, on one line.
     public var description: String {
         "\(subject) (for \(names.joined(separator: ", ")); valid until \(notAfter); issued by \(issuer))"
     }

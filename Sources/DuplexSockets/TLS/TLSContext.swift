@@ -138,7 +138,7 @@ import Darwin
         for root in trust.roots {
             let certificate = try X509Reference(der: root.der)
             _ = unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), certificate.pointer)
-            // What a server tells its clients about whose certificates it takes.
+            // The issuers that a server sends to clients with its request for certificates.
             if isServer { _ = unsafe SSL_CTX_add_client_CA(pointer, certificate.pointer) }
         }
         OpenSSLErrors.clear()

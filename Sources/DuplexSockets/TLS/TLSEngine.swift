@@ -52,7 +52,7 @@ internal import CDuplexOpenSSL
     ///
     /// - Parameters:
     ///   - context: of a client or a server.
-    ///   - serverName: whom a client connects to, a name or an address; `nil` for servers.
+    ///   - serverName: the host that a client connects to, a name or an address; `nil` for servers.
     ///   - memory: of the loop that the connection lives on.
     /// - Throws: ``SocketError`` when there is no name although one has to be checked, or no memory.
     package init(context: TLSContext, serverName: String?, memory: TLSMemory) throws(SocketError) {

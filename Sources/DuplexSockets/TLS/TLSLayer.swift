@@ -32,7 +32,7 @@ final class TLSLayer {
     var handshakeTime: Duration?
     /// What was agreed upon, once it was.
     var connection: TLSConnection?
-    /// What has failed while something was written; told at the end of the turn.
+    /// What has failed while something was written; reported at the end of the turn.
     var failure: SocketError?
     /// Whether nothing secured comes any more, and the end of the network is still waited for.
     var watchesNetworkEnd = false

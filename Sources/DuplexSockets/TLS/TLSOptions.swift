@@ -6,30 +6,45 @@
 /// The defaults are what they should be: TLS 1.2 at least, the system's roots, and the name of the host checked. A value and its
 /// copies share what is costly to make, and the sessions that can be resumed.
 public struct TLSOptions: Sendable {
-    /// Whom to trust; the system's roots, and the name of the host.
+    /// Which certificates to trust.
+    ///
+    /// Default: those of the system's roots, for the name of the host.
     public var trust = TLSTrust.systemRoots { didSet { cache = TLSContextCache() } }
-    /// The name that is asked for (SNI, RFC 6066) and looked for in the certificate; the host that is connected to unless
-    /// told otherwise.
+    /// The name that is asked for (SNI, RFC 6066) and looked for in the certificate.
+    ///
+    /// Default: the host that is connected to.
     ///
     /// An address is looked for and not asked for.
     public var serverName: String?
-    /// The versions to offer; 1.2 and 1.3.
+    /// The versions to offer.
+    ///
+    /// Default: 1.2 and 1.3.
     public var versions = TLSVersion.tls12...TLSVersion.tls13 { didSet { cache = TLSContextCache() } }
-    /// What to show a server that asks for a certificate; nothing unless told otherwise.
+    /// What to show a server that asks for a certificate.
+    ///
+    /// Default: nothing.
     public var identity: TLSIdentity? { didSet { cache = TLSContextCache() } }
     /// The protocols to offer by ALPN, the preferred one first, each of 1 to 255 bytes (RFC 7301).
     public var applicationProtocols: [String] = [] { didSet { cache = TLSContextCache() } }
     /// The ciphers to offer.
+    ///
+    /// Default: ``TLSCiphers/standard``.
     public var ciphers = TLSCiphers.standard { didSet { cache = TLSContextCache() } }
-    /// Whether to resume earlier sessions, which saves a round trip's worth of computing; on.
+    /// Whether to resume earlier sessions, which saves a round trip's worth of computing.
+    ///
+    /// Default: yes.
     ///
     /// A session is used only by connections of the same value and its copies to the same name. Early data is never sent.
     public var resumesSessions = true { didSet { cache = TLSContextCache() } }
-    /// A file that gets the keys of each connection, for looking into it with Wireshark; none.
+    /// A file that gets the keys of each connection, for looking into it with Wireshark.
+    ///
+    /// Default: none.
     ///
     /// Hazard: whoever reads it reads everything. Made with permissions for its owner alone.
     public var keyLogFile: String? { didSet { cache = TLSContextCache() } }
-    /// How long a handshake may take; 10 seconds.
+    /// How long a handshake may take.
+    ///
+    /// Default: 10 s.
     public var handshakeTimeout = Duration.seconds(10)
 
     private var cache = TLSContextCache()

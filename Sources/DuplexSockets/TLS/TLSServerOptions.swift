@@ -17,23 +17,33 @@ public struct TLSServerOptions: Sendable {
 
     /// What the server shows, by name; can be replaced while it runs.
     public let identities: TLSIdentities
-    /// The versions to take; 1.2 and 1.3.
+    /// The versions to accept.
+    ///
+    /// Default: 1.2 and 1.3.
     public var versions = TLSVersion.tls12...TLSVersion.tls13 { didSet { cache = TLSContextCache() } }
-    /// Whether clients have to show a certificate; they aren't asked.
+    /// Whether clients have to show a certificate.
+    ///
+    /// Default: they aren't asked.
     public var clientCertificates = ClientCertificates.ignored { didSet { cache = TLSContextCache() } }
     /// The protocols to take by ALPN, the preferred one first; a client that offers others only is refused (RFC 7301).
     ///
     /// With none, what clients offer is ignored.
     public var applicationProtocols: [String] = [] { didSet { cache = TLSContextCache() } }
-    /// The ciphers to take, the preferred one first.
+    /// The ciphers to accept, the preferred one first.
+    ///
+    /// Default: ``TLSCiphers/standard``.
     public var ciphers = TLSCiphers.standard { didSet { cache = TLSContextCache() } }
-    /// Whether clients may resume sessions by tickets, which the server doesn't have to keep; on.
+    /// Whether clients may resume sessions by tickets, which the server doesn't have to keep.
+    ///
+    /// Default: yes.
     ///
     /// Early data is never taken.
     public var resumesSessions = true { didSet { cache = TLSContextCache() } }
-    /// As of ``TLSOptions/keyLogFile``.
+    /// As in ``TLSOptions/keyLogFile``.
     public var keyLogFile: String? { didSet { cache = TLSContextCache() } }
-    /// How long a handshake may take; 10 seconds.
+    /// How long a handshake may take.
+    ///
+    /// Default: 10 s.
     public var handshakeTimeout = Duration.seconds(10)
 
     private var cache = TLSContextCache()
@@ -92,7 +102,7 @@ public final class TLSIdentities: Sendable {
         if let read { replace(with: try read()) }
     }
 
-    /// Has connections from now on use these; those that are open go on as they are.
+    /// Replaces the identities for new connections; open connections keep theirs.
     ///
     /// - Parameter identities: at least one, as in ``init(_:)``.
     public func replace(with identities: [TLSIdentity]) {

@@ -59,10 +59,10 @@ public struct TLSTrust: Sendable {
         changed { ($0.pins, $0.report) = (pins, nil) }
     }
 
-    /// The same, and tells of peers that ``pinned(to:)`` would refuse instead of refusing them.
+    /// The same, and reports peers that ``pinned(to:)`` would refuse, instead of refusing them.
     ///
     /// - Parameters:
-    ///   - pins: as of ``pinned(to:)``.
+    ///   - pins: as in ``pinned(to:)``.
     ///   - report: called on the loop, so it must not block.
     /// - Returns: the trust with pins.
     public func pinned(to pins: [String], reportOnly report: @escaping Report) -> TLSTrust {

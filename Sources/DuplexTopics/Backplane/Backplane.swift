@@ -3,35 +3,36 @@
 
 public import DuplexWire
 
-/// What joins the topics of several machines: messages, what is kept of them, and who is present.
+/// Joins the topics of several machines: their messages, histories and presence.
 ///
-/// ``MemoryBackplane`` joins those of one process, and Redis those of many machines. Write one of your own for anything that can
-/// number the messages of a topic and hand them to all that subscribe.
+/// ``MemoryBackplane`` joins those of one process, and Redis those of many machines. Write your own for any system that
+/// can number the messages of a topic and deliver them to all subscribers.
 ///
-/// Each ``Topics`` is a node with one backplane, and its only caller. Nothing here may block: calls come from event loops and
-/// from publishers, also several at once. What is told to the listener may be told from any thread, of one subscription in order.
+/// Each ``Topics`` is a node with one backplane, and its only caller. Nothing here may block: calls come from event
+/// loops and from publishers, also several at once. The listener may be called from any thread; the calls for one
+/// subscription are in order.
 ///
-/// What a backplane promises: messages of one topic are numbered without a gap where they are kept; every node that is
-/// subscribed gets them in that order, its own too; what it may have missed it is told of by
-/// ``BackplaneListener/interrupted(_:)``.
+/// The guarantee of a backplane: messages of one topic are numbered without a gap where they are kept; every subscribed
+/// node gets them in that order, its own too; ``BackplaneListener/interrupted(_:)`` reports what it may have missed.
 public protocol Backplane: AnyObject, Sendable {
-    /// Begins, and tells the listener from then on what happens. Called once.
+    /// Begins, and calls the listener from then on. Called once.
     ///
     /// - Parameter listener: the node's, which isn't to be kept: it keeps the backplane.
     func start(_ listener: any BackplaneListener)
 
-    /// Ends it: nothing is told any more, and completions that are left get `unavailable`. Twice is the same as once.
+    /// Ends it: the listener isn't called any more, and pending completions get `unavailable`. Twice is the same as
+    /// once.
     func close() async
 
     /// Publishes a message to all nodes that are subscribed, also this one.
     ///
-    /// Messages of one call behind the other to one topic keep their order. While the others can't be reached, a message waits in the
-    /// bounds of the backplane, or its completion is told `unavailable`.
+    /// Messages of one call behind the other to one topic keep their order. While the others can't be reached, a
+    /// message waits in the bounds of the backplane, or its completion gets `unavailable`.
     ///
     /// - Parameters:
     ///   - message: the message; its position is given to it here.
     ///   - history: how much of the topic is kept; `nil` for nothing, and then it has no position.
-    ///   - completion: told once what became of it: where it stands, `nil` where nothing is kept.
+    ///   - completion: called once with the result: its position, `nil` where nothing is kept.
     func publish(
         _ message: BackplaneMessage,
         keeping history: TopicOptions.History?,
@@ -62,10 +63,10 @@ public protocol Backplane: AnyObject, Sendable {
     /// A node that is gone without a word has its members removed after a time.
     func enter(_ member: PresenceMember, in topic: String)
 
-    /// Says that somebody isn't present by this node any more.
+    /// Removes a member of this node.
     func leave(_ id: String, in topic: String)
 
-    /// Has the listener told who comes to a topic and goes, until it is called with `false`.
+    /// Reports joins and leaves of a topic to the listener, until it is called with `false`.
     func watchPresence(in topic: String, _ isWatched: Bool)
 
     /// Who is present in a topic by any node, each once.
@@ -90,7 +91,7 @@ extension Backplane {
     public var supportsPatterns: Bool { true }
 }
 
-/// A node, as its backplane tells it what happens.
+/// The callbacks of a backplane.
 public protocol BackplaneListener: AnyObject, Sendable {
     /// A message has come by a subscription: of a topic, or of a pattern that its topic matches.
     func received(_ message: BackplaneMessage, by subscription: String)
@@ -114,12 +115,12 @@ public struct BackplaneMessage: Sendable, Hashable {
     public var topic: String
     /// What was published.
     public var message: Message
-    /// Where it stands in the history of its topic; `nil` where none is kept, and before it is published.
+    /// Its position in the history of its topic; `nil` without a history, and before it is published.
     public var position: TopicPosition?
     /// The node that has published it.
     public var origin: String
-    /// Its number among those that the origin has published to this topic, from 1; what is sent again has the same, so that it comes
-    /// once.
+    /// Its number among those that the origin has published to this topic, from 1; a repeated message has the same
+    /// number, so that it is delivered once.
     public var number: UInt64
 
     /// Makes a message.
@@ -132,10 +133,10 @@ public struct BackplaneMessage: Sendable, Hashable {
     }
 }
 
-/// What is kept of a topic.
+/// The history of a topic.
 public struct BackplaneHistory: Sendable, Hashable {
-    /// Where the last message stands, with offset 0 when there has been none; its epoch tells whether the numbers are still those that
-    /// a node knows.
+    /// The position of the last message, with offset 0 when there has been none; its epoch shows whether the numbers
+    /// are still those that a node knows.
     public var position: TopicPosition
     /// Those that were asked for and are kept, in order, without a gap.
     public var messages: [BackplaneMessage]
@@ -154,7 +155,7 @@ extension BackplaneHistory {
     }
 }
 
-/// Where a backplane stands.
+/// The state of a backplane.
 public enum BackplaneState: Sendable, Hashable {
     /// It tries to reach the others: for the first time since it could, or again.
     case connecting(attempt: Int)

@@ -66,7 +66,7 @@ public final class MemoryBackplane: Backplane {
         tell()
     }
 
-    /// Leaves the hub, and with it all who were present by this node.
+    /// Leaves the hub, and removes the members of this node.
     public func close() async {
         let waiting = state.withLock { state -> Deque<Waiting>? in
             guard !state.isClosed else { return nil }
@@ -88,7 +88,7 @@ public final class MemoryBackplane: Backplane {
     /// - Parameters:
     ///   - message: the message.
     ///   - history: how much of the topic is kept.
-    ///   - completion: told once what became of it, mostly before this returns.
+    ///   - completion: called once with the result, mostly before this returns.
     public func publish(
         _ message: BackplaneMessage,
         keeping history: TopicOptions.History?,
@@ -127,7 +127,7 @@ public final class MemoryBackplane: Backplane {
         }
     }
 
-    /// What is kept of a topic behind a number.
+    /// The history of a topic after a number.
     ///
     /// - Parameters:
     ///   - topic: its name.
@@ -141,17 +141,17 @@ public final class MemoryBackplane: Backplane {
 
     // MARK: Presence
 
-    /// Says that somebody is present by this node.
+    /// Adds a member of this node.
     public func enter(_ member: PresenceMember, in topic: String) {
         hub.enter(member, in: topic, by: self)
     }
 
-    /// Says that somebody isn't present by this node any more.
+    /// Removes a member of this node.
     public func leave(_ id: String, in topic: String) {
         hub.leave(id, in: topic, by: self)
     }
 
-    /// Has the listener told who comes to a topic and goes, or not any more.
+    /// Reports joins and leaves of a topic to the listener, or stops that.
     public func watchPresence(in topic: String, _ isWatched: Bool) {
         state.withLock { state in
             if isWatched { state.watched.insert(topic) } else { state.watched.remove(topic) }

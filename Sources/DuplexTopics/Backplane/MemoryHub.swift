@@ -5,7 +5,7 @@ package import DuplexSockets
 import DuplexWire
 import Synchronization
 
-/// What the nodes of a ``MemoryBackplane`` have in common: it numbers messages, keeps them, and knows who is present.
+/// The hub of several ``MemoryBackplane``s: it numbers messages, and has their histories and presence.
 public final class MemoryHub: Sendable {
     private struct Kept: Sendable {
         var position: TopicPosition

@@ -3,9 +3,9 @@
 
 /// Somebody who is present in a topic.
 public struct PresenceMember: Sendable, Hashable {
-    /// Who it is, such as the name of a user: whoever is there twice is one.
+    /// Who it is, such as the name of a user; two members with one id count once.
     public var id: String
-    /// What they said of themselves: a text, or an object or array of JSON; empty for nothing.
+    /// What the member says of itself: a text, or an object or array of JSON; empty for nothing.
     public var info: String
 
     /// Makes a value.
@@ -15,11 +15,11 @@ public struct PresenceMember: Sendable, Hashable {
     }
 }
 
-/// Somebody has come or gone.
+/// Somebody has joined or left.
 public enum PresenceChange: Sendable, Hashable {
-    /// Somebody is there who wasn't, or says something else of themselves.
+    /// Somebody has joined, or has changed their info.
     case joined(PresenceMember)
-    /// Somebody isn't there any more, on no connection.
+    /// Somebody has left, with their last connection.
     case left(PresenceMember)
 
     /// Who it is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What has become of messages so far.
+/// The outcomes of messages so far.
 public struct TopicCounts: Sendable, Hashable {
     /// How many were published.
     public var published = 0

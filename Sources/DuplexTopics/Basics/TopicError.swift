@@ -28,7 +28,7 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let limitReached = Self(rawValue: "limitReached")
         /// The app doesn't allow it.
         public static let notAllowed = Self(rawValue: "notAllowed")
-        /// The subscriber took less than was published, and was ended by its policy.
+        /// The subscriber was too slow, and was ended by its policy.
         public static let slowSubscriber = Self(rawValue: "slowSubscriber")
         /// The connection that was to be subscribed has ended.
         public static let closed = Self(rawValue: "closed")
@@ -36,9 +36,9 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidURL = Self(rawValue: "invalidURL")
         /// No answer came in time.
         public static let timedOut = Self(rawValue: "timedOut")
-        /// The connection was lost before the answer came: what was asked for may have been done or not.
+        /// The connection was lost before the answer came: the request may have been done or not.
         public static let unanswered = Self(rawValue: "unanswered")
-        /// What joins these topics with those of other machines has no way to do that.
+        /// The backplane doesn't support that.
         public static let unsupported = Self(rawValue: "unsupported")
         /// Other machines can't be reached.
         public static let unavailable = Self(rawValue: "unavailable")

@@ -9,13 +9,13 @@ public struct TopicMessage: Sendable, Hashable {
     public let topic: String
     /// What was published.
     public let message: Message
-    /// Where it stands in the history of its topic; `nil` where none is kept.
+    /// Its position in the history of its topic; `nil` without a history.
     public let position: TopicPosition?
     /// How many messages were dropped between the one before and this one, because the subscriber was behind.
     public let missed: Int
     /// Whether messages may be missing between the one before and this one: ``missed`` of them, where their number is known.
     ///
-    /// A ``TopicClient`` says so behind a lost connection where it couldn't go on where it was.
+    /// A ``TopicClient`` says so after a lost connection where it couldn't go on where it was.
     public let isAfterGap: Bool
 
     /// Makes a message.

@@ -3,7 +3,7 @@
 
 public import CoreMetrics
 
-/// Where the numbers of topics go, by swift-metrics.
+/// Metrics of topics, with swift-metrics.
 ///
 /// All labels begin with the prefix:
 ///
@@ -20,7 +20,7 @@ public struct TopicMetrics: Sendable {
     private let topics: Meter
     private let historyBytes: Meter
 
-    /// Numbers that go to a factory.
+    /// Metrics made by a factory.
     ///
     /// - Parameters:
     ///   - factory: where instruments are made. Default: the one that the system was bootstrapped with.

@@ -3,9 +3,9 @@
 
 public import DuplexWire
 
-/// What topics keep, and how much of everything there may be.
+/// The histories and the bounds of topics.
 public struct TopicOptions: Sendable {
-    /// How much of a topic is kept for those who subscribe later, or come back.
+    /// How much of a topic is kept for clients that subscribe later, or resume.
     public struct History: Sendable, Hashable {
         /// How many messages are kept.
         ///
@@ -28,7 +28,7 @@ public struct TopicOptions: Sendable {
         }
     }
 
-    /// What is kept of topics, by patterns; of those that match a topic, the one that was set first holds.
+    /// The histories of topics, by patterns; of those that match a topic, the first one counts.
     ///
     /// A topic that none matches keeps nothing. See ``keep(_:_:)``.
     public private(set) var histories: [(pattern: String, history: History)] = []
@@ -50,36 +50,38 @@ public struct TopicOptions: Sendable {
     public var mostSubscriptionsOfConnection = 1_000
     /// How many bytes of messages may wait for an event loop that is busy.
     ///
-    /// Default: 16 MiB. Beyond it, its subscribers take what they lack from the history, or miss it.
+    /// Default: 16 MiB. Beyond it, its subscribers read missed messages from the history, or miss them.
     public var loopBacklog: ByteCount = .mebibytes(16)
-    /// How long somebody is still present once their last connection has ended: who comes back before was never away.
+    /// How long somebody stays present after the end of their last connection; one that reconnects in time was never
+    /// away.
     ///
     /// Default: 5 s.
     public var presenceGrace = Duration.seconds(5)
-    /// How many members may be present, in all topics together; who is present in two of them counts twice.
+    /// How many members may be present, in all topics together; one in two topics counts twice.
     ///
     /// Default: 1,000,000.
     public var mostMembers = 1_000_000
-    /// How long may be what a member says of itself.
+    /// The longest info of a member.
     ///
     /// Default: 4 KiB.
     public var memberInfoSize = ByteCount.kibibytes(4)
 
-    /// How long a new subscription waits for the history of its topic, which a backplane keeps.
+    /// How long a new subscription waits for its topic's history from a backplane.
     ///
-    /// Then it begins without, and says so; see ``TopicSubscription/isComplete``. It gets all that is kept once that comes. Default:
-    /// 10 s.
+    /// Then it begins without it; see ``TopicSubscription/isComplete``. It gets all of the history once that comes.
+    /// Default: 10 s.
     public var historyTimeout = Duration.seconds(10)
-    /// What becomes of messages that are published while a backplane can't reach the others.
+    /// What happens to messages that are published while a backplane can't reach the others.
     ///
     /// Default: `.waitOrFail`.
     public var whileAway = WhileAway.waitOrFail
 
-    /// What becomes of messages that are published while a backplane can't reach the others.
+    /// What happens to messages that are published while a backplane can't reach the others.
     public enum WhileAway: Sendable, Hashable {
         /// They wait in the bounds of the backplane, and reach nobody until it is back; beyond the bounds they fail.
         case waitOrFail
-        /// They go to the subscribers of this process at once, without a position, and to nobody else; they aren't kept.
+        /// They go to the subscribers of this process at once, without a position, and to no other process; they aren't
+        /// kept.
         case deliverHere
     }
 
@@ -88,7 +90,7 @@ public struct TopicOptions: Sendable {
     /// Default: 4 MiB. Beyond it each does as its policy says when its own bound is reached. The policy of a subscription that says
     /// more holds for that one.
     public var backlogOfConnection: ByteCount = .mebibytes(4)
-    /// How many bytes messages have that are kept framed, so that they needn't be framed again for those who come later.
+    /// How many bytes of framed messages are kept, so that they needn't be framed again for later subscribers.
     ///
     /// Default: 8 MiB. What waits to be sent to a connection isn't counted here.
     public var framedSize: ByteCount = .mebibytes(8)
@@ -100,15 +102,15 @@ public struct TopicOptions: Sendable {
     ///
     /// Default: any number. Further ones are refused with `limitReached`; the last one before may be longer than what was left.
     public var publishByteRate: RateLimit?
-    /// Where the numbers of these topics go.
+    /// The metrics of these topics.
     ///
-    /// Default: nowhere; ``Topics/counts`` has them as well.
+    /// Default: none; ``Topics/counts`` has the numbers as well.
     public var metrics: TopicMetrics?
 
     /// Makes options with the defaults.
     public init() {}
 
-    /// Has messages of topics kept.
+    /// Keeps a history of topics.
     ///
     /// - Parameters:
     ///   - pattern: which topics, such as `room/#`.

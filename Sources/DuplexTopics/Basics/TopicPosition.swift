@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Where a message stands in the history of its topic: what a subscriber names to go on behind it.
+/// The position of a message in the history of its topic, from which a subscriber can resume.
 public struct TopicPosition: Sendable, Hashable {
-    /// Tells one history of a topic from another, such as that of the process before.
+    /// Distinguishes histories of a topic, such as that of the process before.
     public let epoch: String
     /// The number of the message; the first one of a history has 1.
     public let offset: UInt64
@@ -32,12 +32,12 @@ extension TopicPosition: LosslessStringConvertible {
     /// `epoch-offset`, as a server-sent event has it for its id.
     public var description: String { "\(epoch)-\(offset)" }
 }
-/// What a new subscriber gets of what was published before.
+/// The earlier messages that a new subscriber gets.
 public enum TopicReplay: Sendable, Hashable {
     /// Nothing.
     case none
-    /// The last so many messages that are kept; one is the retained value.
+    /// So many of the last kept messages; with 1, the retained value.
     case last(Int)
-    /// Those behind a message, none missing and none twice; see ``TopicSubscription/isComplete``.
+    /// Those after a message, each once; see ``TopicSubscription/isComplete``.
     case after(TopicPosition)
 }

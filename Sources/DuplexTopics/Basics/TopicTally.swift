@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// Counts what becomes of messages.
+/// Counts the outcomes of messages.
 final class TopicTally: Sendable {
     private let counts = Mutex(TopicCounts())
     private let metrics: TopicMetrics?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Who comes to a topic at a server and goes; see ``TopicClient/presenceChanges(of:)``.
+/// Joins and leaves of a topic at a server; see ``TopicClient/presenceChanges(of:)``.
 public struct ClientPresenceChanges: AsyncSequence, Sendable {
     private let client: TopicClient
     private let topic: String
@@ -24,7 +24,7 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
         )
     }
 
-    /// Takes one change after the other; ends to watch when it is dropped, or its task is cancelled.
+    /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
         private let lease: ClientLease<PresenceChange>
 
@@ -34,7 +34,7 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
 
         /// The next change; `nil` once the client is closed, or the task is cancelled.
         ///
-        /// - Throws: ``TopicError``: what the server has refused it by, `limitReached` where the client watches the topic already,
+        /// - Throws: ``TopicError``: the server's refusal, `limitReached` where the client watches the topic already,
         ///   `slowSubscriber` once more than 10,000 waited, `unavailable` when the client has given up.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
@@ -48,7 +48,7 @@ public struct ClientPresenceChanges: AsyncSequence, Sendable {
 
 /// A topic that is watched, as its client has it: who is known to be there, so that what happens without a connection is seen behind it.
 struct ClientWatch: Sendable {
-    /// The most members that are known: of more, only what is told is given on.
+    /// The most members that are known: of more, only reported changes are passed on.
     static let mostMembers = 1_000
 
     let feed: ClientFeed<PresenceChange>
@@ -58,7 +58,7 @@ struct ClientWatch: Sendable {
         self.feed = feed
     }
 
-    /// The server has told of a change.
+    /// The server has reported a change.
     mutating func took(_ change: PresenceChange) {
         guard var members = known else { return give(change) }
         known = nil

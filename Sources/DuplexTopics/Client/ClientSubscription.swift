@@ -5,8 +5,8 @@ import DuplexWire
 
 /// The messages of a topic at a server; see ``TopicClient/subscribe(to:replay:)``.
 ///
-/// It subscribes when it is iterated, once at a time. Where the server keeps messages, none is missing and none comes twice, however
-/// often the connection is lost; where it can't be so, ``TopicMessage/isAfterGap`` says it.
+/// It subscribes when it is iterated, once at a time. Each message that the server keeps comes once, however often the
+/// connection is lost; if some are missing, ``TopicMessage/isAfterGap`` is true.
 public struct ClientSubscription: AsyncSequence, Sendable {
     private let client: TopicClient
     private let name: String
@@ -34,7 +34,7 @@ public struct ClientSubscription: AsyncSequence, Sendable {
         )
     }
 
-    /// Takes one message after the other; unsubscribes when it is dropped, or its task is cancelled.
+    /// Iterates over the messages; unsubscribes when it is dropped, or its task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
         private let lease: ClientLease<TopicMessage>
 
@@ -44,8 +44,8 @@ public struct ClientSubscription: AsyncSequence, Sendable {
 
         /// The next message; `nil` once the client is closed, or the task is cancelled.
         ///
-        /// - Throws: ``TopicError``: what the server has refused it by, `limitReached` where the client has a subscription to some of it
-        ///   already, `unavailable` when the client has given up.
+        /// - Throws: ``TopicError``: the server's refusal, `limitReached` where the client has a subscription to some
+        ///   of it already, `unavailable` when the client has given up.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(TopicError) -> TopicMessage? {
@@ -66,7 +66,7 @@ struct ClientTopic: Sendable {
     var isBegun = false
     /// Whether it has on this connection: what comes before its answer is of a subscription before it.
     var isLive = false
-    /// What the next message is told.
+    /// What the next message carries.
     var isAfterGap = false
     /// Whether it is told so unless it is the very next one: the server didn't know what is kept.
     var isUnsure = false

@@ -5,7 +5,7 @@ public import DuplexSockets
 import DuplexWebSockets
 public import DuplexWire
 
-/// A client of the JSON protocol of topics: it subscribes, publishes and is present, over a connection that comes back.
+/// A client of the JSON protocol of topics: it subscribes, publishes and is present, and it reconnects.
 ///
 /// ```swift
 /// let client = TopicClient("wss://example.com/topics")
@@ -13,9 +13,9 @@ public import DuplexWire
 /// for try await message in client.subscribe(to: "room/42", replay: .last(20)) { print(message.text) }
 /// ```
 ///
-/// When the connection is lost it connects again, subscribes again where it was, enters again, and watches again. Requests that wait
-/// for their answer are sent again then, but for messages that are published: nobody knows whether they were. It connects when it is
-/// used first; ``close()`` ends it, and so does dropping the last reference.
+/// When the connection is lost it reconnects, resumes its subscriptions, and enters and watches again. Pending requests
+/// are sent again, except publications, which may have been done already. It connects when it is first used;
+/// ``close()`` ends it, and so does dropping the last reference.
 public actor TopicClient {
     /// The loop that it lives on, and its connections.
     public nonisolated let loop: EventLoop
@@ -69,8 +69,8 @@ public actor TopicClient {
 
     /// The messages of a topic, or of all topics that match a pattern.
     ///
-    /// Behind a lost connection it goes on where it was: where the server keeps messages, none is missing and none comes twice. The
-    /// subscriptions of one client may not overlap, as `room/#` and `room/42` do.
+    /// After a lost connection it resumes: each message that the server keeps comes once. The subscriptions of one
+    /// client may not overlap, as `room/#` and `room/42` do.
     ///
     /// - Parameters:
     ///   - topic: the name, or a pattern.
@@ -85,11 +85,11 @@ public actor TopicClient {
     /// - Parameters:
     ///   - message: the message.
     ///   - topic: the name of the topic.
-    /// - Returns: where it stands; `nil` where nothing is kept.
-    /// - Throws: ``TopicError``: what the server has refused it by; `timedOut` behind ``TopicClientOptions/requestTimeout``;
+    /// - Returns: its position; `nil` without a history.
+    /// - Throws: ``TopicError``: the server's refusal; `timedOut` behind ``TopicClientOptions/requestTimeout``;
     ///   `unanswered` when the connection was lost before the answer, and the message may have been published or not;
-    ///   `limitReached` when too many requests wait; `closed` and `unavailable` at the end of the client. `CancellationError`; the
-    ///   message may be published all the same.
+    ///   `limitReached` when too many requests wait; `closed` and `unavailable` at the end of the client.
+    ///   `CancellationError`; the message may be published all the same.
     @discardableResult
     public func publish(_ message: Message, to topic: String) async throws -> TopicPosition? {
         try await ask(.publish(topic, message)).place
@@ -103,9 +103,9 @@ public actor TopicClient {
 
     // MARK: Presence
 
-    /// Is present in a topic, until ``leave(_:)`` or ``close()``, and again behind each lost connection.
+    /// Enters a topic, until ``leave(_:)`` or ``close()``, and again after each lost connection.
     ///
-    /// Who the client is there is said by the server.
+    /// The server decides who the client is there.
     ///
     /// - Parameters:
     ///   - topic: the name of the topic.
@@ -124,7 +124,7 @@ public actor TopicClient {
         }
     }
 
-    /// Isn't present in a topic any more.
+    /// Leaves a topic.
     ///
     /// - Throws: as ``enter(_:info:)``.
     public func leave(_ topic: String) async throws {
@@ -144,10 +144,10 @@ public actor TopicClient {
         return (reply.count ?? 0, (reply.members ?? []).map(\.value))
     }
 
-    /// Who is present in a topic, and then who comes and goes.
+    /// The members of a topic, and then the joins and leaves.
     ///
-    /// It begins with those who are there, each as one who joins. What has changed while there was no connection is told behind it. In a
-    /// topic of more than 1,000 members only what happens while there is a connection is told.
+    /// It begins with the present members, each as a join. Changes during a lost connection are reported after it. In a
+    /// topic of more than 1,000 members only changes during a connection are reported.
     ///
     /// - Parameter topic: the name of the topic; watched once at a time.
     /// - Returns: the changes.
@@ -157,7 +157,7 @@ public actor TopicClient {
 
     // MARK: The connection
 
-    /// Where the connection stands, and then every change; as `ReconnectingWebSocket.states`.
+    /// The state of the connection, and then every change; as `ReconnectingWebSocket.states`.
     public nonisolated var states: AsyncStream<ReconnectChange> { socket.states }
 
     /// Closes the connection in order, and makes no other: sequences end, requests that wait fail with `closed`.

@@ -26,8 +26,7 @@ public struct TopicClientOptions: Sendable {
     ///
     /// Default: 16 MiB.
     public var requestSize = ByteCount.mebibytes(16)
-    /// How many messages wait for a task that takes them more slowly than they come; the oldest are dropped then, which
-    /// ``TopicMessage/missed`` tells.
+    /// How many messages wait for a slow task; the oldest are dropped then, and counted in ``TopicMessage/missed``.
     ///
     /// Default: 1,000 for each subscription.
     public var mostMessages = 1_000

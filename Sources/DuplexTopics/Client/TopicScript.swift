@@ -19,8 +19,8 @@ public enum TopicScript {
     /// await topics.publish("room/42", "hi")
     /// ```
     ///
-    /// It connects again by itself, subscribes where it was, enters and watches again. `message.gap` says that messages may be missing
-    /// before this one. What one client subscribes to may not overlap, as `room/#` and `room/42` do.
+    /// It reconnects, resumes its subscriptions, and enters and watches again. `message.gap` is true when messages may
+    /// be missing before this one. The subscriptions of one client may not overlap, as `room/#` and `room/42` do.
     public static let module = #"""
         // SPDX-License-Identifier: Apache-2.0
         export class Topics {
@@ -84,6 +84,6 @@ public enum TopicScript {
         }
         """#
 
-    /// ``module``, as a server gives it.
+    /// ``module`` as a response.
     public static var response: Response { Response(type: .javaScript, body: .text(module)) }
 }

@@ -58,7 +58,7 @@ final class LoopDelivery: Sendable {
 
     /// Gives all subscribers of this loop what waited for them.
     ///
-    /// - Returns: what became of it.
+    /// - Returns: the result.
     func deliver(_ batch: TopicBatch) -> TopicCounts {
         let lists = lists.value
         var counts = TopicCounts()

@@ -30,7 +30,7 @@ enum TopicEnvelope {
         return JSONText.object(members.all).text
     }
 
-    /// What tells a client that it was too slow for so many.
+    /// The message for a client that was too slow for so many.
     static func missed(_ topic: String, _ count: Int) -> String {
         var members = JSONText.Members()
         members.add("topic", topic)

@@ -61,7 +61,7 @@ final class PendingStart {
 /// The subscriptions of one loop to one topic or pattern.
 final class TopicMembers {
     let delivery: LoopDelivery
-    /// What tells the topic from all others of its time and later.
+    /// Identifies the topic among all of its time and later.
     let audience: UInt64
     let slot: Int32
     /// The only one, as long as there is one: most topics have no more, and need no array.

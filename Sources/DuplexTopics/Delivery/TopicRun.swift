@@ -11,7 +11,7 @@ struct TopicRun {
     let range: Range<Int>
     /// Whether what goes to a connection is sent with what follows.
     let gathers: Bool
-    /// What becomes of the messages.
+    /// The outcomes of the messages.
     var counts = TopicCounts()
     private let batch: TopicBatch
     private var frames: [PreparedMessage] = []

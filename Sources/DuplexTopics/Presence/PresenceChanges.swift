@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Who comes to a topic and goes; see ``TopicPresence/changes``.
+/// Joins and leaves of a topic; see ``TopicPresence/changes``.
 public struct PresenceChanges: AsyncSequence, Sendable {
     private let hub: PresenceHub
     private let topic: String
@@ -16,7 +16,7 @@ public struct PresenceChanges: AsyncSequence, Sendable {
         Iterator(PresenceWatch(hub, topic))
     }
 
-    /// Takes one change after the other; ends to watch when it is dropped, or its task is cancelled.
+    /// Iterates over the changes; stops watching when it is dropped, or its task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
         private let watch: PresenceWatch
 
@@ -27,7 +27,7 @@ public struct PresenceChanges: AsyncSequence, Sendable {
         /// The next change; `nil` once the task is cancelled.
         ///
         /// - Throws: ``TopicError`` with `invalidName` or `limitReached` at the first one; with `slowSubscriber` once more than
-        ///   1,000 waited, behind those. Ask for the members anew then.
+        ///   1,000 waited, after those. Ask for the members anew then.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(TopicError) -> PresenceChange? {

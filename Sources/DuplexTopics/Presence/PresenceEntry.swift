@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Somebody who is present, for as long as this value is kept; see TopicPresence/enter(as:).
+/// A member that is present as long as this value is kept; see TopicPresence/enter(as:).
 ///
-/// Dropping it is leaving. Keep it by what it stands for: a value that nothing uses any more may be dropped at once.
+/// Dropping it leaves the topic. Keep it in a property: a value that nothing uses any more may be dropped at once.
 public final class PresenceEntry: Sendable {
     private let hub: PresenceHub
     private let holder: UInt64
@@ -23,15 +23,15 @@ public final class PresenceEntry: Sendable {
         leave()
     }
 
-    /// Says something else of who is there; without effect once it has left.
+    /// Changes the info of the member; no effect once it has left.
     ///
-    /// - Parameter info: what is said; as of PresenceMember/info.
+    /// - Parameter info: the info; as of PresenceMember/info.
     /// - Throws: TopicError with `limitReached`.
     public func say(_ info: String) throws(TopicError) {
         try hub.say(PresenceMember(id: id, info: info), in: topic, by: holder)
     }
 
-    /// Leaves; others see it once the grace is over.
+    /// Leaves; others see it after the grace period.
     ///
     /// Twice is the same as once.
     public func leave() {

@@ -5,10 +5,10 @@ import DuplexSockets
 import DuplexWire
 import Synchronization
 
-/// Who is present in the topics of one `Topics`, and who is told of it.
+/// Who is present in the topics of one `Topics`, and who watches.
 ///
-/// The connections of this node and their graces are here. Where other machines take part, a PresenceLink is told what comes of
-/// it, and whoever asks or watches here is answered by it.
+/// The connections of this node and their grace periods are here. With other machines, a PresenceLink gets the results,
+/// and answers requests and watchers here.
 final class PresenceHub: Sendable {
     private struct State {
         var table: PresenceTable
@@ -38,7 +38,7 @@ final class PresenceHub: Sendable {
         state = Mutex(State(table: PresenceTable(options, isJoined: link != nil)))
     }
 
-    /// Changes the table, and does what comes of it when the lock is given back.
+    /// Changes the table, and performs the resulting actions after the lock is released.
     private func change<Failure: Error>(
         _ body: (inout PresenceTable) throws(Failure) -> [PresenceWatcher]
     ) throws(Failure) {
@@ -134,7 +134,7 @@ final class PresenceHub: Sendable {
         }
     }
 
-    /// Other machines tell of a change.
+    /// Other machines report a change.
     func told(_ change: PresenceChange, in topic: String) {
         self.change { table in table.tell(change, topic) }
     }

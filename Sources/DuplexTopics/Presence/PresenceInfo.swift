@@ -48,7 +48,7 @@ struct PresenceInfo: Decodable, Sendable, Hashable {
 
     private static func value(_ decoder: any Decoder) throws -> JSONText {
         if let object = try? decoder.container(keyedBy: Key.self) {
-            // Sorted, as the decoder doesn't tell their order: what says the same is the same text.
+            // Sorted, as the decoder doesn't keep their order: equal infos are equal texts.
             return .object(
                 try object.allKeys.sorted { $0.stringValue < $1.stringValue }.map { key in
                     JSONText.Member(name: key.stringValue, value: try object.decode(Tree.self, forKey: key).value)

@@ -2,7 +2,7 @@
 // Copyright (c) the Duplex authors
 
 extension PresenceLink {
-    /// Presence by a backplane; its listener tells ``PresenceHub/told(_:in:)`` of what it is told.
+    /// Presence by a backplane; its listener passes its calls on to ``PresenceHub/told(_:in:)``.
     init(_ backplane: any Backplane) {
         enter = { member, topic in backplane.enter(member, in: topic) }
         leave = { id, topic in backplane.leave(id, in: topic) }

@@ -25,7 +25,7 @@ struct PresenceTable: Sendable {
     }
 
     private let options: TopicOptions
-    /// Whether what happens here is told by other machines, and not from here.
+    /// Whether changes are reported by other machines, and not from here.
     private let isJoined: Bool
     private var rooms: [String: Room] = [:]
     /// Each topic once at most that has somebody whose grace runs.

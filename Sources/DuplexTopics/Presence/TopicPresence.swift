@@ -9,7 +9,7 @@
 /// for try await change in presence.changes { print(change) }
 /// ```
 ///
-/// Who is there by two connections is one. Whoever comes back within ``TopicOptions/presenceGrace`` was never away.
+/// A member with two connections counts once. One that reconnects within ``TopicOptions/presenceGrace`` was never away.
 public struct TopicPresence: Sendable {
     private let hub: PresenceHub
     /// The name of the topic.
@@ -38,23 +38,24 @@ public struct TopicPresence: Sendable {
         try await hub.members(of: topic, limit: max(0, limit))
     }
 
-    /// Who comes and goes from now on.
+    /// The joins and leaves from now on.
     ///
-    /// Each iterator watches for itself, from its making on. Make it first and ask for ``members(limit:)`` then: nobody is missed.
+    /// Each iterator watches from the moment when it is made. Make it first and then ask for ``members(limit:)``: so
+    /// nobody is missed.
     public var changes: PresenceChanges { PresenceChanges(hub, topic) }
 
     // MARK: Being there
 
-    /// Has somebody be present for as long as the value that is returned is kept.
+    /// Makes somebody present as long as the returned value is kept.
     ///
     /// - Parameter member: who; the id of 256 bytes at most, the info within ``TopicOptions/memberInfoSize``.
-    /// - Returns: what is to be kept.
+    /// - Returns: the value to keep.
     /// - Throws: ``TopicError`` with `invalidName`, or with `limitReached`.
     public func enter(as member: PresenceMember) throws(TopicError) -> PresenceEntry {
         try hub.enter(member, in: topic)
     }
 
-    /// Has somebody be present while something is done, such as while an event stream is subscribed.
+    /// Makes somebody present during a closure, such as while an event stream is subscribed.
     ///
     /// ```swift
     /// server.events("/rooms/:id") { stream in
@@ -64,7 +65,7 @@ public struct TopicPresence: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - member: who; as of ``enter(as:)``.
+    ///   - member: who; as in ``enter(as:)``.
     ///   - body: what is done.
     /// - Returns: what `body` returns.
     /// - Throws: as ``enter(as:)``, and what `body` throws.

@@ -5,7 +5,7 @@ public import DuplexServer
 
 /// What a client of the JSON protocol wants to do, for the app to decide.
 public struct TopicAccess: Sendable {
-    /// A kind of deed.
+    /// A kind of action.
     public enum Action: Sendable, Hashable {
         /// To subscribe to a topic or a pattern.
         case subscribe
@@ -13,7 +13,7 @@ public struct TopicAccess: Sendable {
         case publish
         /// To be present in a topic.
         case enter
-        /// To see who is present in a topic, or to be told who comes and goes.
+        /// To see who is present in a topic, or to watch joins and leaves.
         case presence
     }
 
@@ -21,21 +21,21 @@ public struct TopicAccess: Sendable {
     public let action: Action
     /// The name of the topic, or a pattern.
     ///
-    /// Hazard: a pattern is allowed for all topics that it matches, and `news/#` matches `news` too. ``isWithin(_:)`` takes both
-    /// alike; whoever looks at the end of a name must refuse patterns.
+    /// Hazard: a pattern is allowed for all topics that it matches, and `news/#` matches `news` too. ``isWithin(_:)``
+    /// handles both; code that looks at the end of a name must refuse patterns.
     public let topic: String
     /// Whether ``topic`` is a pattern.
     public let isPattern: Bool
     /// The request that opened the connection.
     public let request: Request
 
-    /// Whether all that is meant lies at or below a topic: `news`, `news/today` and `news/#` lie within `news`, `newspaper`
-    /// and `+/today` don't.
+    /// Whether all of it is at or below a topic: `news`, `news/today` and `news/#` lie within `news`, `newspaper` and
+    /// `+/today` don't.
     ///
     /// - Parameter name: the name of a topic.
     /// - Returns: whether it does.
     public func isWithin(_ name: String) -> Bool {
-        // By bytes, as topics are told apart: a mark behind a slash would make one character of both.
+        // By bytes, as topics are compared: a mark behind a slash would make one character of both.
         topic.utf8.elementsEqual(name.utf8) || topic.utf8.starts(with: (name + "/").utf8)
     }
 }

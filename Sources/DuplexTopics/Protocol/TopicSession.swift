@@ -9,7 +9,9 @@ import DuplexWire
 struct TopicSession: Sendable {
     let core: TopicCore
     let terms: SubscriptionTerms
-    /// Who the client is where it enters a topic; a random name for each connection by default.
+    /// Who the client is where it enters a topic.
+    ///
+    /// Default: a random name for each connection.
     let member: (@Sendable (Request) -> String)?
     let allows: @Sendable (TopicAccess) async throws -> Bool
 

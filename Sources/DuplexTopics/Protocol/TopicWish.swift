@@ -45,7 +45,7 @@ struct TopicWish: Decodable, Sendable {
         case unwatch(String)
     }
 
-    /// The most members that an answer names, and how many it does unless told otherwise.
+    /// The most members that an answer names, which is also the default.
     private static let mostMembers = 1_000
     private static let usualMembers = 100
 

@@ -7,7 +7,7 @@ extension Backplane where Self == RedisBackplane {
     /// - Parameters:
     ///   - url: the server: `redis://`, `rediss://` or `unix`, with user, password and database; see ``RedisURL``.
     ///   - prefix: what all of its keys and channels begin with, the same on all machines. Default: `duplex`.
-    ///   - options: deadlines, bounds, and what becomes of commands while the server is away.
+    ///   - options: deadlines, bounds, and what happens to commands while the server is away.
     /// - Returns: the backplane.
     /// - Throws: ``TopicError`` with `invalidURL`.
     public static func redis(
@@ -23,7 +23,7 @@ extension Backplane where Self == RedisBackplane {
     /// - Parameters:
     ///   - deployment: the servers.
     ///   - prefix: what all keys and channels begin with, the same on all machines. Default: `duplex`.
-    ///   - options: deadlines, bounds, and what becomes of commands while the servers are away.
+    ///   - options: deadlines, bounds, and what happens to commands while the servers are away.
     /// - Returns: the backplane. By a cluster patterns can't be subscribed to, which throws ``TopicError`` with `unsupported`.
     /// - Throws: ``TopicError`` with `invalidURL`.
     public static func redis(

@@ -6,14 +6,14 @@ import DuplexWire
 
 /// Joins the topics of many machines by a Redis that they share: one server, one that sentinels watch, or a cluster.
 ///
-/// Redis 7 or newer, or what speaks as it does. Each topic lies in one slot: its messages go by one channel of its own, and what is
-/// kept of it is changed by scripts, so that it is whole at any time. A node has one subscription for each topic or pattern, and
-/// one connection to each server.
+/// Redis 7 or newer, or what speaks as it does. Each topic lies in one slot: its messages go by one channel of its own,
+/// and what is kept of it is changed by scripts, so that it is whole at any time. A node has one subscription for each
+/// topic or pattern, and one connection to each server.
 ///
 /// When a connection is lost, messages of topics that keep some are sent again on the next one, in their order, and are
-/// published once; as many of them, and for so long, as ``RedisOptions/whileAway`` has it. Messages of other topics that were on
-/// their way fail, since they may have been delivered. A master that fails takes with it what none of its replicas has yet, also what
-/// it has answered: a topic that lacks messages that a node knows of gets another epoch.
+/// published once; as many of them, and for so long, as ``RedisOptions/whileAway`` has it. Messages of other topics
+/// that were on their way fail, since they may have been delivered. A master that fails takes with it what none of its
+/// replicas has yet, also what it has answered: a topic that lacks messages that a node knows of gets another epoch.
 public final class RedisBackplane: Backplane {
     private let loop: EventLoop
     private let ownsLoop: Bool
@@ -25,11 +25,11 @@ public final class RedisBackplane: Backplane {
     ///
     /// - Parameters:
     ///   - deployment: the servers.
-    ///   - prefix: what the names of all keys and channels begin with, and a colon behind it: apps with different ones don't see
-    ///     each other. Default: `duplex`.
+    ///   - prefix: what the names of all keys and channels begin with, and a colon after it: apps with different ones
+    ///     don't see each other. Default: `duplex`.
     ///   - options: deadlines, bounds, waits. Default: the default ones.
-    /// - Throws: ``TopicError`` with `invalidURL` for a deployment that leads nowhere, with `invalidName` for a prefix that is empty
-    ///   or has braces, and with `unavailable` when the system has no thread for it.
+    /// - Throws: ``TopicError`` with `invalidURL` for a deployment that leads nowhere, with `invalidName` for a prefix
+    ///   that is empty or has braces, and with `unavailable` when the system has no thread for it.
     public convenience init(
         _ deployment: RedisDeployment,
         prefix: String = "duplex",
@@ -49,8 +49,9 @@ public final class RedisBackplane: Backplane {
     /// Makes a backplane of one server.
     ///
     /// - Parameters:
-    ///   - url: where it is, such as `rediss://user:password@cache:6379/0` or `unix:///run/redis.sock`; see ``RedisURL``.
-    ///   - prefix: as of ``init(_:prefix:options:)-(RedisDeployment,_,_)``.
+    ///   - url: where it is, such as `rediss://user:password@cache:6379/0` or `unix:///run/redis.sock`; see
+    ///     ``RedisURL``.
+    ///   - prefix: as in ``init(_:prefix:options:)-(RedisDeployment,_,_)``.
     ///   - options: as of the other one.
     /// - Throws: as the other one does.
     public convenience init(
@@ -99,7 +100,7 @@ public final class RedisBackplane: Backplane {
 
     // MARK: Coming and going
 
-    /// Begins to connect, and tells the listener from then on what happens.
+    /// Begins to connect, and calls the listener from then on.
     ///
     /// Called once. The listener isn't kept.
     ///
@@ -109,7 +110,7 @@ public final class RedisBackplane: Backplane {
         loop.execute { _ in core.value.start(listener) }
     }
 
-    /// Ends it: nobody is present by this node any more, and completions that are left get `unavailable`.
+    /// Ends it: the members of this node leave, and pending completions get `unavailable`.
     ///
     /// Twice is the same as once. Returns once the connections are closed; Redis, where it can be reached, has
     /// ``RedisOptions/answerTimeout`` to hear of it.
@@ -157,7 +158,7 @@ public final class RedisBackplane: Backplane {
 
     /// Publishes a message; see ``Backplane/publish(_:keeping:_:)``.
     ///
-    /// Its completion is told on the event loop of the backplane, or at once where there is no room.
+    /// Its completion is called on the event loop of the backplane, or at once where there is no room.
     public func publish(
         _ message: BackplaneMessage,
         keeping history: TopicOptions.History?,
@@ -183,7 +184,7 @@ public final class RedisBackplane: Backplane {
         add(.unsubscribe(name))
     }
 
-    /// What is kept of a topic behind a number: the last 100,000 messages at most, and 48 MiB of them.
+    /// The history of a topic after a number: the last 100,000 messages at most, and 48 MiB of them.
     ///
     /// - Parameters:
     ///   - topic: its name.
@@ -196,19 +197,19 @@ public final class RedisBackplane: Backplane {
 
     // MARK: Presence
 
-    /// Says that somebody is present in a topic, by this node; see ``RedisOptions/presenceLease``.
+    /// Adds a member of this node to a topic; see ``RedisOptions/presenceLease``.
     public func enter(_ member: PresenceMember, in topic: String) {
         add(.enter(member, topic: topic))
     }
 
-    /// Says that somebody isn't present by this node any more.
+    /// Removes a member of this node.
     public func leave(_ id: String, in topic: String) {
         add(.leave(id: id, topic: topic))
     }
 
-    /// Has the listener told who comes to a topic and goes; behind an interruption, who has meanwhile.
+    /// Reports joins and leaves of a topic to the listener; after an interruption, those during it.
     ///
-    /// Of a topic with more than 100,000 members nobody is told what has changed meanwhile.
+    /// For a topic with more than 100,000 members the changes during it aren't reported.
     public func watchPresence(in topic: String, _ isWatched: Bool) {
         add(.watch(topic: topic, isWatched))
     }

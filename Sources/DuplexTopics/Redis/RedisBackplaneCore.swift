@@ -4,11 +4,11 @@
 import DuplexSockets
 import DuplexWire
 
-/// A backplane on its loop: takes what is asked for out of the inbox, and tells the listener what comes.
+/// A backplane on its loop: takes requests out of the inbox, and calls the listener.
 final class RedisBackplaneCore {
     /// What the node has subscribed to.
     private struct Subscription {
-        /// `nil` until the client has told it.
+        /// `nil` until the client has reported it.
         var id: RedisClient.SubscriptionID?
         /// Holds the pattern itself, where it is one.
         var pattern: TopicPatterns<Bool>?
@@ -63,9 +63,10 @@ final class RedisBackplaneCore {
         }
     }
 
-    /// Fails what is left, and tells nobody of anything any more.
+    /// Fails what is left, and makes no more calls.
     ///
-    /// - Parameter completion: told on the loop once Redis knows that nobody is present by this node any more, or can't be told.
+    /// - Parameter completion: called on the loop once Redis knows that nobody is present by this node any more, or
+    ///   can't be reached.
     func close(_ completion: @escaping @Sendable () -> Void) {
         guard !isClosed else { return completion() }
         isClosed = true

@@ -11,7 +11,7 @@ extension RedisClient {
     ///   - script: the script.
     ///   - keys: its keys, all of one slot.
     ///   - arguments: what else it is given.
-    ///   - completion: told on the loop what came of it, perhaps before this returns.
+    ///   - completion: called on the loop with the result, perhaps before this returns.
     nonisolated func run(
         _ script: RedisScript,
         _ keys: [[UInt8]],

@@ -6,7 +6,7 @@ import DuplexWire
 
 /// The Redis that machines share, however its servers are arranged: commands and subscriptions over links that come back.
 ///
-/// Lives on one loop. Only ``start()``, ``run(_:key:)`` and ``close()`` wait; what is told is told on the loop.
+/// Lives on one loop. Only ``start()``, ``run(_:key:)`` and ``close()`` wait; callbacks are on the loop.
 actor RedisClient {
     /// Names one local subscriber.
     enum SubscriptionID: Sendable, Hashable {
@@ -92,7 +92,7 @@ actor RedisClient {
     /// - Parameters:
     ///   - command: the command.
     ///   - key: the key or channel that its node follows from, in a cluster.
-    ///   - completion: told on the loop what came of it, perhaps before this returns.
+    ///   - completion: called on the loop with the result, perhaps before this returns.
     func send(_ command: RedisCommand, key: [UInt8], _ completion: @escaping RedisConnection.Completion) {
         switch servers {
         case .one(let link), .watched(let link, _): link.onLoop(loop, (command, completion)) { $0.send($1.0, $1.1) }
@@ -121,7 +121,7 @@ actor RedisClient {
     ///
     /// - Parameters:
     ///   - name: the channel.
-    ///   - handler: told on the loop what happens; perhaps before this returns.
+    ///   - handler: called on the loop with each event; perhaps before this returns.
     /// - Returns: what ``unsubscribe(_:)`` knows the subscriber by.
     func subscribe(to name: [UInt8], _ handler: @escaping RedisSubscriptions.Handler) -> SubscriptionID {
         subscribe(to: RedisChannel(channelKind, name), handler)

@@ -11,7 +11,7 @@ extension RedisCluster {
     ///
     /// - Parameters:
     ///   - channel: the channel.
-    ///   - handler: told on the loop what happens; perhaps before this returns.
+    ///   - handler: called on the loop with each event; perhaps before this returns.
     /// - Returns: what ``unsubscribe(_:)`` knows the subscriber by.
     func subscribe(to channel: RedisChannel, _ handler: @escaping RedisSubscriptions.Handler) -> UInt64 {
         lastSubscription += 1
@@ -48,7 +48,7 @@ extension RedisCluster {
             onLoop(loop, (number, owner, event)) { $0.take($1.2, of: $1.0, from: $1.1) }
         }
         let id = link(to: owner).onLoop(loop, (subscription.channel, handler)) { $0.subscribe(to: $1.0, $1.1) }
-        // The handler may have been told that it is elsewhere already.
+        // The handler may have been notified that it is elsewhere already.
         if subscriptions[number]?.node == owner { subscriptions[number]?.id = id }
     }
 

@@ -118,7 +118,7 @@ actor RedisCluster {
     ///   - command: the command.
     ///   - key: as of ``run(_:key:)``.
     ///   - mayWait: whether it waits for room on a connection, for a task that waits itself.
-    ///   - completion: told on the loop what came of it, perhaps before this returns.
+    ///   - completion: called on the loop with the result, perhaps before this returns.
     func send(
         _ command: RedisCommand,
         key: [UInt8],
@@ -185,7 +185,7 @@ actor RedisCluster {
         deliver(errand, to: target)
     }
 
-    /// A node has told that another one has a slot; there may be more of the kind.
+    /// A node has answered that another one has a slot; there may be more of the kind.
     func moved(_ slot: Int, to node: RedisNode) {
         topology.assign(slot, to: node)
         refresh()

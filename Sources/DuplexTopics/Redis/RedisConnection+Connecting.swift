@@ -37,7 +37,7 @@ extension RedisConnection {
 
     /// What the server is: `master`, `replica` or `sentinel`.
     var role: String? {
-        // A sentinel tells its mode only.
+        // A sentinel sends its mode only.
         let mode = greeting.value(of: "mode")?.text
         return mode == "sentinel" ? mode : greeting.value(of: "role")?.text
     }

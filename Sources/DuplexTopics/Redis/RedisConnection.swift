@@ -7,9 +7,9 @@ import DuplexWire
 
 /// One connection to a Redis server, on the loop that it lives on.
 ///
-/// Any number of commands are under way at a time; answers come in their order. What is written in a turn of the loop goes
-/// out at its end, in one call. The connection ends when an answer is late, when the server sends what isn't RESP, and when
-/// the network fails: all who wait are told at once.
+/// Any number of commands are under way at a time; answers come in their order. What is written in a turn of the loop
+/// goes out at its end, in one call. The connection ends when an answer is late, when the server sends what isn't RESP,
+/// and when the network fails: all waiters are notified at once.
 actor RedisConnection {
     /// Told what came of a command, on the loop, once.
     typealias Completion = @Sendable (Result<RedisValue, RedisError>) -> Void
@@ -110,7 +110,7 @@ actor RedisConnection {
     /// - Parameters:
     ///   - command: the command.
     ///   - confirmation: the push that is its answer, of one that subscribes.
-    ///   - completion: told what came of it; perhaps before this returns.
+    ///   - completion: called with the result; perhaps before this returns.
     func send(
         _ command: RedisCommand,
         confirmedBy confirmation: Confirmation? = nil,
@@ -305,7 +305,7 @@ actor RedisConnection {
         finish(RedisError(.closed, "The connection to \(url) was closed on this side."))
     }
 
-    /// Ends the connection, and tells everybody who waits.
+    /// Ends the connection, and notifies all waiters.
     func finish(_ error: RedisError) {
         guard end == nil else { return }
         end = error
@@ -323,7 +323,7 @@ actor RedisConnection {
     }
 }
 
-// MARK: What the loop tells
+// MARK: Callbacks of the loop
 
 extension RedisConnection: ChannelHandler {
     nonisolated func received(_ bytes: inout MutableRawSpan) {

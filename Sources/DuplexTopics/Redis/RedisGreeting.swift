@@ -3,7 +3,7 @@
 
 import DuplexWire
 
-/// What is said first on a connection, and what its answers mean.
+/// The first commands of a connection, and what their replies mean.
 struct RedisGreeting {
     let url: RedisURL
     /// What the connection is called.

@@ -73,7 +73,7 @@ final class RedisInbox: Sendable {
         var size = 0
     }
 
-    /// What becomes of an operation.
+    /// The result of an operation.
     enum Verdict: Hashable {
         /// It will be taken.
         case added

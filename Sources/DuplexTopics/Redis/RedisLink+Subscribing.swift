@@ -11,7 +11,7 @@ extension RedisLink {
     ///
     /// - Parameters:
     ///   - channel: the channel.
-    ///   - handler: told on the loop what happens; perhaps before this returns.
+    ///   - handler: called on the loop with each event; perhaps before this returns.
     /// - Returns: what ``unsubscribe(_:)`` knows the subscriber by.
     func subscribe(
         to channel: RedisChannel,
@@ -26,7 +26,8 @@ extension RedisLink {
         return id
     }
 
-    /// Takes a subscriber out, who hears nothing more; the server is told when it was the last one of the channel.
+    /// Removes a subscriber, which gets nothing more; after the last one of a channel, the server is asked to
+    /// unsubscribe.
     func unsubscribe(_ id: RedisSubscriptionID) {
         guard subscriptions.remove(id), let connection else { return }
         let channel = id.subscribed

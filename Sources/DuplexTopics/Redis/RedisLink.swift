@@ -10,7 +10,8 @@ import Synchronization
 /// On one loop, as its connections are. It connects when it is started, and again by ``RedisOptions/backoff`` until it is
 /// closed: whatever the server refuses may change. Waits between attempts are timers of the loop.
 actor RedisLink {
-    /// Finds the server to connect to; asked for each attempt, and told how the last one or the last connection has ended.
+    /// Finds the server to connect to; asked for each attempt, and notified how the last one or the last connection has
+    /// ended.
     typealias Locator = @Sendable (RedisError?) async throws -> RedisURL
 
     /// The loop that the link and its connections live on.
@@ -103,7 +104,7 @@ actor RedisLink {
     func reconnect(because message: String) {
         guard !isClosed else { return }
         if let connection {
-            // Its end is told, and begins the next attempt.
+            // Its end is reported, and begins the next attempt.
             connection.onLoop(loop, message) { $0.finish(RedisError(.notMaster, $1)) }
         } else if attempt != nil || retryTimer != nil {
             attempt?.task.cancel()
@@ -117,7 +118,7 @@ actor RedisLink {
         let number = attempts
         broadcast.tell(.connecting(attempt: failures + 1))
         let making = Making(locate: locate, options: options, loop: loop, needsMaster: needsMaster, last: lastError)
-        // It keeps the link only once there is something to tell, so that one that is dropped ends.
+        // It keeps the link only once there is something to report, so that one that is dropped ends.
         let task = Task { [weak self] in
             do {
                 let connection = try await making.run()
@@ -218,7 +219,7 @@ actor RedisLink {
     ///
     /// - Parameters:
     ///   - command: the command.
-    ///   - completion: told on the loop what came of it, perhaps before this returns.
+    ///   - completion: called on the loop with the result, perhaps before this returns.
     func send(_ command: RedisCommand, _ completion: @escaping RedisConnection.Completion) {
         guard let connection else { return keep([command], id: 0, completion) }
         connection.onLoop(loop, (command, completion)) { $0.send($1.0, $1.1) }
@@ -243,7 +244,7 @@ actor RedisLink {
         try await run(RedisCommand(words))
     }
 
-    /// Sends commands one right behind the other, waiting for room; the answer of the last one is told.
+    /// Sends commands one right behind the other, waiting for room; the reply to the last one is reported.
     func submit(_ commands: [RedisCommand], id: UInt64 = 0, _ completion: @escaping RedisConnection.Completion) {
         guard let connection else { return keep(commands, id: id, completion) }
         pass(commands, id: id, to: connection, completion)

@@ -4,7 +4,7 @@
 public import DuplexSockets
 public import DuplexWire
 
-/// How machines are joined by Redis: deadlines, bounds, and what becomes of commands while it is away.
+/// How machines are joined by Redis: deadlines, bounds, and what happens to commands while it is away.
 public struct RedisOptions: Sendable {
     /// How a connection is made: its deadline, which logging in counts towards, TLS, the resolver.
     ///
@@ -12,21 +12,23 @@ public struct RedisOptions: Sendable {
     public var connecting = ConnectOptions()
     /// How long an answer may take.
     ///
-    /// Answers come in the order of the commands, so one that is late ends the connection: those behind it can't come either.
+    /// Answers come in the order of the commands, so one that is late ends the connection: those after it can't come
+    /// either.
     ///
     /// Default: 10 s.
     public var answerTimeout = Duration.seconds(10)
-    /// After how long without a byte from the server it is asked whether it lives.
+    /// After how long without a byte from the server it gets a PING.
     ///
     /// A server that has stalled is noticed within this time and ``answerTimeout`` together.
     ///
     /// Default: 10 s.
     public var pingInterval = Duration.seconds(10)
-    /// What the connections are called, as `CLIENT LIST` shows them; without spaces.
+    /// The name of the connections in `CLIENT LIST`; without spaces.
     ///
     /// Default: `duplex`.
     public var clientName = "duplex"
-    /// The most commands that a connection may have sent without an answer; more wait, or are refused where nothing can wait.
+    /// The most commands that a connection may have sent without an answer; more wait, or are refused where nothing can
+    /// wait.
     ///
     /// Default: 16,384.
     public var unansweredCommands = 16_384
@@ -38,27 +40,27 @@ public struct RedisOptions: Sendable {
     ///
     /// Default: up to 100 ms after the first failure, doubling up to 5 s, each drawn at random.
     public var backoff = Backoff.exponential(from: .milliseconds(100), to: .seconds(5))
-    /// What becomes of commands while there is no connection.
+    /// What happens to commands while there is no connection.
     ///
     /// Default: 1,024 of them, 1 MiB together, wait for up to 5 s.
     public var whileAway = WhileAway.wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(5))
-    /// After how long without a sign of life members of topics that are present by a node alone are taken for gone.
+    /// How long the members of a node stay present after its last sign of life.
     ///
-    /// A node gives three signs within this time. Who is left once all nodes of a topic have gone is forgotten after 20 times as
-    /// long. Default: 30 s.
+    /// A node gives three signs within this time. The members of a topic whose nodes are all gone are forgotten after
+    /// 20 times as long. Default: 30 s.
     public var presenceLease = Duration.seconds(30)
 
     /// Makes the default options.
     public init() {}
 
-    /// What becomes of commands while there is no connection.
+    /// What happens to commands while there is no connection.
     ///
     /// Those that were sent and have no answer yet when a connection is lost fail in any case: they may have been run.
     public enum WhileAway: Sendable, Hashable {
         /// They fail at once.
         case fail
-        /// So many wait for a connection, so many bytes of them and for so long; those beyond, and those that have waited for
-        /// that long, fail.
+        /// So many wait for a connection, so many bytes of them and for so long; those beyond, and those that have
+        /// waited for that long, fail.
         case wait(commands: Int, bytes: ByteCount, time: Duration)
     }
 }

@@ -5,11 +5,11 @@ import DequeModule
 import DuplexSockets
 import DuplexWire
 
-/// Who is present by a node, as Redis is told, and who comes and goes by others, as Redis tells.
+/// Sends Redis who is present by a node, and receives who joins and leaves by others.
 ///
-/// What Redis doesn't know yet of a topic is a set of ids; one command at a time says of some whether they are present, so that it doesn't
-/// matter what became of the one before. A third of a lease later the node says that it lives, and hears whether it was believed to: if
-/// not, all of its members are told again. Lives on a loop.
+/// What Redis doesn't know yet of a topic is a set of ids; one command at a time says of some whether they are present,
+/// so that the result of the one before doesn't matter. A third of a lease later the node renews its lease, and learns
+/// whether it had expired: if so, all of its members are sent again. Lives on a loop.
 final class RedisPresence {
     /// One topic.
     private final class Room {
@@ -17,7 +17,7 @@ final class RedisPresence {
         let keys: [[UInt8]]
         /// Who is present by this node, with their infos.
         var own: [String: String] = [:]
-        /// Those of whom Redis doesn't know what ``own`` says.
+        /// Those whose state in ``own`` Redis doesn't know yet.
         var untold: Set<String> = []
         /// Whether a command has no answer yet.
         var isBusy = false
@@ -28,7 +28,7 @@ final class RedisPresence {
         var known: [String: String]?
         /// Whether it wasn't found out who is there when it was asked for.
         var mustCompare = false
-        /// Whether it waits for its turn to be told.
+        /// Whether it waits for its turn to be sent.
         var isDue = false
         /// Looks that wait until Redis knows what this node has said before.
         var looks: [() -> Void] = []
@@ -65,7 +65,7 @@ final class RedisPresence {
     private let node: String
     private var rooms: [String: Room] = [:]
     private var timer: TimerID?
-    /// Rooms that are told of as soon as fewer commands are under way: others share the connection.
+    /// Rooms that are sent as soon as fewer commands are under way: others share the connection.
     private var due: Deque<Room> = []
     private var underWay = 0
     private static let mostUnderWay = 256
@@ -170,7 +170,7 @@ final class RedisPresence {
     /// - Parameters:
     ///   - topic: where.
     ///   - limit: how many are wanted at most; 0 for their number alone.
-    ///   - completion: told on the loop.
+    ///   - completion: called on the loop.
     func look(at topic: String, limit: Int, _ completion: @escaping RedisOperation.Completion<Found>) {
         let limit = min(max(0, limit), Self.mostMembers)
         guard let room = rooms[topic] else { return look(Room(topic, names).keys, limit, completion) }
@@ -199,7 +199,7 @@ final class RedisPresence {
         }
     }
 
-    /// Has changes told, until it is called with `false`.
+    /// Reports changes, until it is called with `false`.
     func watch(_ topic: String, _ isWatched: Bool) {
         let room = room(topic)
         guard room.isWatched != isWatched else { return }
@@ -286,7 +286,7 @@ final class RedisPresence {
 
     /// Says that nobody is present by this node any more, if Redis can be reached.
     ///
-    /// - Parameter completion: told on the loop once it is said, or can't be.
+    /// - Parameter completion: called on the loop once it is sent, or can't be.
     func close(_ completion: @escaping @Sendable () -> Void) {
         isClosed = true
         if let timer { client.loop.core.cancel(timer) }

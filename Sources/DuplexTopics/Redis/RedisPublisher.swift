@@ -5,7 +5,7 @@ import DequeModule
 import DuplexSockets
 import DuplexWire
 
-/// The messages that a node publishes to topics that keep some: in order, each once, whatever becomes of connections.
+/// The messages that a node publishes to topics that keep some: in order, each once, however connections fail.
 ///
 /// Those of a topic are sent one right behind the other, each with the number of the one before it that may not be published yet; the
 /// script takes none whose predecessor is missing, and none twice. When one doesn't get through, nothing more of its topic is sent until

@@ -143,7 +143,7 @@ extension RedisScript {
             """
     )
 
-    /// What is kept of a topic.
+    /// The history of a topic.
     ///
     /// Keys: the hash, the stream. Arguments: the first id that is wanted; an epoch and an offset that it is known to have had; a
     /// random text; the most messages and the most bytes.

@@ -19,7 +19,7 @@ final class RedisSentinels: Sendable {
         weak var link: RedisLink?
     }
 
-    /// The channel on which sentinels tell of new masters.
+    /// The channel on which sentinels announce new masters.
     private static let switching = RedisChannel(.plain, "+switch-master")
 
     /// - Parameters:
@@ -110,7 +110,7 @@ final class RedisSentinels: Sendable {
         }
     }
 
-    /// A sentinel tells of a new master: its name, the former address, the present one.
+    /// A sentinel announces a new master: its name, the former address, the present one.
     ///
     /// Called on the loop.
     private func switched(_ text: String) {

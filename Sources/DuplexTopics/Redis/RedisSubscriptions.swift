@@ -3,7 +3,7 @@
 
 import DuplexWire
 
-/// What a subscriber of a channel is told, on the loop, in the order in which it came to pass.
+/// The events of a subscriber of a channel, on the loop, in their order.
 enum RedisSubscriptionEvent: Sendable {
     /// The server has confirmed the subscription: at first, and each time behind ``interrupted``. From here on messages come.
     case active
@@ -95,7 +95,7 @@ struct RedisSubscriptions {
     enum Next: Hashable {
         /// The server is to be asked, in this generation.
         case ask(UInt64)
-        /// The server has confirmed already; the subscriber is to be told.
+        /// The server has confirmed already; the subscriber is to be notified.
         case active
         /// The server is being asked.
         case wait
@@ -105,7 +105,7 @@ struct RedisSubscriptions {
     ///
     /// - Parameters:
     ///   - channel: the channel.
-    ///   - handler: told what happens.
+    ///   - handler: called with each event.
     /// - Returns: the subscriber's name, and what is to be done.
     mutating func add(
         _ channel: RedisChannel,
@@ -126,7 +126,7 @@ struct RedisSubscriptions {
     /// Takes a subscriber out, who hears nothing more.
     ///
     /// - Parameter id: the subscriber; one that has gone is of no account.
-    /// - Returns: whether the server is to be told that nobody is left.
+    /// - Returns: whether nobody is left, so that the server is to be asked to unsubscribe.
     mutating func remove(_ id: RedisSubscriptionID) -> Bool {
         guard var subscription = all[id.channel],
             let index = subscription.handlers.firstIndex(where: { $0.number == id.number })
@@ -141,7 +141,7 @@ struct RedisSubscriptions {
         all[channel]?.generation == generation
     }
 
-    /// Who is told of what the server has answered to a subscription.
+    /// Who gets the server's reply to a subscription.
     mutating func answered(_ channel: RedisChannel, _ generation: UInt64, isActive: Bool) -> [Handler] {
         guard isCurrent(channel, generation) else { return [] }
         all[channel]?.isActive = isActive
@@ -156,7 +156,7 @@ struct RedisSubscriptions {
     /// The server has forgotten a channel by itself.
     ///
     /// - Parameter channel: the channel.
-    /// - Returns: who is told, and the generation to subscribe with again; `nil` when nobody was subscribed.
+    /// - Returns: who is notified, and the generation to subscribe with again; `nil` when nobody was subscribed.
     mutating func dropped(_ channel: RedisChannel) -> (handlers: [Handler], generation: UInt64)? {
         guard let subscription = all[channel], subscription.isActive else { return nil }
         all[channel]?.isActive = false
@@ -165,7 +165,7 @@ struct RedisSubscriptions {
 
     /// The connection is lost.
     ///
-    /// - Returns: who is told.
+    /// - Returns: who is notified.
     mutating func interrupted() -> [Handler] {
         var told: [Handler] = []
         for (channel, subscription) in all where subscription.isActive {

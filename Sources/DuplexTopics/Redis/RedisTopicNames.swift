@@ -14,7 +14,7 @@ struct RedisTopicNames: Sendable {
     /// it in its name.
     private static let guardian: UInt8 = 0x1F
 
-    /// - Parameter prefix: what tells this app's keys from others'.
+    /// - Parameter prefix: distinguishes this app's keys from others'.
     /// - Throws: ``TopicError`` with `invalidName` when it is empty, or has braces, which would make another tag.
     init(_ prefix: String) throws(TopicError) {
         guard !prefix.isEmpty, !prefix.utf8.contains(where: { "{}".utf8.contains($0) }) else {

@@ -4,7 +4,7 @@
 import DuplexSockets
 import DuplexWire
 
-/// Where a Redis server is, and who logs in there.
+/// The address of a Redis server, and its user and password.
 ///
 /// - `redis://user:password@host:6379/0`: over TCP; `rediss://` with TLS.
 /// - `redis+unix:///path?db=0` or `unix:///path`: over a Unix socket; `redis+unix://user:password@/path` logs in.

@@ -27,7 +27,7 @@ enum RedisWait {
     }
 }
 
-/// What came of several commands that were sent one behind the other, told once all of them are answered.
+/// The results of several commands that were sent one after the other, reported once all of them are answered.
 final class RedisBatch {
     private var results: [Result<RedisValue, RedisError>] = []
     private let count: Int
@@ -35,7 +35,7 @@ final class RedisBatch {
 
     /// - Parameters:
     ///   - count: how many commands; one at least.
-    ///   - completion: told the results in the order of the commands.
+    ///   - completion: called with the results in the order of the commands.
     init(_ count: Int, _ completion: @escaping ([Result<RedisValue, RedisError>]) -> Void) {
         self.count = count
         self.completion = completion

@@ -11,11 +11,11 @@ final class TopicCore: Sendable {
     let clock: LoopClock
     /// What joins these topics with those of other nodes.
     let backplane: (any Backplane)?
-    /// Where the backplane stands; nothing is told without one.
+    /// The state of the backplane; nothing is reported without one.
     let states = ChangeBroadcast<BackplaneState>()
     /// Bounds what messages have in the forms in which they go to clients.
     let forms: TopicForms
-    /// Counts what becomes of messages.
+    /// Counts the outcomes of messages.
     let tally: TopicTally
     /// What subscriptions were made with that were made alike.
     let terms = AlikeObjects()
@@ -84,7 +84,7 @@ final class TopicCore: Sendable {
     ///   - name: the topic.
     ///   - payload: the message.
     ///   - backplane: what joins the nodes.
-    ///   - completion: told once where it stands, or why it went nowhere; perhaps before this returns.
+    ///   - completion: called once with its position, or with the error; perhaps before this returns.
     /// - Throws: ``TopicError`` with `invalidName`, or with `limitReached`.
     func publish(
         _ name: String,
@@ -103,13 +103,14 @@ final class TopicCore: Sendable {
             return outbox.begin()
         }
         guard sends else { return }
-        // One thread at a time, which keeps the order, and without the lock: the backplane may tell subscribers at once.
+        // One thread at a time, which keeps the order, and without the lock: the backplane may call subscribers at
+        // once.
         while let next = outbox.withLock({ $0.next() }) {
             backplane.publish(next.message, keeping: next.history, next.completion)
         }
     }
 
-    /// Publishes a message, and waits until it is known what became of it; see ``Topic/publish(confirming:)``.
+    /// Publishes a message, and waits for the result; see ``Topic/publish(confirming:)``.
     func publish(confirming name: String, _ message: Message) async throws(TopicError) -> TopicPosition? {
         guard let backplane, !publishesHere else { return try publish(name, .message(message)).position }
         let result = await withCheckedContinuation { continuation in

@@ -7,8 +7,8 @@ import Synchronization
 
 /// A subscription of code: what waits for it in bounds, and the task that waits for more.
 ///
-/// Publishers put a message in with the table locked, which fixes the order, and have it taken further when that is over: what the
-/// app's code decides about it, and whom it wakes, holds up nobody else.
+/// Publishers put a message in with the table locked, which fixes the order, and have it taken further when that is
+/// over: the app's code and the wake-ups delay no one else.
 final class TopicListener: Sendable {
     private struct Waiting: Sendable {
         var entry: TopicEntry

@@ -39,7 +39,7 @@ struct PublicationNumbers: Sendable {
 
 /// What is on its way to the backplane, numbered and in order, for one thread at a time to hand on.
 struct TopicOutbox: Sendable {
-    /// A message with all that the backplane is told of it.
+    /// A message with all that the backplane gets with it.
     struct Item: Sendable {
         var message: BackplaneMessage
         var history: TopicOptions.History?

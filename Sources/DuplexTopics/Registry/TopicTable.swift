@@ -56,7 +56,7 @@ struct TopicTable: Sendable {
     /// Whether there is a backplane, which numbers messages and keeps them.
     let isJoined: Bool
 
-    /// Makes an empty table; `epoch` is random text, which tells positions of these topics from others'.
+    /// Makes an empty table; `epoch` is random text, which distinguishes positions of these topics from others'.
     init(_ options: TopicOptions, epoch: String, isJoined: Bool = false) {
         self.options = options
         self.isJoined = isJoined
@@ -85,7 +85,7 @@ struct TopicTable: Sendable {
 
     // MARK: Publishing
 
-    /// What became of a message.
+    /// What happened to a message.
     struct Published: Sendable {
         var position: TopicPosition?
         /// How many subscriptions it goes to.
@@ -325,12 +325,12 @@ struct TopicTable: Sendable {
 
     // MARK: Records
 
-    /// What tells a record from later ones in its place; 0 where there is none.
+    /// Distinguishes a record from later ones in its place; 0 where there is none.
     func audience(of slot: Int32) -> UInt64 {
         Int(slot) < records.count ? records[Int(slot)]?.audience ?? 0 : 0
     }
 
-    /// So many messages of a topic were missed, and aren't kept any more: code is told with the next one.
+    /// So many messages of a topic were missed, and aren't kept any more: code learns it with the next one.
     func missed(_ count: Int, _ slot: Int32) {
         for listener in records[Int(slot)]?.listeners ?? [] { listener.miss(count) }
     }

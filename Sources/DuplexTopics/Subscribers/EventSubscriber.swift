@@ -11,9 +11,9 @@ import DuplexWire
 final class EventSubscriber: TopicMember, EventSource {
     private let core: TopicCore
     private let outlet: EventOutlet
-    /// What the client is to be told before anything else, once it has caught up.
+    /// What the client gets before anything else, once it has caught up.
     private var untold: [ServerSentEvent] = []
-    /// Called when it is to end, where a handler decides what becomes of the stream then.
+    /// Called when it is to end, where a handler decides what happens to the stream then.
     private let handlerEnds: (@Sendable (TopicError?) -> Void)?
 
     init(_ core: TopicCore, _ outlet: EventOutlet, handlerEnds: (@Sendable (TopicError?) -> Void)? = nil) {
@@ -138,7 +138,7 @@ final class EventSubscriber: TopicMember, EventSource {
 
     /// Some of what the client lacks isn't kept any more.
     private func skip(to first: UInt64, _ counts: inout TopicCounts) {
-        // A stream that drops nothing has no gap: the client is told of it when it comes back.
+        // A stream that drops nothing has no gap: the client learns of it when it reconnects.
         guard outlet.drops else { return end(Self.isTooSlow, &counts) }
         if first > number + 1 { drop(Int(clamping: first - 1 - number), &counts) }
         number = first - 1
@@ -162,7 +162,7 @@ final class EventSubscriber: TopicMember, EventSource {
             counts.delivered += 1
             counts.dropped += dropped
         } catch {
-            // It has been ended, and its follower told.
+            // It has ended, and its follower was notified.
             counts.ended += 1
         }
     }

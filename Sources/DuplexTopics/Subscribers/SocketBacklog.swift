@@ -15,7 +15,7 @@ final class SocketBacklog {
     var timer: TimerID?
     /// Since when it has taken nothing of the history that it is to be given.
     var stalledSince: Instant?
-    /// How many messages were dropped, and how many of them the client was told of.
+    /// How many messages were dropped, and how many of them were reported to the client.
     private(set) var dropped = 0
     var told = 0
     let connection: Connection

@@ -57,7 +57,7 @@ final class SocketPresence: SocketFollower {
 
     // MARK: Watching
 
-    /// Has the client told who comes and goes, in JSON; twice is the same as once.
+    /// Sends joins and leaves to the client, in JSON; twice is the same as once.
     func watch(_ topic: String, _ core: TopicCore) throws(TopicError) {
         let place = Place(hub: ObjectIdentifier(core.presence), topic: topic)
         guard watches[place] == nil else { return }

@@ -78,7 +78,7 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     override func deliver(_ run: inout TopicRun) {
         guard let socket else { return leave() }
         for index in run.range where !isReplaying && run.isFor(self, index) {
-            // It may have left by what became of the one before.
+            // It may have left because of the one before.
             guard list != nil else { return }
             offer(index, &run, to: socket)
         }

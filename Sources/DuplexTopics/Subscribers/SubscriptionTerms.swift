@@ -9,7 +9,7 @@ final class SubscriptionTerms: Sendable {
     let core: TopicCore
     let slow: SlowReaderPolicy<TopicMessage>
     let closeCode: CloseCode
-    /// Whether messages go in JSON, with their topics; so does the one that tells how many were dropped.
+    /// Whether messages go in JSON, with their topics; so does the one with the number of dropped ones.
     let isEnveloped: Bool
     private let missed: (@Sendable (Int) -> Message?)?
 
@@ -47,7 +47,7 @@ final class SubscriptionTerms: Sendable {
         closeCode == other.closeCode && isEnveloped == other.isEnveloped && slow.isSame(as: other.slow)
     }
 
-    /// What tells a client how many messages of a topic or pattern were dropped; `nil` where it isn't told.
+    /// Makes the message with the number of dropped messages of a topic or pattern; `nil` for none.
     func notice(_ count: Int, _ slot: Int32) -> Message? {
         guard isEnveloped else { return missed?(count) }
         return core.withTable { $0.name(of: slot) }.map { .text(TopicEnvelope.missed($0, count)) }

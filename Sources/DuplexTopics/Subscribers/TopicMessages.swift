@@ -25,7 +25,7 @@ public struct TopicMessages: AsyncSequence, Sendable {
         Iterator(ListenerLease(core, name, slow, replay))
     }
 
-    /// Takes one message after the other; leaves the topic when it is dropped, or its task is cancelled.
+    /// Iterates over the messages; unsubscribes when it is dropped, or its task is cancelled.
     public struct Iterator: AsyncIteratorProtocol {
         private let lease: ListenerLease
 
@@ -33,7 +33,7 @@ public struct TopicMessages: AsyncSequence, Sendable {
             self.lease = lease
         }
 
-        /// Whether it begins where it was asked to: nothing in between is missing.
+        /// Whether it begins where it was asked to, with nothing missing in between.
         ///
         /// False where ``TopicReplay/after(_:)`` names a message that isn't kept any more, or of another history, and where it couldn't
         /// begin at all, which ``next(isolation:)`` throws. It then begins with all that is kept. Where a backplane keeps the history, it is

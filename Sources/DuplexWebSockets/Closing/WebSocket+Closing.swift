@@ -11,8 +11,8 @@ public import DuplexWire
 extension WebSocket {
     /// Closes the connection in order and waits until it is closed (RFC 6455 section 7).
     ///
-    /// Always ends: a peer that doesn't answer in time (``WebSocketOptions/closeTimeout``, 10 seconds) is reset.
-    /// Cancelling the task doesn't shorten that. Closing twice is the same as once.
+    /// It always returns: a peer that doesn't answer in time (``WebSocketOptions/closeTimeout``) is reset. Default: 10
+    /// s. Cancelling the task doesn't shorten that. Closing twice is the same as once.
     ///
     /// - Parameters:
     ///   - code: the reason for programs; one that may go on the wire (`CloseCode.isSendable`), else 1000 is sent.
@@ -32,10 +32,10 @@ extension WebSocket {
     /// Ends the connection at once, without a closing handshake: with a reset, where the transport is TCP (RFC 6455 section
     /// 7.1.1 has it for what is abnormal).
     ///
-    /// What waits to be sent is dropped, and so is what has come and wasn't taken. Whoever waits for something gets a
-    /// ``WebSocketError`` with ``WebSocketError/Code/closed``, and `CloseReport.wasReset` is true. The peer may lose what
-    /// was sent before. A session of a ``ReconnectingWebSocket`` that is reset is closed by its own side: no other follows. Does
-    /// nothing once the connection is closed.
+    /// Unsent messages are dropped, and so are unread ones. All waiters get a ``WebSocketError`` with
+    /// ``WebSocketError/Code/closed``, and `CloseReport.wasReset` is true. The peer may lose what was sent before. A
+    /// session of a ``ReconnectingWebSocket`` that is reset is closed by its own side: no other follows. Does nothing
+    /// once the connection is closed.
     public func reset() {
         guard stage != .closed else { return }
         endPause()
@@ -80,8 +80,8 @@ extension WebSocket {
         }
     }
 
-    /// Does what the ending asks for once the turn is over, behind a message that is being sent in pieces: within it nobody could tell a whole
-    /// message from a part.
+    /// Does what the ending asks for once the turn is over, behind a message that is being sent in pieces: within it a
+    /// whole message couldn't be distinguished from a part.
     ///
     /// That message has as long as a closing handshake.
     func settle() {
@@ -166,7 +166,7 @@ extension WebSocket {
         failWaiters()
     }
 
-    /// The descriptor is closed; everybody who waits is told.
+    /// The descriptor is closed; all waiters are notified.
     private func finish() {
         guard stage != .closed else { return }
         stage = .closed
@@ -205,7 +205,7 @@ extension WebSocket {
         }
     }
 
-    // MARK: What the receiver is told
+    // MARK: Notifying the receiver
 
     func endOfMessages() throws {
         if !hasEndedInOrder { throw endError() }

@@ -6,15 +6,17 @@ public import DuplexWire
 
 /// Whether messages are compressed, by permessage-deflate (RFC 7692), and how.
 ///
-/// `.offered` or `.required` for a client, `.accepted` or `.required` for a server, `.disabled`, or parameters of one's
-/// own. Whether it came to an agreement says ``WebSocket/compression``.
+/// `.offered` or `.required` for a client, `.accepted` or `.required` for a server, `.disabled`, or parameters of your
+/// own. ``WebSocket/compression`` has the agreement, if there is one.
 ///
-/// Compression tells the length of what it compresses: where a message holds a secret beside what an attacker chooses,
-/// send it with `compress: false` (RFC 7692 section 8).
+/// Compression reveals the length of what it compresses: where a message holds a secret beside what an attacker
+/// chooses, send it with `compress: false` (RFC 7692 section 8).
 public struct WebSocketCompression: Sendable, Hashable {
     /// What is agreed on, and how this side deflates; `nil` if compression is off.
     public var parameters: CompressionParameters?
     /// Whether no connection is opened without compression.
+    ///
+    /// Default: false.
     public var isRequired = false
     /// Whether a client's offer names the parameters.
     private var namesParameters = false
@@ -27,7 +29,8 @@ public struct WebSocketCompression: Sendable, Hashable {
 
     /// Messages aren't compressed; a server declines it when it is offered.
     public static let disabled = WebSocketCompression(nil)
-    /// A client offers compression as browsers do, by `permessage-deflate; client_max_window_bits`; the server may decline it.
+    /// A client offers compression as browsers do, by `permessage-deflate; client_max_window_bits`; the server may
+    /// decline it.
     ///
     /// The server chooses both windows, of which this side's is one of 12 bits at most.
     public static let offered = WebSocketCompression(CompressionParameters())
@@ -36,13 +39,14 @@ public struct WebSocketCompression: Sendable, Hashable {
     /// The connection is opened with compression or not at all; offered as ``offered``, accepted as ``accepted``.
     public static let required = WebSocketCompression(CompressionParameters(), isRequired: true)
 
-    /// Compression with parameters of one's own, which a client's offer names.
+    /// Compression with parameters of your own, which a client's offer names.
     ///
-    /// A server that doesn't know them may take the offer behind it, which is that of ``offered``; some refuse the handshake.
+    /// A server that doesn't know them may take the offer after it, which is that of ``offered``; some refuse the
+    /// handshake.
     ///
     /// - Parameters:
     ///   - parameters: what is to be agreed on, and how this side deflates.
-    ///   - isRequired: whether to open no connection without compression; false unless told otherwise.
+    ///   - isRequired: whether to open no connection without compression. Default: false.
     /// - Returns: the choice.
     public static func parameters(_ parameters: CompressionParameters, isRequired: Bool = false) -> WebSocketCompression
     {
@@ -62,33 +66,41 @@ public struct WebSocketCompression: Sendable, Hashable {
 /// What compression is to be agreed on, and how this side deflates.
 ///
 /// A connection whose messages refer to earlier ones holds memory for it in either direction, from the first compressed
-/// message on: with the defaults 38 KiB for what it sends, and 11 KiB for what arrives; 39 KiB for what arrives at a client
-/// that doesn't name its parameters, from a server that doesn't bound its window. It is given back, but for the window of
-/// what arrives (4 or 32 KiB), when no compressed message went for a keepalive interval. Without context messages
-/// borrow what all connections of a loop share.
+/// message on: with the defaults 38 KiB for what it sends, and 11 KiB for what arrives; 39 KiB for what arrives at a
+/// client that doesn't name its parameters, from a server that doesn't bound its window. It is given back, but for the
+/// window of what arrives (4 or 32 KiB), when no compressed message went for a keepalive interval. Without context
+/// messages borrow what all connections of a loop share.
 public struct CompressionParameters: Sendable, Hashable {
-    /// Whether the server's messages may refer to those before them (`server_no_context_takeover` if not); they may
-    /// unless told otherwise.
+    /// Whether the server's messages may refer to those before them (`server_no_context_takeover` if not).
+    ///
+    /// Default: yes.
     public var serverContextTakeover = true
-    /// Whether the client's messages may refer to those before them (`client_no_context_takeover` if not); they may
-    /// unless told otherwise.
+    /// Whether the client's messages may refer to those before them (`client_no_context_takeover` if not).
+    ///
+    /// Default: yes.
     public var clientContextTakeover = true
-    /// The largest window for the server's messages, as an exponent from 8 (256 bytes) to 15 (32 KiB); 12 unless told
-    /// otherwise.
+    /// The largest window for the server's messages, as an exponent from 8 (256 bytes) to 15 (32 KiB).
+    ///
+    /// Default: 12.
     public var serverWindowBits = 12
-    /// The largest window for the client's messages, as an exponent from 8 (256 bytes) to 15 (32 KiB); 12 unless told
-    /// otherwise.
+    /// The largest window for the client's messages, as an exponent from 8 (256 bytes) to 15 (32 KiB).
+    ///
+    /// Default: 12.
     ///
     /// zlib can't deflate with 8: a client whose server asks for that sends its messages as they are.
     public var clientWindowBits = 12
-    /// How hard to try: from 1, the fastest, to 9, the tightest; 6 unless told otherwise.
+    /// How hard to try: from 1, the fastest, to 9, the tightest.
+    ///
+    /// Default: 6.
     public var level = 6
-    /// How much memory to deflate with: from 1, the least, to 9, the fastest; 5 unless told otherwise.
+    /// How much memory to deflate with: from 1, the least, to 9, the fastest.
+    ///
+    /// Default: 5.
     public var memoryLevel = 5
     /// Messages shorter than that are sent as they are.
     ///
-    /// Unless told otherwise, 256 bytes if this side's messages don't refer to earlier ones, and none if they do, since
-    /// short messages that repeat each other then shrink most.
+    /// Default: 256 bytes if this side's messages don't refer to earlier ones, and none if they do, since short
+    /// messages that repeat each other then shrink most.
     public var threshold: ByteCount?
 
     /// The defaults.

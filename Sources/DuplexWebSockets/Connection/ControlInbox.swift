@@ -7,7 +7,7 @@ import DuplexWire
 
 // Pings and pongs for a delegate, in their order among the messages.
 
-/// What a delegate is told of what arrives.
+/// What arrives for a delegate.
 enum ToldEvent: Sendable, Equatable {
     case message(Message)
     case ping([UInt8])
@@ -15,7 +15,7 @@ enum ToldEvent: Sendable, Equatable {
     case pong([UInt8], roundTrip: Duration?)
 }
 
-/// Pings and pongs that wait to be told, each behind the messages that came before it.
+/// Pings and pongs that wait for the delegate, each behind the messages that came before it.
 ///
 /// Beside the inbox of the messages, which knows nothing of it: only connections with a delegate have one.
 final class ControlInbox {
@@ -110,7 +110,7 @@ extension WebSocket {
         return .message(message)
     }
 
-    /// Sends a ping whose pong is told.
+    /// Sends a ping whose pong is reported.
     func askForPong(_ payload: [UInt8]) {
         guard canSend else { return }
         let id = session.ping(payload, now: loop.clock.now())

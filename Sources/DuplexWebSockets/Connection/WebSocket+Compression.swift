@@ -16,8 +16,8 @@ extension WebSocket {
 
     /// Sends a message, compressed or not whatever its length.
     ///
-    /// As ``send(_:)-(Message)`` otherwise. On a connection without compression the choice says nothing. Where messages
-    /// stand each for itself, one that compression doesn't make shorter goes as it is.
+    /// Otherwise as ``send(_:)-(Message)``. The choice has no effect on a connection without compression. Without
+    /// context takeover, a message that compression doesn't shorten is sent uncompressed.
     ///
     /// - Parameters:
     ///   - message: the message.
@@ -33,7 +33,7 @@ extension WebSocket {
     /// - Parameters:
     ///   - bytes: the payload, copied before the call returns; of a text it must be UTF-8, which isn't checked again.
     ///   - kind: text or binary.
-    ///   - compress: as of ``send(_:compress:)``.
+    ///   - compress: as in ``send(_:compress:)``.
     /// - Returns: whether more may be sent in this turn of the loop: as ``enqueue(_:_:)``.
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind, compress: Bool) -> Bool {

@@ -43,7 +43,7 @@ extension WebSocket {
 
     /// Reads on, unless the peer is too fast.
     ///
-    /// - Parameter afterPause: whether it wasn't read because it was too fast: then nobody else made it late.
+    /// - Parameter afterPause: whether it wasn't read because it was too fast: then nothing else made it late.
     func resumeReading(afterPause: Bool = false) {
         if streams?.isPaused == true { return }
         if !afterPause && (!channel.isReading || isReadingAhead) && session.holdsPartOfMessage {

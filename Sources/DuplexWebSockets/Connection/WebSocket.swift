@@ -19,7 +19,7 @@ public actor WebSocket {
     public nonisolated let subprotocol: String?
     /// The address of the peer; `nil` when the connection was gone before it could be asked.
     public nonisolated let remoteAddress: SocketAddress?
-    /// What tells this connection apart from others of the process, as in its log.
+    /// Identifies this connection in the process, as in its log.
     public nonisolated let id = ConnectionID.next()
     // Reached by isolated code only, through `channel`: the loop is this actor's executor, so that such code runs on the
     // thread that the channel belongs to. The deinitialiser hands it back to the loop.
@@ -64,7 +64,7 @@ public actor WebSocket {
     /// What messages in pieces need; there is none where all are whole.
     var streams: PieceTraffic?
     var senders: Deque<Waiter<Void>> = []
-    // As the channel above, and told of the end by the deinitialiser.
+    // As the channel above, and notified of the end by the deinitialiser.
     private nonisolated(unsafe) var loopFollower: (any SocketFollower)?
     /// What few connections need at a time; there is none where nothing of it is needed.
     var rarities: WebSocketRarities?
@@ -187,7 +187,7 @@ public actor WebSocket {
         channel.localAddress
     }
 
-    /// Where the connection stands: open, closing or closed.
+    /// The state of the connection: open, closing or closed.
     public var state: Session.State {
         stage == .closed ? .closed : session.state
     }

@@ -5,9 +5,9 @@ public import DuplexWire
 
 /// Handles the messages of connections synchronously, on their loop, without a copy.
 ///
-/// For those who need the last microsecond, and for code in the style of a delegate. One value serves all connections,
-/// on several loops at once; what belongs to one connection is found through the socket. A method that blocks keeps
-/// every connection of the loop waiting.
+/// For the lowest latency, and for code in the style of a delegate. One value serves all connections, on several loops
+/// at once; find the state of a connection through the socket. A method that blocks delays every connection of the
+/// loop.
 public protocol WebSocketHandler: Sendable {
     /// The connection is open; nothing has been received yet.
     func opened(_ socket: isolated WebSocket)

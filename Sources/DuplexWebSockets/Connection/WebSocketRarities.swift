@@ -10,13 +10,13 @@ import DuplexWire
 final class WebSocketRarities {
     var pings: [WebSocket.PingWaiter] = []
     var closers: [Waiter<Void>] = []
-    /// Those who are told of each round trip.
+    /// Observers of each round trip.
     var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
     /// Of the end, or of a pause because the peer is too fast.
     var graceTimer: TimerID?
     /// Looks for the peer's close behind a full inbox, while that is received.
     var closeSearch: CloseSearch?
-    /// Pings and pongs that wait to be told; of a connection with a delegate.
+    /// Pings and pongs that wait for the delegate; of a connection with one.
     let controlInbox: ControlInbox?
 
     init(_ controlInbox: ControlInbox? = nil) {

@@ -47,7 +47,7 @@ final class DelegateQueue<Delegate>: Sendable {
     /// Calls the delegate on its queue, and waits until it has returned.
     ///
     /// - Parameters:
-    ///   - isWanted: whether there is still something to tell; asked on the queue.
+    ///   - isWanted: whether there is still something to report; asked on the queue.
     ///   - body: the call; left out when there is no delegate.
     func call(
         if isWanted: @escaping @Sendable () -> Bool = { true },

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// Who is told what happens to the connection.
+// The receiver of the connection's events.
 
 extension DelegatedWebSocket {
-    /// Who is told what happens from here on, on the main queue; kept weakly.
+    /// The delegate, which gets all events from here on, on the main queue; kept weakly.
     ///
     /// While there is none, messages that come are dropped.
     @MainActor public var delegate: (any WebSocketDelegate)? {
@@ -12,7 +12,7 @@ extension DelegatedWebSocket {
         set { delegates.tellOnMain { [weak newValue] in newValue } }
     }
 
-    /// Sets who is told what happens from here on, on the queue that this object was made with; kept weakly.
+    /// Sets the delegate, which gets all events from here on, on the queue that this object was made with; kept weakly.
     ///
     /// - Parameter delegate: may be called on any thread; `nil` for nobody.
     public func setDelegate(_ delegate: (any WebSocketDelegate & Sendable)?) {

@@ -7,7 +7,7 @@ public import DuplexWire
 public import HTTPTypes
 import Synchronization
 
-/// A WebSocket client that tells a delegate what happens, for code that isn't `async`.
+/// A WebSocket client with a delegate, for code that isn't `async`.
 ///
 /// One object is one connection: it is opened once, keeps itself alive until it has ended, and keeps its delegate weakly.
 /// Its methods may be called on any thread and return at once.
@@ -16,7 +16,7 @@ import Synchronization
 /// (`final class Chat: @MainActor WebSocketDelegate`); it is called on the main queue. One that is `Sendable` may be called
 /// on a queue of the caller's choice.
 public final class DelegatedWebSocket: Sendable {
-    /// How far the connection is.
+    /// The state of the connection.
     public enum State: Sendable, Hashable {
         /// Not opened yet.
         case idle
@@ -26,7 +26,7 @@ public final class DelegatedWebSocket: Sendable {
         case open
         /// This side has begun to close.
         case closing
-        /// It is over, and the delegate was told or is about to be.
+        /// It has ended, and the delegate was called or is about to be.
         case closed
     }
 
@@ -66,18 +66,18 @@ public final class DelegatedWebSocket: Sendable {
         var task: Task<Void, Never>?
         /// Ends the connection when what is queued keeps it from closing for too long.
         var closer: Task<Void, Never>?
-        /// Whether nothing more is to be told but the end.
+        /// Whether nothing more is to be reported but the end.
         var isReset = false
-        /// Whether the delegate was told of the end.
+        /// Whether the delegate got the end.
         var hasEnded = false
     }
 
     /// Makes a connection, which ``open()`` opens, whose delegate is called on the main queue.
     ///
     /// - Parameters:
-    ///   - url: as of `WebSocket.connect(to:options:on:)`.
+    ///   - url: as in `WebSocket.connect(to:options:on:)`.
     ///   - options: headers, subprotocols, limits and times.
-    ///   - delegate: is told what happens; kept weakly. It may be set later as ``delegate``. Default: none.
+    ///   - delegate: gets all events; kept weakly. It may be set later as ``delegate``. Default: none.
     ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
     ///   - queueCount: the most messages and pings that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the connection's.
@@ -97,10 +97,10 @@ public final class DelegatedWebSocket: Sendable {
     /// Makes a connection, which ``open()`` opens, whose delegate is called on a queue of the caller's.
     ///
     /// - Parameters:
-    ///   - url: as of `WebSocket.connect(to:options:on:)`.
+    ///   - url: as in `WebSocket.connect(to:options:on:)`.
     ///   - options: headers, subprotocols, limits and times.
-    ///   - delegate: is told what happens; kept weakly. It may be set later by ``setDelegate(_:)``.
-    ///   - queue: where it is told, in order, one call at a time. A concurrent one is as good.
+    ///   - delegate: gets all events; kept weakly. It may be set later by ``setDelegate(_:)``.
+    ///   - queue: where it is called, in order, one call at a time. A concurrent queue is fine.
     ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
     ///   - queueCount: the most messages and pings that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the connection's.
@@ -135,16 +135,16 @@ public final class DelegatedWebSocket: Sendable {
         (outbox, commands) = AsyncStream.makeStream()
     }
 
-    /// How far the connection is.
+    /// The state of the connection.
     public var state: State { shared.withLock { $0.state } }
 
     /// The bytes of messages that wait to be sent; those that the connection has taken over don't count.
     public var queuedBytes: Int { shared.withLock { $0.queuedBytes } }
 
-    /// The connection: what it has agreed on, its latency, its snapshot, the certificates of its peer; `nil` before it is open,
-    /// and once the delegate was told of its end.
+    /// The connection: what it has agreed on, its latency, its snapshot, the certificates of its peer; `nil` before it
+    /// is open, and once the delegate got its end.
     ///
-    /// Its messages are the delegate's: nobody else can receive them. Closing it closes this.
+    /// Its messages are the delegate's: no other code can receive them. Closing it closes this.
     public var connection: WebSocket? { shared.withLock { $0.socket } }
 
     /// The subprotocol that both sides agreed on; `nil` when there is none, and before the connection is open.
@@ -173,7 +173,7 @@ public final class DelegatedWebSocket: Sendable {
         }
     }
 
-    /// Queues a message to be sent, behind those of earlier calls.
+    /// Queues a message to be sent, after those of earlier calls.
     ///
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` unless the connection is open, and with
     ///   ``WebSocketError/Code/queueFull``; the message isn't sent then.
@@ -207,7 +207,7 @@ public final class DelegatedWebSocket: Sendable {
         try send(.binary(bytes))
     }
 
-    /// Queues a ping, behind the messages of earlier calls, whose pong the delegate is told of.
+    /// Queues a ping, after the messages of earlier calls; the delegate gets its pong.
     ///
     /// - Parameter payload: what it carries, and its pong; cut at 125 bytes. Default: nothing.
     /// - Throws: as ``send(_:)-(Message)``.
@@ -215,12 +215,12 @@ public final class DelegatedWebSocket: Sendable {
         try queue(.ping(Array(payload.prefix(FrameHeader.maximumControlPayload))), bytes: 0)
     }
 
-    /// Closes the connection in order, behind the messages that were queued; gives up if it isn't open yet.
+    /// Closes the connection in order, after the messages that were queued; gives up if it isn't open yet.
     ///
     /// Messages that can't be sent within `WebSocketOptions.closeTimeout` are dropped, and then the peer has that long again.
     ///
     /// - Parameters:
-    ///   - code: the reason for programs; as of `WebSocket.close(code:reason:)`.
+    ///   - code: the reason for programs; as in `WebSocket.close(code:reason:)`.
     ///   - reason: the reason for people.
     public func close(code: CloseCode = .normalClosure, reason: String = "") {
         let (task, isOver) = shared.withLock { shared -> (Task<Void, Never>?, Bool) in
@@ -246,8 +246,9 @@ public final class DelegatedWebSocket: Sendable {
 
     /// Ends the connection at once, without a closing handshake; gives up if it isn't open yet.
     ///
-    /// What waits to be sent is dropped, and what came and wasn't told isn't told any more. The end is told as a failure with
-    /// ``WebSocketError/Code/closed``, whose report says `CloseReport.wasReset`, unless both sides had closed before.
+    /// Unsent messages are dropped, and so are received ones that the delegate has not got yet. The end is reported as
+    /// a failure with ``WebSocketError/Code/closed``, whose report says `CloseReport.wasReset`, unless both sides had
+    /// closed before.
     public func reset() {
         let socket = shared.withLock { shared -> WebSocket? in
             shared.isReset = true
@@ -333,7 +334,7 @@ public final class DelegatedWebSocket: Sendable {
         for await command in outbox {
             switch command {
             case .message(let message):
-                // What fails is told by the end of the messages.
+                // Failures are reported by the end of the messages.
                 try? await socket.send(message)
                 shared.withLock { $0.queuedBytes -= message.byteCount }
             case .ping(let payload): await socket.askForPong(payload)
@@ -375,7 +376,7 @@ public final class DelegatedWebSocket: Sendable {
         shared.withLock { $0.socket = nil }
     }
 
-    /// Calls the delegate on its queue, unless it was told of the end, and waits until it has returned.
+    /// Calls the delegate on its queue, unless it got the end already, and waits until it has returned.
     private func tell(isEnd: Bool = false, _ call: @escaping @Sendable (any WebSocketDelegate) -> Void) async {
         await delegates.call {
             self.shared.withLock { shared in

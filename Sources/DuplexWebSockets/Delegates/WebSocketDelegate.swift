@@ -3,19 +3,20 @@
 
 public import DuplexWire
 
-/// What a ``DelegatedWebSocket`` tells, on the queue that it was given, one call after the other.
+/// The callbacks of a ``DelegatedWebSocket``, on its queue, one call after the other.
 ///
-/// For code that comes over from SocketRocket. A class of the main actor conforms there: `@MainActor WebSocketDelegate`. Each method has an implementation, so that only those are written that are
-/// wanted. Messages, pings and pongs are told in the order in which they came. Exactly one of the last two is called, once,
-/// and nothing after it.
+/// For code that was written for SocketRocket. A class of the main actor conforms there: `@MainActor
+/// WebSocketDelegate`. Each method has a default implementation, so implement only those that you need. Messages, pings
+/// and pongs are delivered in the order in which they came. Exactly one of the last two is called, once, and nothing
+/// after it.
 public protocol WebSocketDelegate: AnyObject {
     /// The handshake is done: messages may be sent.
     func webSocketDidOpen(_ socket: DelegatedWebSocket)
 
     /// A message came; the next one is received once this returns, so that a slow delegate slows the peer down.
     ///
-    /// Tells ``webSocket(_:didReceiveText:)`` or ``webSocket(_:didReceiveData:)`` unless it is written anew: then these two
-    /// aren't called, so that each message is told once.
+    /// The default implementation calls ``webSocket(_:didReceiveText:)`` or ``webSocket(_:didReceiveData:)``. If you
+    /// implement this method, these two aren't called, so that each message is delivered once.
     func webSocket(_ socket: DelegatedWebSocket, didReceive message: Message)
 
     /// A text came; it was UTF-8.
@@ -26,17 +27,19 @@ public protocol WebSocketDelegate: AnyObject {
 
     /// A ping came, with that payload of up to 125 bytes; its pong needs nobody's help and may be out already.
     ///
-    /// Of those that wait for a slow delegate, the last 64 are told.
+    /// Of those that wait for a slow delegate, the last 64 are delivered.
     func webSocket(_ socket: DelegatedWebSocket, didReceivePing payload: [UInt8])
 
     /// A pong came, with that payload: for a ``DelegatedWebSocket/ping(_:)``, or one that nobody asked for.
     ///
-    /// Those that `WebSocketOptions.keepalive` asked for aren't told. Bounded as of ``webSocket(_:didReceivePing:)``.
+    /// Those that `WebSocketOptions.keepalive` asked for aren't delivered. Bounded as of
+    /// ``webSocket(_:didReceivePing:)``.
     func webSocket(_ socket: DelegatedWebSocket, didReceivePong payload: [UInt8])
 
-    /// The pong for a ``DelegatedWebSocket/ping(_:)`` came, that long after it; told behind its payload.
+    /// The pong for a ``DelegatedWebSocket/ping(_:)`` came, that long after it; called after the method with its
+    /// payload.
     ///
-    /// A pong answers the pings before its own as well (RFC 6455 section 5.5.3), for which nothing is told.
+    /// A pong answers the pings before its own as well (RFC 6455 section 5.5.3), for which there is no call.
     func webSocket(_ socket: DelegatedWebSocket, didReceivePong roundTrip: Duration)
 
     /// Both sides have closed the connection in order, with whatever codes.
@@ -50,7 +53,7 @@ extension WebSocketDelegate {
     /// Does nothing.
     public func webSocketDidOpen(_ socket: DelegatedWebSocket) {}
 
-    /// Tells the text or the bytes.
+    /// Calls the method for the text or the bytes.
     public func webSocket(_ socket: DelegatedWebSocket, didReceive message: Message) {
         switch message {
         case .text(let text): webSocket(socket, didReceiveText: text)

@@ -23,7 +23,7 @@ public struct WebSocketError: Error, Sendable {
         public static let cannotConnect = Code("cannotConnect")
         /// The server answered, but not with a WebSocket; ``WebSocketError/handshake`` has its answer.
         public static let handshakeRefused = Code("handshakeRefused")
-        /// The attempt took longer than it was given.
+        /// The attempt took longer than its timeout.
         public static let timedOut = Code("timedOut")
         /// The connection is closed, or being closed; ``WebSocketError/closeReport`` says how.
         public static let closed = Code("closed")
@@ -41,10 +41,10 @@ public struct WebSocketError: Error, Sendable {
         public static let duplicateRequest = Code("duplicateRequest")
         /// The task that waited was cancelled.
         ///
-        /// So say the sequences, such as ``WebSocket/messages``, all of whose errors are of this type; what is called by
-        /// itself, such as ``WebSocket/receive()``, throws `CancellationError`.
+        /// The sequences, such as ``WebSocket/messages``, throw this, as all of their errors are of this type;
+        /// functions such as ``WebSocket/receive()`` throw `CancellationError`.
         public static let cancelled = Code("cancelled")
-        /// Too much waits to be sent; see ``DelegatedWebSocket/queueLimit`` and ``DelegatedWebSocket/queueCount``.
+        /// Too many unsent messages; see ``DelegatedWebSocket/queueLimit`` and ``DelegatedWebSocket/queueCount``.
         public static let queueFull = Code("queueFull")
     }
 
@@ -168,7 +168,7 @@ extension WebSocketError {
 
     /// What a sequence throws when the wait below it ends with that.
     ///
-    /// Apart from its callers, for whom it is the end.
+    /// Kept out of its callers, which end with it.
     init(endOfWait error: any Error) {
         if let error = error as? WebSocketError {
             self = error

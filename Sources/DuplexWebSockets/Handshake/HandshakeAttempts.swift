@@ -177,7 +177,7 @@ extension WebSocketError {
     /// The first 64 KiB of the body of the server's answer; empty without one.
     public var body: [UInt8] { handshake?.body ?? [] }
 
-    /// What to try next, in plain words; `nil` where nothing gives a clue.
+    /// What to try next, in plain words; `nil` if nothing is known.
     public var hint: String? {
         if proxy?.code == .unauthorized { return "the proxy wants credentials, or others: see WebSocketOptions.proxy" }
         if (cause as? SocketError)?.isOfPlainPeer == true { return "the port doesn't speak TLS: use ws" }
@@ -185,6 +185,6 @@ extension WebSocketError {
         return handshake.status?.code == 401 ? hint + ": see WebSocketOptions.authentication" : hint
     }
 
-    /// What a proxy said that didn't make the connection.
+    /// The refusal of a proxy.
     public var proxy: ProxyError? { (cause as? SocketError)?.proxyFailure as? ProxyError }
 }

@@ -118,8 +118,9 @@ actor HandshakeDriver: EndsOnce {
 
     /// Ends the attempt before the answer has ended.
     ///
-    /// If the answer's head has come and is a refusal, that is reported, with what has come of its body. A connection that is
-    /// lost behind what isn't HTTP is told as such too: a server with TLS resets it behind its alert.
+    /// If the answer's head has come and is a refusal, that is reported, with the part of its body that has arrived. A
+    /// connection that is lost after bytes that aren't HTTP is reported as such, too: a server with TLS resets it
+    /// behind its alert.
     private func cutShort(_ error: WebSocketError) {
         guard !ending.hasCome else { return }
         let answer = handshake.finish()

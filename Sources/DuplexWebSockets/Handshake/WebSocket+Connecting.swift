@@ -25,8 +25,8 @@ extension WebSocket {
         try await connect(to: url, options: options, on: group, handler: nil)
     }
 
-    /// Connects as ``connect(to:options:on:)`` does, with a synchronous handler, which misses nothing: it is told of the
-    /// opening before anything is received.
+    /// Connects as ``connect(to:options:on:)`` does, with a synchronous handler, which misses nothing: its `opened` is
+    /// called before anything is received.
     public static func connect(
         to url: String,
         options: WebSocketOptions = WebSocketOptions(),

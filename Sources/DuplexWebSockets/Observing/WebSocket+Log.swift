@@ -8,7 +8,7 @@ package import Logging
 // What is logged of a connection: its opening and its end, and nothing for each message.
 
 extension WebSocket {
-    /// Logs at `debug` that the connection is open, and with whom.
+    /// Logs at `debug` that the connection is open, and its peer.
     package func logOpening(to logger: Logger) {
         logger.debug("a WebSocket is open", metadata: openingMetadata)
     }
@@ -35,7 +35,7 @@ extension WebSocket {
         logger.log(level: isFault && !isOfServer ? .notice : .debug, message, metadata: fault ?? endMetadata)
     }
 
-    /// What is said of the end, and what goes with it where it wasn't in order.
+    /// The text about the end, with the error if it wasn't in order.
     private var endMessage: (Logger.Message, Logger.Metadata?) {
         if session.report.error != nil { return ("a WebSocket has failed", endMetadata) }
         if case .lost(let error) = ending {

@@ -19,7 +19,7 @@ extension WebSocket {
     /// Has somebody see the frames from now on.
     ///
     /// - Parameter tap: belongs to this connection alone.
-    /// - Returns: what ``endLooking(_:)`` is told.
+    /// - Returns: the argument for ``endLooking(_:)``.
     package func beginLooking(_ tap: SessionTap) -> LoopBound<SessionTap> {
         session.add(tap)
         return LoopBound(tap, on: loop.thread)

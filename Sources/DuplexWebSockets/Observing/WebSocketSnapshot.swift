@@ -8,11 +8,11 @@ public import DuplexWire
 ///
 /// A value, which prints over several lines. Taking one costs a few microseconds and disturbs nothing.
 public struct WebSocketSnapshot: Sendable, Identifiable {
-    /// What tells the connection apart from others of the process.
+    /// Identifies the connection in the process.
     public let id: ConnectionID
     /// Which side of the connection this is.
     public let role: Session.Role
-    /// Where it stood.
+    /// Its state.
     public let state: Session.State
     /// The address of this side; `nil` once the connection is closed.
     public let localAddress: SocketAddress?

@@ -9,13 +9,13 @@ import Synchronization
 /// options (RFC 6265).
 ///
 /// In memory only and bounded; see `CookieStore`, which has the rules. There is no list of public suffixes: a jar is for
-/// servers of one's own, and not for browsing.
+/// servers of your own, and not for browsing.
 public final class CookieJar: Sendable {
     private let store: Mutex<CookieStore>
 
     /// Makes a jar.
     ///
-    /// - Parameter store: what is in it from the beginning; nothing unless told otherwise.
+    /// - Parameter store: what is in it from the beginning. Default: nothing.
     public init(_ store: CookieStore = CookieStore()) {
         self.store = Mutex(store)
     }

@@ -39,7 +39,7 @@ public struct WebSocketAuthentication: Sendable {
         make(user, password, .strongest)
     }
 
-    /// By a token (RFC 6750), which is asked for anew for every request: tokens expire.
+    /// By a token (RFC 6750), which is asked for again for every request: tokens expire.
     ///
     /// - Parameter token: gives the token. It counts towards ``WebSocketOptions/connectTimeout`` and is cancelled at its end;
     ///   what it throws makes the attempt fail as the cause of the error.

@@ -17,17 +17,25 @@ public struct WebSocketOptions: Sendable {
     /// can't be set, nor those that would give the request a body, nor two of what comes once: connecting fails with
     /// ``WebSocketError/Code/invalidRequest``.
     public var headers = HTTPFields()
-    /// What shows the server who this is; nothing unless told otherwise, except what the URL has before its `@`.
+    /// What shows the server who this is.
+    ///
+    /// Default: what the URL has before its `@`, or nothing.
     public var authentication = WebSocketAuthentication.none
-    /// The origin to send, such as `https://example.com`, for servers that serve browsers only; none.
+    /// The origin to send, such as `https://example.com`, for servers that serve browsers only.
+    ///
+    /// Default: none.
     ///
     /// A field Origin in ``headers`` takes its place.
     public var origin: String?
-    /// What to send as User-Agent; nothing unless told otherwise.
+    /// What to send as User-Agent.
+    ///
+    /// Default: nothing.
     ///
     /// Such a field in ``headers`` takes its place.
     public var userAgent: String?
-    /// Where cookies come from and what servers set goes to, also with refusals; none, and then no cookie is kept.
+    /// The jar of the cookies to send, and of those that servers set, also with refusals.
+    ///
+    /// Default: none, and no cookie is kept.
     ///
     /// A field Cookie in ``headers`` takes the place of those in the jar.
     public var cookies: CookieJar?
@@ -36,19 +44,23 @@ public struct WebSocketOptions: Sendable {
     /// Default: 0, and the redirect is a refusal then. Never from `wss:` to `ws:`. To another scheme, host or port no field of ``headers`` is sent, and none of
     /// ``authentication``, not even when it leads back; of ``cookies`` what the jar has for it.
     public var redirects = 0
-    /// How the connection below is made, to the server or to its proxy: which addresses are tried and when (RFC 8305), the
-    /// families that are allowed, the address, interface and port that it comes from, and what the system is told about the
+    /// How the connection below is made, to the server or to its proxy: which addresses are tried and when (RFC 8305),
+    /// the families that are allowed, the address, interface and port that it comes from, and the options of the
     /// socket.
     ///
-    /// All of it counts, and its `timeout`, `tls`, `resolver` and `proxy` are ``connectTimeout``, ``tls``, ``resolver`` and
-    /// ``proxy``: setting all of it at once sets these, too. As of `ConnectOptions` unless told otherwise, but for ``tls``.
+    /// All of it counts, and its `timeout`, `tls`, `resolver` and `proxy` are ``connectTimeout``, ``tls``, ``resolver``
+    /// and ``proxy``: setting all of it at once sets these, too. Default: that of `ConnectOptions`, except for ``tls``.
     public var connecting = standardConnecting
-    /// By way of which proxy the connection is made; none unless told otherwise.
+    /// The proxy that the connection is made through.
+    ///
+    /// Default: none.
     public var proxy: ProxySettings {
         get { connecting.proxy }
         set { connecting.proxy = newValue }
     }
-    /// What looks host names up, the proxy's too; the system unless told otherwise.
+    /// The resolver of host names, also of the proxy's.
+    ///
+    /// Default: the system.
     ///
     /// It runs on the connection's loop, and so must not block. Give several connections one `CachingResolver` to have names
     /// ready, and the address first that worked last.
@@ -56,54 +68,79 @@ public struct WebSocketOptions: Sendable {
         get { connecting.resolver }
         set { connecting.resolver = newValue }
     }
-    /// Whether to offer compression of messages (RFC 7692), and how; it is offered unless told otherwise.
+    /// Whether to offer compression of messages (RFC 7692), and how.
+    ///
+    /// Default: it is offered.
     public var compression = WebSocketCompression.offered
-    /// What the server's messages may make this side hold; default: `.internet`.
+    /// What the server's messages may make this side hold.
+    ///
+    /// Default: `.internet`.
     public var limits = MessageLimits.internet
-    /// Bounds of the response to the handshake, of which `headSize` and `headFields` count; default: `.internet`.
+    /// Bounds of the response to the handshake, of which `headSize` and `headFields` count.
+    ///
+    /// Default: `.internet`.
     public var handshakeLimits = HTTPLimits.internet
-    /// When to ping, and how long to wait for the pong; every 20 seconds for 20 seconds unless told otherwise.
+    /// When to ping, and how long to wait for the pong.
+    ///
+    /// Default: a ping every 20 s, and 20 s for its pong.
     public var keepalive = Keepalive.every(.seconds(20), timeout: .seconds(20))
-    /// How long the whole attempt may take: looking names up, tokens, proxies, connecting, all handshakes, redirects and
-    /// challenges together; 10 seconds.
+    /// How long the whole attempt may take: looking names up, tokens, proxies, connecting, all handshakes, redirects
+    /// and challenges together.
+    ///
+    /// Default: 10 s.
     public var connectTimeout: Duration {
         get { connecting.timeout }
         set { connecting.timeout = newValue }
     }
-    /// Whether messages are received in pieces from the first one on, so that ``WebSocket/fragments`` misses none however
-    /// long it is; false unless told otherwise, and then from the first ask on.
+    /// Whether messages are received in pieces from the first one on, so that ``WebSocket/fragments`` misses none
+    /// however long it is.
+    ///
+    /// Default: false, which is from the first use of ``WebSocket/fragments`` on.
     public var streamsMessages = false
-    /// What secures connections to `wss:`: the system's roots, the name of the host, and `http/1.1` by ALPN (RFC 7301
-    /// section 6) unless told otherwise.
+    /// What secures connections to `wss:`.
+    ///
+    /// Default: the system's roots, the name of the host, and `http/1.1` by ALPN (RFC 7301 section 6).
     public var tls: TLSOptions {
         get { connecting.tls }
         set { connecting.tls = newValue }
     }
-    /// How long the closing handshake may take before the connection is reset; 10 seconds.
+    /// How long the closing handshake may take before the connection is reset.
+    ///
+    /// Default: 10 s.
     public var closeTimeout = Duration.seconds(10)
 
-    /// Is told of the connection's opening and end, at `debug`, and of what goes wrong, at `notice`, each with the
-    /// connection's ``WebSocket/id`` as metadata; nobody is unless told otherwise.
+    /// Logs the connection's opening and end at `debug`, and what goes wrong at `notice`, each with the connection's
+    /// ``WebSocket/id`` as metadata.
+    ///
+    /// Default: none.
     ///
     /// Nothing is logged for each message.
     public var logger: Logger?
-    /// Where the connection's numbers go; nowhere unless told otherwise.
-    public var metrics: WebSocketMetrics?
-    /// Sees every frame in either direction; nobody does unless told otherwise.
-    public var tap: FrameTap?
-    /// Get the story of the connection at its end, and of the attempt if it fails; nobody does unless told otherwise.
-    public var timelines: [TimelineSink] = []
-    /// Makes a span of the handshake and one of the connection, both below the caller's, and tells the server of the first
-    /// by the fields that the tracer has for that, such as `traceparent`; none unless told otherwise.
+    /// The metrics of the connection.
     ///
-    /// What the app was bootstrapped with isn't asked for unless it is given here (`InstrumentationSystem.tracer`): finding
-    /// it takes a lock for every connection. Of the URL, credentials and query aren't told.
+    /// Default: none.
+    public var metrics: WebSocketMetrics?
+    /// Sees every frame in either direction.
+    ///
+    /// Default: none.
+    public var tap: FrameTap?
+    /// Get the timeline of the connection at its end, and of the attempt if it fails.
+    ///
+    /// Default: none.
+    public var timelines: [TimelineSink] = []
+    /// Makes a span of the handshake and one of the connection, both below the caller's, and sends the server the first
+    /// one's context in the tracer's fields, such as `traceparent`.
+    ///
+    /// Default: none.
+    ///
+    /// What the app was bootstrapped with isn't asked for unless it is given here (`InstrumentationSystem.tracer`):
+    /// finding it takes a lock for every connection. Spans don't have the URL's credentials and query.
     public var tracer: (any Tracer)?
 
     /// Which attempt of a reconnecting client it is.
     var attempt = 1
 
-    /// Whether pings and pongs are told, to a delegate.
+    /// Whether pings and pongs are reported to a delegate.
     var tellsControlFrames = false
 
     /// What is to be seen of the connection.

@@ -12,13 +12,13 @@ public struct FragmentWriter: Sendable {
 
     /// Sends a piece as a frame of its own; nothing for an empty one.
     ///
-    /// Returns once it is sent or waits behind less than the high-water mark (64 KiB). Cancelling ends the wait; the piece
-    /// was taken over by then. A peer that puts messages together may allow few frames (`MessageLimits.fragments` is 4,096 here):
-    /// pieces of 16 KiB or more are of use for long messages.
+    /// Returns once it is sent or waits behind less than the high-water mark (64 KiB). Cancelling ends the wait; the
+    /// piece is still sent. A peer that puts messages together may allow few frames (`MessageLimits.fragments` is 4,096
+    /// here): pieces of 16 KiB or more are of use for long messages.
     ///
     /// - Parameter piece: the bytes; those of a text may end within a character.
-    /// - Throws: ``WebSocketError``: ``WebSocketError/Code/invalidText`` for bytes that no text can have, of which nothing is
-    ///   sent; ``WebSocketError/Code/messageOver`` once the message has ended; what ended the connection;
+    /// - Throws: ``WebSocketError``: ``WebSocketError/Code/invalidText`` for bytes that no text can have, of which
+    ///   nothing is sent; ``WebSocketError/Code/messageOver`` once the message has ended; what ended the connection;
     ///   `CancellationError`.
     public func write(_ piece: [UInt8]) async throws {
         try await socket.writePiece(piece, id)
@@ -33,23 +33,23 @@ public struct FragmentWriter: Sendable {
 extension WebSocket {
     /// Sends one message of any length in pieces, as they are made (RFC 6455 section 5.4).
     ///
-    /// The message ends when `body` returns: then a frame without payload follows. Until then messages of others wait their
-    /// turn, in order, and so do those of ``enqueue(_:_:)``; pings, pongs and closing don't. Waiting, within `body`, for a
-    /// message that this connection is to send is waiting for ever.
+    /// The message ends when `body` returns: then a frame without payload follows. Until then messages of others wait
+    /// their turn, in order, and so do those of ``enqueue(_:_:)``; pings, pongs and closing don't. Waiting, within
+    /// `body`, for a message that this connection is to send is waiting for ever.
     ///
-    /// There is no way to take back a message that was begun. When `body` throws behind the first piece, the connection is
-    /// closed with 1011, or 1001 if it was cancelled, in the middle of the message, which the peer throws away; otherwise it
-    /// would take what came for the whole. Before the first piece nothing has happened.
+    /// There is no way to take back a message that was begun. When `body` throws after the first piece, the connection
+    /// is closed with 1011, or 1001 if it was cancelled, in the middle of the message, which the peer throws away;
+    /// otherwise it would take what came for the whole. Before the first piece nothing has happened.
     ///
     /// - Parameters:
     ///   - kind: text or binary. A text must be UTF-8 as a whole.
-    ///   - compress: whether to compress it if that was agreed on; it is unless told otherwise, whatever the threshold says,
-    ///     as its length isn't known.
+    ///   - compress: whether to compress it if that was agreed on. Default: yes, whatever the threshold is, as its
+    ///     length isn't known.
     ///   - body: writes the pieces.
     /// - Returns: what `body` returned.
-    /// - Throws: what `body` threw; ``WebSocketError`` with ``WebSocketError/Code/invalidText`` for a text that ends within a
-    ///   character, ``WebSocketError/Code/closed`` once either side has begun to close, or what ended the connection;
-    ///   `CancellationError`.
+    /// - Throws: what `body` threw; ``WebSocketError`` with ``WebSocketError/Code/invalidText`` for a text that ends
+    ///   within a character, ``WebSocketError/Code/closed`` once either side has begun to close, or what ended the
+    ///   connection; `CancellationError`.
     public nonisolated func send<Result>(
         _ kind: Message.Kind,
         compress: Bool = true,
@@ -71,7 +71,7 @@ extension WebSocket {
     /// - Parameters:
     ///   - pieces: the payload; each element becomes a frame.
     ///   - kind: text or binary.
-    ///   - compress: as of ``send(_:compress:_:)``.
+    ///   - compress: as in ``send(_:compress:_:)``.
     /// - Throws: as ``send(_:compress:_:)``; what the sequence threw.
     public nonisolated func send<Pieces: AsyncSequence>(
         pieces: Pieces,

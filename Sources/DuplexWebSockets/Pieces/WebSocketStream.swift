@@ -13,9 +13,9 @@ extension WebSocket {
 
 /// A stream of bytes in both directions, carried by binary messages whose bounds mean nothing.
 ///
-/// Reads as ``WebSocket/fragments`` does: messages of any length, in bounded memory, from the first ask on, while a slow
-/// reader slows the peer down. The peer ends its side by closing with 1000. A WebSocket has no half-close: who ends its own
-/// side gets nothing more either. One task reads at a time; any number may write.
+/// Reads as ``WebSocket/fragments`` does: messages of any length, in bounded memory, from the first ask on, while a
+/// slow reader slows the peer down. The peer ends its side by closing with 1000. A WebSocket has no half-close: who
+/// ends its own side gets nothing more either. One task reads at a time; any number may write.
 public struct WebSocketStream: AsyncSequence, Sendable {
     let socket: WebSocket
 
@@ -26,9 +26,10 @@ public struct WebSocketStream: AsyncSequence, Sendable {
     ///
     /// Cancelling ends the wait, and loses nothing.
     ///
-    /// - Returns: the bytes; `nil` once the stream has ended: the connection was closed with 1000, between two messages.
-    /// - Throws: ``WebSocketError``: what ended the connection otherwise, also with 1001 or without a code, as more was to
-    ///   come then; ``WebSocketError/Code/protocolViolation`` for a text, which closes the connection with 1003;
+    /// - Returns: the bytes; `nil` once the stream has ended: the connection was closed with 1000, between two
+    ///   messages.
+    /// - Throws: ``WebSocketError``: what ended the connection otherwise, also with 1001 or without a code, as more was
+    ///   to come then; ``WebSocketError/Code/protocolViolation`` for a text, which closes the connection with 1003;
     ///   `CancellationError`.
     public func read() async throws -> [UInt8]? {
         try await socket.readStream()
@@ -47,8 +48,8 @@ public struct WebSocketStream: AsyncSequence, Sendable {
 
     /// Writes bytes, in messages of at most 64 KiB.
     ///
-    /// Returns once they are sent or wait behind less than the high-water mark (64 KiB). Writes of several tasks stay whole
-    /// up to 64 KiB, and may be mixed beyond. Cancelling between two messages leaves the rest unsent.
+    /// Returns once they are sent or wait behind less than the high-water mark (64 KiB). Writes of several tasks stay
+    /// whole up to 64 KiB, and may be mixed beyond. Cancelling between two messages leaves the rest unsent.
     ///
     /// - Parameter bytes: the bytes; none sends nothing.
     /// - Throws: as ``WebSocket/send(_:)-(Message)``.
@@ -65,7 +66,8 @@ public struct WebSocketStream: AsyncSequence, Sendable {
         }
     }
 
-    /// Ends the stream behind what was written: closes the connection with 1000, as ``WebSocket/close(code:reason:)`` does.
+    /// Ends the stream after what was written: closes the connection with 1000, as ``WebSocket/close(code:reason:)``
+    /// does.
     ///
     /// - Returns: how the connection ended.
     @discardableResult

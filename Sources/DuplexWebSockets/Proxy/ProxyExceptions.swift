@@ -3,7 +3,7 @@
 
 import DuplexSockets
 
-/// What is connected to directly although there is a proxy: the value of `no_proxy`.
+/// The hosts that are connected to directly, without the proxy: the value of `no_proxy`.
 ///
 /// A list with commas or blanks between its members:
 ///
@@ -13,7 +13,7 @@ import DuplexSockets
 ///   has one of these;
 /// - any of them but networks with `:port` behind is for that port alone.
 ///
-/// What can't be understood is passed over.
+/// Invalid members are ignored.
 public struct ProxyExceptions: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     private enum Rule: Sendable {
         case everything

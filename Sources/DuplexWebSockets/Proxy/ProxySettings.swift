@@ -4,11 +4,11 @@
 public import DuplexSockets
 public import DuplexWire
 
-/// By way of which proxy connections are made.
+/// The proxy that connections are made through.
 ///
 /// A proxy sees where connections go, and of those without TLS all that they carry. What is behind it is reached by its
 /// rules: names are looked up by the proxy, except with ``socks4(_:port:user:)`` and ``socks5(_:port:credentials:)``.
-/// Connections to Unix sockets never go by one.
+/// Connections to Unix sockets never use one.
 public struct ProxySettings: Sendable {
     enum Kind: Sendable {
         case none
@@ -21,7 +21,7 @@ public struct ProxySettings: Sendable {
     /// No proxy.
     public static let none = ProxySettings(kind: .none)
 
-    /// What the variables of the environment say, read anew for each connection.
+    /// What the variables of the environment say, read again for each connection.
     ///
     /// `https_proxy` for connections with TLS and `http_proxy` for those without, `all_proxy` where these aren't set, each
     /// in lower or in upper case; the former goes first. `HTTP_PROXY` in upper case is ignored where `REQUEST_METHOD` is set,
@@ -95,7 +95,7 @@ public struct ProxySettings: Sendable {
         fixed(try ConfiguredProxy(url: text))
     }
 
-    /// The same proxy, except for what is named.
+    /// The same proxy, with exceptions.
     ///
     /// - Parameter exceptions: what is connected to directly; see ``ProxyExceptions``.
     /// - Returns: the settings; of those from the environment the same, which have `no_proxy`.
@@ -123,7 +123,9 @@ extension ProxySettings: ProxyPolicy {
 }
 
 extension ConnectOptions {
-    /// By way of which proxy the connection is made; none unless told otherwise.
+    /// The proxy that the connection is made through.
+    ///
+    /// Default: none.
     ///
     /// `timeout` holds for all of it. `Socket.remoteAddress` is the proxy's then, and an error of the
     /// proxy's has the code `SocketError.Code.proxyRefused`.

@@ -7,11 +7,12 @@ public import DuplexWire
 extension WebSocket {
     /// The messages as they arrive, whole.
     ///
-    /// Ends when the connection is closed in order (1000, 1001 or without a code), and throws when it isn't. When the app
-    /// is slow, the inbox fills (`MessageLimits.inboxMessages`), reading stops, and the peer is slowed down.
+    /// The sequence ends when the connection is closed in order (1000, 1001 or without a code), and throws otherwise.
+    /// When the app is slow, the inbox fills (`MessageLimits.inboxMessages`), reading stops, and the peer is slowed
+    /// down.
     ///
-    /// All that is thrown is a ``WebSocketError``. Cancelling the task ends the wait with ``WebSocketError/Code/cancelled``;
-    /// the connection lives on and no message is lost.
+    /// All that is thrown is a ``WebSocketError``. Cancelling the task ends the wait with
+    /// ``WebSocketError/Code/cancelled``; the connection stays open and no message is lost.
     public nonisolated var messages: Messages {
         Messages(socket: self)
     }

@@ -5,7 +5,7 @@ import DequeModule
 package import DuplexSockets
 public import DuplexWire
 
-// From bytes to the app: what the channel gives goes through the session, and each event to whom it concerns.
+// From bytes to the app: what the channel gives goes through the session, and each event to its receiver.
 
 extension WebSocket: ChannelHandler {
     package nonisolated func received(_ bytes: inout MutableRawSpan) {
@@ -204,7 +204,7 @@ extension WebSocket {
 
     /// Waits for the next message.
     ///
-    /// Cancelling ends the wait at once; the connection lives on and no message is lost.
+    /// Cancelling ends the wait at once; the connection stays open and no message is lost.
     ///
     /// - Throws: ``WebSocketError``: with code ``WebSocketError/Code/closed`` once the connection has ended in order,
     ///   and with what went wrong when it hasn't; ``WebSocketError/Code/alreadyReceiving``; `CancellationError`.

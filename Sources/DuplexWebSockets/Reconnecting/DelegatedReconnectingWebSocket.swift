@@ -6,11 +6,11 @@ public import DuplexSockets
 public import DuplexWire
 import Synchronization
 
-/// A client that connects again and tells a delegate what happens, for code that isn't `async`.
+/// A client that reconnects, with a delegate, for code that isn't `async`.
 ///
 /// ``ReconnectingWebSocket`` with the callbacks of XPWebSocket. One object is opened once, keeps itself alive until it has
 /// ended, and keeps its delegate weakly. Its methods may be called on any thread and return at once. Where a delegate is
-/// called, and which may have state, is as of ``DelegatedWebSocket``.
+/// called, and which may have state, is as in ``DelegatedWebSocket``.
 public final class DelegatedReconnectingWebSocket: Sendable {
     /// What the client does.
     public enum State: Sendable, Hashable {
@@ -52,7 +52,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - urls: where to connect to, the preferred one first; one at least.
     ///   - policy: when to connect again, where to, and when to give up.
     ///   - options: how to connect.
-    ///   - delegate: is told what happens; kept weakly. It may be set later as ``delegate``. Default: none.
+    ///   - delegate: gets all events; kept weakly. It may be set later as ``delegate``. Default: none.
     ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
     ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
@@ -77,8 +77,8 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - urls: where to connect to, the preferred one first; one at least.
     ///   - policy: when to connect again, where to, and when to give up.
     ///   - options: how to connect.
-    ///   - delegate: is told what happens; kept weakly. It may be set later by ``setDelegate(_:)``.
-    ///   - queue: where it is told, in order, one call at a time. A concurrent one is as good.
+    ///   - delegate: gets all events; kept weakly. It may be set later by ``setDelegate(_:)``.
+    ///   - queue: where it is called, in order, one call at a time. A concurrent queue is fine.
     ///   - queueLimit: the most bytes of messages that wait to be sent. Default: 16 MiB.
     ///   - queueCount: the most messages that wait to be sent. Default: 16,384.
     ///   - group: the loops of which one becomes the client's.
@@ -106,7 +106,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         shared = Mutex(Shared())
     }
 
-    /// Who is told what happens from here on, on the main queue; kept weakly.
+    /// The delegate, which gets all events from here on, on the main queue; kept weakly.
     ///
     /// While there is none, messages that come are dropped.
     @MainActor public var delegate: (any ReconnectingDelegate)? {
@@ -114,21 +114,21 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         set { delegates.tellOnMain { [weak newValue] in newValue } }
     }
 
-    /// Sets who is told what happens from here on, on the queue that this object was made with; kept weakly.
+    /// Sets the delegate, which gets all events from here on, on the queue that this object was made with; kept weakly.
     ///
     /// - Parameter delegate: may be called on any thread; `nil` for nobody.
     public func setDelegate(_ delegate: (any ReconnectingDelegate & Sendable)?) {
         delegates.tell { [weak delegate] in delegate }
     }
 
-    /// What the client does, as the delegate was told or is about to be.
+    /// What the client does, as the delegate got it or is about to.
     public var state: State { shared.withLock { $0.state } }
 
-    /// The connection that the delegate is told of: its timeline, latency, snapshot, subprotocol and addresses; `nil` while there
-    /// is none.
+    /// The connection of the delegate's events: its timeline, latency, snapshot, subprotocol and addresses; `nil` while
+    /// there is none.
     ///
-    /// There is one when the delegate is told that the client is connected, and until it has been told all of its messages.
-    /// Closing it closes the client, and its messages are the delegate's: nobody else can receive them.
+    /// There is one from the call that reports the client as connected until the delegate has got all of its messages.
+    /// Closing it closes the client, and its messages are the delegate's: no other code can receive them.
     public var connection: WebSocket? { shared.withLock { $0.connection } }
 
     /// Connects; a second call does nothing, and neither does one behind ``close(code:reason:)``.
@@ -170,7 +170,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     /// Queues bytes; see ``send(_:)-(Message)``.
     public func send(_ bytes: [UInt8]) throws { try send(.binary(bytes)) }
 
-    /// Says that the machine's network is another one; see ``ReconnectingWebSocket/networkChanged()``.
+    /// Reports that the machine's network has changed; see ``ReconnectingWebSocket/networkChanged()``.
     public func networkChanged() {
         Task { [client] in await client.networkChanged() }
     }
@@ -178,7 +178,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     /// Closes the connection in order, or gives up the attempts, and ends.
     ///
     /// - Parameters:
-    ///   - code: the reason for programs; as of `WebSocket.close(code:reason:)`.
+    ///   - code: the reason for programs; as in `WebSocket.close(code:reason:)`.
     ///   - reason: the reason for people.
     public func close(code: CloseCode = .normalClosure, reason: String = "") {
         shared.withLock { shared in
@@ -191,7 +191,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
 
     // MARK: The client
 
-    /// Goes through what happens in its order: a connection's messages come before what becomes of it.
+    /// Goes through what happens in its order: a connection's messages come before its end.
     private func run(_ states: AsyncStream<ReconnectChange>) async {
         await client.start()
         var lastAttempt = 0
@@ -214,7 +214,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///
     /// - Returns: how it has ended, and which attempt it was of.
     private func receive(_ number: Int) async -> (CloseReport?, Int) {
-        // An end is a state, too, and told as such.
+        // An end is a state, too, and reported as such.
         let session = try? await client.nextSession()
         shared.withLock { $0.connection = session }
         defer { shared.withLock { $0.connection = nil } }
@@ -227,7 +227,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
                 await call { $0.webSocket(self, didReceive: message) }
             }
         } catch {
-            // What became of the connection is in its report.
+            // The result of the connection is in its report.
             return (await session.closeReport, attempt)
         }
         return (await session.closeReport, attempt)
@@ -238,7 +238,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
             do {
                 try await client.send(message)
             } catch {
-                // The client has ended, which is told as such.
+                // The client has ended, which is reported as such.
                 return
             }
             shared.withLock { shared in

@@ -3,10 +3,10 @@
 
 public import DuplexWire
 
-/// What a ``DelegatedReconnectingWebSocket`` tells, on the queue that it was given, one call after the other.
+/// The callbacks of a ``DelegatedReconnectingWebSocket``, on its queue, one call after the other.
 ///
-/// For code that comes over from XPWebSocket. Each method has an implementation that does nothing. A client that was opened
-/// ends once: by one of the last two, and then by the state `idle`.
+/// For code that was written for XPWebSocket. Each method has an implementation that does nothing. A client that was
+/// opened ends once: by one of the last two, and then by the state `idle`.
 public protocol ReconnectingDelegate: AnyObject {
     /// A message came; the next one is received once this returns, so that a slow delegate slows the peer down.
     func webSocket(_ socket: DelegatedReconnectingWebSocket, didReceive message: Message)

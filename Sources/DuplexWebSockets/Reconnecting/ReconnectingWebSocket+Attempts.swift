@@ -47,7 +47,7 @@ extension ReconnectingWebSocket {
             self,
             at: loop.clock.now().advanced(by: making.limit)
         )
-        // It keeps the client only once there is something to tell, so that one that is dropped ends.
+        // It keeps the client only once there is something to report, so that one that is dropped ends.
         let task = Task { [weak self] in
             do throws(ReconnectingAttempt.Failure) {
                 let socket = try await making.run()
@@ -59,7 +59,7 @@ extension ReconnectingWebSocket {
         self.attempt = (task, attempt.number)
     }
 
-    /// Forgets the present attempt; what still comes of it is closed.
+    /// Forgets the present attempt; a late result of it is closed.
     private func endAttempt() {
         attempt?.task.cancel()
         attempt = nil
@@ -178,7 +178,7 @@ extension WebSocket {
     }
 }
 
-/// A client, for a connection that must tell it something and not keep it.
+/// A client, for a connection that must notify it and not keep it.
 final class ReconnectingReference: Sendable {
     private weak let client: ReconnectingWebSocket?
 

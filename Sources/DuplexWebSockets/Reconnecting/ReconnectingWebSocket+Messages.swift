@@ -10,10 +10,10 @@ public import DuplexWire
 extension ReconnectingWebSocket {
     /// Takes a message to be sent, on the connection that is open or on the next one.
     ///
-    /// Messages go in the order of the calls, behind the preamble. Returns once the outbox has taken the message, and waits while
-    /// the outbox is full (``ReconnectOptions/outboxMessages``, ``ReconnectOptions/outboxBytes``). Cancelling ends the wait,
-    /// and the message isn't sent. What is promised of it says ``ReconnectOptions/delivery``; with acknowledgements somebody
-    /// has to read ``messages``, or hand what comes to ``acknowledge(by:)``.
+    /// Messages go in the order of the calls, after the preamble. Returns once the outbox has taken the message, and
+    /// waits while the outbox is full (``ReconnectOptions/outboxMessages``, ``ReconnectOptions/outboxBytes``).
+    /// Cancelling ends the wait, and the message isn't sent. ``ReconnectOptions/delivery`` has the guarantee; with
+    /// acknowledgements somebody has to read ``messages``, or pass received messages to ``acknowledge(by:)``.
     ///
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once the client has ended; `CancellationError`.
     @inlinable
@@ -23,8 +23,8 @@ extension ReconnectingWebSocket {
         if try !sendNow(message) { try await sendLater(message) }
     }
 
-    /// Writes or takes a message that has to wait for nothing; here, since a task may be put off on its way into a function that
-    /// waits, and others would come before it.
+    /// Writes or takes a message that has to wait for nothing; here, since a task may be put off on its way into a
+    /// function that waits, and others would come before it.
     ///
     /// - Returns: whether it was taken.
     @usableFromInline
@@ -46,7 +46,8 @@ extension ReconnectingWebSocket {
 
     /// Writes a message to the connection that is open, and sees to it that no more is written than it takes.
     ///
-    /// - Returns: whether it was written: one that is ending says so itself, and what wasn't written waits for the next one.
+    /// - Returns: whether it was written: one that is ending says so itself, and what wasn't written waits for the next
+    ///   one.
     private func write(_ message: Message, to socket: WebSocket) -> Bool {
         do {
             if try !socket.onLoop(loop, message, { try $0.write($1) }) { drain(socket) }
@@ -119,7 +120,7 @@ extension ReconnectingWebSocket {
     private func drain(_ socket: WebSocket) {
         isDraining = true
         Task { [weak self] in
-            // If it fails the connection has ended, which is told elsewhere.
+            // If it fails the connection has ended, which is reported elsewhere.
             try? await socket.waitForDrain()
             await self?.drained(socket)
         }
@@ -153,14 +154,14 @@ extension ReconnectingWebSocket {
         }
     }
 
-    /// Takes a message of a session as one that may acknowledge what was sent; for those who read ``sessions``.
+    /// Passes on a message of a session that may acknowledge sent ones; for code that reads ``sessions``.
     ///
-    /// What ``messages`` gives and what the delegate of a ``DelegatedReconnectingWebSocket`` is told has been looked at. Whoever
-    /// reads `WebSocket.messages` of a session with ``ReconnectOptions/delivery`` at least once has to call this with each, or
-    /// everything is sent again on the next connection, and sending waits once the outbox is full.
+    /// Messages of ``messages`` and of a ``DelegatedReconnectingWebSocket``'s delegate need no call. Code that reads
+    /// `WebSocket.messages` of a session with ``ReconnectOptions/delivery`` at least once has to call this with each,
+    /// or everything is sent again on the next connection, and sending waits once the outbox is full.
     ///
     /// - Parameter message: what came, on whichever session.
-    /// - Returns: how many messages it acknowledges, which aren't sent again; none where each goes at most once.
+    /// - Returns: how many messages it acknowledges, which aren't sent again; none with at most once.
     @discardableResult
     public func acknowledge(by message: Message) -> Int {
         let count = outbox.received(message)

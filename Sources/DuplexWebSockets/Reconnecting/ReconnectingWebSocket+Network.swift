@@ -4,7 +4,7 @@
 import DuplexSockets
 import DuplexWire
 
-// Changes of the network, and what becomes of a connection by them.
+// Changes of the network, and what they do to a connection.
 
 extension ReconnectingWebSocket {
     /// Begins to take changes, once.

@@ -4,15 +4,15 @@
 public import DuplexWire
 
 extension ReconnectingWebSocket {
-    /// Each connection as it is made, behind its preamble.
+    /// Each connection as it is made, after its preamble.
     ///
-    /// Ends when the client was closed, or when the server closed in order for good (1000, no code); throws what the last attempt
-    /// failed with when the policy gives up. Connections are made whether or not somebody comes for them: one that nobody has
-    /// come for before the next was open is left out. Leaving the body of a loop doesn't close a connection; closing it
-    /// there closes the client.
+    /// Ends when the client was closed, or when the server closed in order for good (1000, no code); throws what the
+    /// last attempt failed with when the policy gives up. Connections are made whether or not somebody reads the
+    /// sequence; one that was not read before the next was open is left out. Leaving the body of a loop doesn't close a
+    /// connection; closing it there closes the client.
     public nonisolated var sessions: Sessions { Sessions(client: self) }
 
-    /// The messages of all connections, one after the other, as of one socket.
+    /// The messages of all connections, one after the other, as if of one socket.
     ///
     /// Ends and throws as ``sessions`` does. Use one of the two.
     public nonisolated var messages: Messages { Messages(client: self) }

@@ -6,11 +6,11 @@ public import DuplexSockets
 public import DuplexWire
 import Synchronization
 
-/// A client that connects again when its connection is lost, to one of several URLs, as a policy says.
+/// A client that reconnects when its connection is lost, to one of several URLs, by a policy.
 ///
-/// Use it in one of two ways, by one task: ``sessions`` gives each connection as a `WebSocket` of its own; ``messages`` and
-/// ``send(_:)-(Message)`` make one endless socket of them. The first use begins; ``close(code:reason:)`` ends it all, and so does
-/// dropping the last reference.
+/// Use it in one of two ways, by one task: ``sessions`` gives each connection as a `WebSocket` of its own; ``messages``
+/// and ``send(_:)-(Message)`` make one endless socket of them. The first use begins; ``close(code:reason:)`` ends it
+/// all, and so does dropping the last reference.
 ///
 /// ```swift
 /// let client = ReconnectingWebSocket(urls: [primary, backup])
@@ -18,8 +18,8 @@ import Synchronization
 /// for try await message in client.messages { print(message) }
 /// ```
 ///
-/// An actor whose executor is a loop, the loop of all of its connections. Waits between attempts are timers of that loop: they
-/// cost no task, and whatever ends a wait early takes the timer out in the same turn.
+/// An actor whose executor is a loop, the loop of all of its connections. Waits between attempts are timers of that
+/// loop: they cost no task, and whatever ends a wait early takes the timer out in the same turn.
 public actor ReconnectingWebSocket {
     /// The loop that the client and its connections live on.
     public nonisolated let loop: EventLoop
@@ -71,7 +71,7 @@ public actor ReconnectingWebSocket {
     /// Makes a client; it connects when it is used.
     ///
     /// - Parameters:
-    ///   - urls: where to connect to, as of `WebSocket.connect(to:options:on:)`, the preferred one first; one at least.
+    ///   - urls: where to connect to, as in `WebSocket.connect(to:options:on:)`, the preferred one first; one at least.
     ///   - policy: when to connect again, where to, and when to give up.
     ///   - options: how to connect, and what to keep.
     ///   - group: the loops of which one becomes the client's.
@@ -120,33 +120,35 @@ public actor ReconnectingWebSocket {
 
     // MARK: What it shows
 
-    /// The changes of the client from here on, behind the last one there was; ends behind the client's end.
+    /// The changes of the client from here on, after the last one there was; ends after the client's end.
     ///
-    /// Any number of tasks may observe. Each gets every change once and in order; one that falls more than 1,024 changes behind
-    /// loses the oldest, which it sees by a gap in `ReconnectChange.number`.
+    /// Any number of tasks may observe. Each gets every change once and in order; one that falls more than 1,024
+    /// changes behind loses the oldest, which it sees by a gap in `ReconnectChange.number`.
     public nonisolated var states: AsyncStream<ReconnectChange> { changes.observe() }
 
-    /// Where the client stands.
+    /// The state of the client.
     public var phase: ReconnectPhase { machine.phase }
 
-    /// The connection that is open: its timeline, latency, snapshot, subprotocol and addresses; `nil` while there is none.
+    /// The connection that is open: its timeline, latency, snapshot, subprotocol and addresses; `nil` while there is
+    /// none.
     ///
-    /// The same as the latest of ``sessions``, for those who read ``messages``. It may end at any time, and another one take its
-    /// place. Closing it closes the client. What is sent to it directly isn't in the outbox: it goes before what waits there,
-    /// and isn't sent again.
+    /// The same as the latest of ``sessions``, for code that reads ``messages``. It may end at any time, and another
+    /// one take its place. Closing it closes the client. Messages that are sent to it directly aren't in the outbox:
+    /// they go before those that wait there, and aren't sent again.
     public var connection: WebSocket? { current?.socket }
 
-    /// The messages that ``send(_:)-(Message)`` took and no connection has got, or none has acknowledged, in their order.
+    /// The messages that ``send(_:)-(Message)`` took and no connection has got, or none has acknowledged, in their
+    /// order.
     ///
     /// Complete once the client has ended.
     public var undelivered: [Message] { outbox.undelivered }
 
-    // MARK: What it is told
+    // MARK: Events
 
-    /// Sets what is done first on every connection, such as logging in and subscribing, before anybody gets it and before
-    /// what waits is sent.
+    /// Sets what is done first on every connection, such as logging in and subscribing, before anybody gets it and
+    /// before pending messages are sent.
     ///
-    /// It counts as a part of the attempt: what it throws is a failure of that. It may receive what belongs to it.
+    /// It is part of the attempt: an error that it throws fails the attempt. It may receive messages.
     ///
     /// - Parameter body: what to do; isolated to the connection.
     public nonisolated func preamble(_ body: @escaping @Sendable (isolated WebSocket) async throws -> Void) {
@@ -155,14 +157,14 @@ public actor ReconnectingWebSocket {
 
     /// Begins to connect, without waiting for it; a second call does nothing.
     ///
-    /// Asking for sessions or messages, and sending, do so, too.
+    /// Reading sessions or messages, and sending, begin it, too.
     public func start() {
         handle(.start)
     }
 
     /// Closes the connection (1001), or gives up the attempt, and makes no other until ``resume()``.
     ///
-    /// What waits to be sent is kept. Returns once the connection is closed.
+    /// Unsent messages are kept. Returns once the connection is closed.
     public func pause() async {
         closeFrame = (.goingAway, "")
         handle(.pause)
@@ -174,13 +176,13 @@ public actor ReconnectingWebSocket {
         handle(.resume)
     }
 
-    /// Says that the machine's network is another one; see also ``ReconnectOptions/follow(_:)``.
+    /// Reports that the machine's network has changed; see also ``ReconnectOptions/follow(_:)``.
     ///
-    /// A wait ends and an attempt is made at once, unless the server has asked to be left alone until later. An attempt that is
-    /// under way begins anew, but not again and again for calls in a row: those wait until it has ended, for up to 5 seconds. An
-    /// open connection gets a ping, and is lost if the pong doesn't come in time
-    /// (``ReconnectOptions/probeTimeout``); it is lost at once if the machine hasn't its address any more and has another way
-    /// to the peer. What is lost like that is tried anew without a wait.
+    /// A wait ends and an attempt is made at once, unless the server has asked for a longer wait. An attempt that is
+    /// under way begins again, but not again and again for calls in a row: those wait until it has ended, for up to 5
+    /// seconds. An open connection gets a ping, and is lost if the pong doesn't come in time
+    /// (``ReconnectOptions/probeTimeout``); it is lost at once if the machine has lost its address and has another way
+    /// to the peer. The next attempt follows without a wait.
     public func networkChanged() {
         // Nothing but an attempt suffers from changes in bursts.
         if case .connecting = machine.phase { return noted(isLoss: false) }
@@ -190,10 +192,10 @@ public actor ReconnectingWebSocket {
 
     /// Closes the connection in order, or gives up the attempt, and makes no other: the sequences end.
     ///
-    /// What waits to be sent is kept in ``undelivered``. Always ends, as `WebSocket.close(code:reason:)` does.
+    /// Unsent messages are kept in ``undelivered``. It always returns, as `WebSocket.close(code:reason:)` does.
     ///
     /// - Parameters:
-    ///   - code: the reason for programs; as of `WebSocket.close(code:reason:)`.
+    ///   - code: the reason for programs; as in `WebSocket.close(code:reason:)`.
     ///   - reason: the reason for people.
     public func close(code: CloseCode = .normalClosure, reason: String = "") async {
         closeFrame = (code, reason)

@@ -14,7 +14,7 @@ package struct Observation: Sendable {
     package var url: String?
     /// The fields of the answer that opened it; of a client.
     var responseFields: HTTPFields?
-    /// Is told of the opening and of the end; a server tells its own.
+    /// Logs the opening and the end; a server has its own log.
     package var logger: Logger?
     package var metrics: WebSocketMetrics?
     package var span: ConnectionSpan?

@@ -4,7 +4,7 @@
 package import HTTPTypes
 import Tracing
 
-/// Reads what an instrument was told from the fields of a request.
+/// Reads an instrument's values from the fields of a request.
 package struct FieldExtractor: Extractor {
     package init() {}
 

@@ -4,7 +4,7 @@
 import DuplexSockets
 public import DuplexWire
 
-/// Shows every frame of connections, in both directions, to whoever looks on: for debugging, for recordings.
+/// Shows every frame of connections, in both directions, to an observer: for debugging, for recordings.
 ///
 /// Frames are shown as they are on the wire: fragments one by one, compressed payload compressed, control frames among
 /// them. A connection without a tap pays nothing for what arrives and one comparison for what it sends; one that has a tap
@@ -14,7 +14,7 @@ public import DuplexWire
 /// options.tap = FrameTap { record, payload in print(record.connection, record.frame.opcode, payload.byteCount) }
 /// ```
 public struct FrameTap: Sendable {
-    /// A frame, whose it is, and when it was seen.
+    /// A frame, its connection, and when it was seen.
     public struct Record: Sendable, Hashable {
         /// The connection.
         public let connection: ConnectionID
@@ -31,7 +31,7 @@ public struct FrameTap: Sendable {
     /// Makes a tap.
     ///
     /// - Parameters:
-    ///   - payloadLimit: how much of each payload is handed over at most; 1 KiB unless told otherwise.
+    ///   - payloadLimit: how much of each payload is handed over at most. Default: 1 KiB.
     ///   - body: called for each frame, on the connection's loop, which it must not block. The bytes are unmasked, and valid
     ///     during the call only.
     public init(payloadLimit: ByteCount = .kibibytes(1), _ body: @escaping @Sendable (Record, RawSpan) -> Void) {

@@ -9,7 +9,7 @@ package import Tracing
 
 /// The span of an opening handshake, where a tracer is given; ended once, at the latest with this object.
 ///
-/// Attributes have OpenTelemetry's names. Of the URL neither the credentials nor the query are told, which may hold a token.
+/// Attributes have OpenTelemetry's names. They don't have the URL's credentials and query, which may hold a token.
 package final class HandshakeSpan: Sendable {
     private let tracer: any Tracer
     private let parent: InstrumentationContext
@@ -30,7 +30,7 @@ package final class HandshakeSpan: Sendable {
         }
     }
 
-    /// Begins the span of a server, below the one that the request tells of.
+    /// Begins the span of a server, below the one in the request's fields.
     package init(_ tracer: any Tracer, for head: RequestHead, from address: SocketAddress?) {
         self.tracer = tracer
         var context = InstrumentationContext.topLevel
@@ -54,7 +54,7 @@ package final class HandshakeSpan: Sendable {
         try await InstrumentationContext.withValue(span.context) { try await body() }
     }
 
-    /// Has the request tell the server of this span; a field of the caller's own stays.
+    /// Puts the context of this span into the request; a field of the caller's own stays.
     func inject(into fields: inout HTTPFields) {
         tracer.inject(span.context, into: &fields, using: FieldInjector())
     }
@@ -126,7 +126,7 @@ extension WebSocketURL {
     var withoutQuery: String { String(description.prefix { $0 != "?" }) }
 }
 
-/// Puts what an instrument tells into the fields of a request.
+/// Puts an instrument's values into the fields of a request.
 struct FieldInjector: Injector {
     func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
         guard let name = HTTPField.Name(key), !fields.contains(name) else { return }

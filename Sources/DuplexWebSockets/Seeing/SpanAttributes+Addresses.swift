@@ -4,7 +4,7 @@
 package import DuplexSockets
 package import Tracing
 
-// Who speaks with whom, by OpenTelemetry's names.
+// The two sides of a connection, by OpenTelemetry's names.
 
 extension SpanAttributes {
     /// Takes `host[:port]`, as a request names it.

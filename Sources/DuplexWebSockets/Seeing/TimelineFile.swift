@@ -11,17 +11,23 @@ import DuplexWire
 /// that end in `_us` are microseconds: those of stages as they took, `opened_us`, `first_message_us`, `closed_us` and
 /// `failed_us` since the beginning. `time` is the date and time of the end, in UTC.
 ///
-/// > Warning: Errors may tell what a server answered, and addresses tell who was there.
+/// > Warning: Errors may have a server's response, and addresses identify people.
 public final class TimelineFile: Sendable {
     /// How much is kept.
     public struct Options: Sendable, Hashable {
-        /// How long a file may get before it makes way for a new one; 10 MiB unless told otherwise.
-        public var sizeLimit = ByteCount.mebibytes(10)
-        /// How many files there are, the one that is written among them; 5 unless told otherwise.
+        /// The longest file; then a new one begins.
         ///
-        /// The one before has `.1` behind its path, and so on.
+        /// Default: 10 MiB.
+        public var sizeLimit = ByteCount.mebibytes(10)
+        /// How many files are kept, with the current one.
+        ///
+        /// Default: 5.
+        ///
+        /// The one before has `.1` after its path, and so on.
         public var fileLimit = 5
-        /// How many lines wait to be written at most; 1,000 unless told otherwise.
+        /// How many lines wait to be written at most.
+        ///
+        /// Default: 1,000.
         public var queueLimit = 1_000
 
         /// The defaults.
@@ -57,7 +63,7 @@ public final class TimelineFile: Sendable {
     /// How many lines were dropped.
     public var droppedCount: Int { file.counts.dropped }
 
-    /// Waits until what has ended before is in the file, or was dropped; for the end of a program.
+    /// Waits until all earlier timelines are in the file, or were dropped; for the end of a program.
     public func flush() async {
         await file.flush()
     }

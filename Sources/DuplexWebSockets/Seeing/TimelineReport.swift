@@ -4,7 +4,7 @@
 import DuplexSockets
 public import DuplexWire
 
-/// The whole story of a connection that has ended, or of an attempt that failed.
+/// The timeline of a connection that has ended, or of an attempt that failed.
 public struct TimelineReport: Sendable {
     /// Which connection; `nil` for an attempt that failed.
     public let connection: ConnectionID?

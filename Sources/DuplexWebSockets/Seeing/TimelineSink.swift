@@ -6,7 +6,7 @@ import DuplexWire
 public import Logging
 import Synchronization
 
-/// Gets the story of each connection at its end, and of each attempt that failed.
+/// Gets the timeline of each connection at its end, and of each attempt that failed.
 ///
 /// ```swift
 /// options.timelines = [.log(logger), .file(try TimelineFile(path: "connections.jsonl"))]
@@ -34,7 +34,7 @@ public struct TimelineSink: Sendable {
     ///
     /// - Parameters:
     ///   - logger: where to.
-    ///   - level: of the message; `info` unless told otherwise.
+    ///   - level: of the message. Default: `info`.
     /// - Returns: the sink.
     public static func log(_ logger: Logger, level: Logger.Level = .info) -> TimelineSink {
         TimelineSink { report in
@@ -60,8 +60,8 @@ public struct TimelineSink: Sendable {
     /// failed, `none` where nothing was begun.
     ///
     /// - Parameters:
-    ///   - factory: the one that the system was bootstrapped with unless told otherwise.
-    ///   - prefix: what labels begin with; `websocket` unless told otherwise.
+    ///   - factory: makes the metrics. Default: the one that the system was bootstrapped with.
+    ///   - prefix: what labels begin with. Default: `websocket`.
     ///   - dimensions: of every instrument besides its own.
     /// - Returns: the sink.
     public static func metrics(

@@ -5,7 +5,7 @@ public import CoreMetrics
 import DuplexWire
 import Synchronization
 
-/// Where the numbers of connections go, by swift-metrics.
+/// Metrics of connections, with swift-metrics.
 ///
 /// Make one, and give it to all connections that are to be counted together: the instruments are made once. All labels
 /// begin with the prefix, and have the dimension `role`, which is `client` or `server`:
@@ -17,18 +17,20 @@ import Synchronization
 ///   `_compression_ratio`, what deflating has made of 1 byte, of each connection at its end;
 /// - recorders `_queued_bytes` and `_inbox_messages`, and the timer `_round_trip`.
 ///
-/// A message costs nothing: each connection hands in what has come together every ``interval``, and at its end.
+/// A message costs nothing: each connection reports every ``interval``, and at its end.
 public struct WebSocketMetrics: Sendable {
-    /// How often a connection reports; 10 seconds unless told otherwise.
+    /// How often a connection reports.
+    ///
+    /// Default: 10 s.
     public var interval = Duration.seconds(10)
 
     private let instruments: Instruments
 
-    /// Numbers that go to a factory.
+    /// Metrics made by a factory.
     ///
     /// - Parameters:
-    ///   - factory: the one that the system was bootstrapped with unless told otherwise.
-    ///   - prefix: what labels begin with; `websocket` unless told otherwise.
+    ///   - factory: makes the metrics. Default: the one that the system was bootstrapped with.
+    ///   - prefix: what labels begin with. Default: `websocket`.
     ///   - dimensions: of every instrument besides its own, such as the name of an endpoint.
     public init(
         _ factory: any MetricsFactory = MetricsSystem.factory,
@@ -85,7 +87,7 @@ final class RoleInstruments: Sendable {
     private let dimensions: [(String, String)]
     private let codes = Mutex<[String: Counter]>([:])
 
-    /// The most close codes that are told apart: peers choose them.
+    /// The most close codes that are counted separately: peers choose them.
     static let codeBound = 64
 
     init(_ factory: any MetricsFactory, _ prefix: String, _ role: Session.Role, _ common: [(String, String)]) {

@@ -6,8 +6,8 @@ public import DuplexWire
 
 /// A message that is framed once, to be sent to many clients.
 ///
-/// A server sends the same bytes to each client whose connection isn't compressed, from where they lie. To a client
-/// whose connection is, by a client, and where a tap looks on, it is sent as any other message.
+/// A server sends the same bytes to each client whose connection isn't compressed, without a copy. It is sent like any
+/// other message by a client, to a client with compression, and with a tap.
 public struct PreparedMessage: Sendable {
     package let frame: MessageFrame
 
@@ -59,9 +59,9 @@ extension WebSocket {
 
     /// Sends a message that was framed before at once, as far as the system takes it, and queues the rest.
     ///
-    /// For synchronous handlers, and for sending the same to many: nothing is copied where the system takes it all. Who
-    /// sends several in one turn to the same client has them sent each by itself. Once either side has begun to close,
-    /// the message is dropped.
+    /// For synchronous handlers, and for sending the same to many: nothing is copied where the system takes it all.
+    /// Several of them in one turn to the same client are sent one by one. Once either side has begun to close, the
+    /// message is dropped.
     ///
     /// - Parameter message: the message.
     /// - Returns: whether more may be sent in this turn of the loop: as ``enqueue(_:_:)``.

@@ -11,8 +11,9 @@ extension WebSocket {
     /// Sends a message.
     ///
     /// Returns once the message is sent or waits behind less than the high-water mark (64 KiB): a slow peer slows the
-    /// sender down. To a fast one it waits a moment every 1 MiB, so that others on the loop have their turn. Messages of several tasks stay whole and go out in the order of the calls. Cancelling ends the wait;
-    /// the message was taken over by then and still goes out.
+    /// sender down. Even for a fast peer it waits a moment every 1 MiB, so that others on the loop have their turn.
+    /// Messages of several tasks stay whole and go out in the order of the calls. Cancelling ends the wait; the message
+    /// is still sent.
     ///
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/closed`` once either side has begun to close, or with what
     ///   ended the connection; `CancellationError`.
@@ -60,9 +61,9 @@ extension WebSocket {
 
     /// Queues a message to be sent at the end of the loop's turn; for synchronous handlers.
     ///
-    /// Nothing holds the caller back: hold back until ``WebSocketHandler/drained(_:)`` when the result is false, and watch
-    /// ``queuedBytes`` to tell a slow peer, whose queue grows, from a turn in which much was sent. Once either side has
-    /// begun to close, the message is dropped.
+    /// The call never waits: when the result is false, stop sending until ``WebSocketHandler/drained(_:)``, and watch
+    /// ``queuedBytes`` to distinguish a slow peer, whose queue grows, from a turn in which much was sent. Once either
+    /// side has begun to close, the message is dropped.
     ///
     /// - Parameters:
     ///   - bytes: the payload, copied before the call returns; of a text it must be UTF-8, which isn't checked again.
@@ -178,7 +179,7 @@ extension WebSocket {
 
     /// Sends a ping and waits for its pong (RFC 6455 section 5.5.2).
     ///
-    /// - Parameter timeout: how long to wait; 20 seconds unless told otherwise. The connection lives on after it.
+    /// - Parameter timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
     /// - Returns: the time between the two.
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/timedOut``, or with what ended the connection;
     ///   `CancellationError`.
@@ -186,13 +187,13 @@ extension WebSocket {
         try await ping(payload: nil, timeout)
     }
 
-    /// Sends a ping with a payload of one's own and waits for its pong, which carries the same.
+    /// Sends a ping with a payload of your own and waits for its pong, which carries the same.
     ///
     /// Of several on their way with the same payload, each pong answers the oldest.
     ///
     /// - Parameters:
     ///   - payload: what it carries; cut at 125 bytes.
-    ///   - timeout: how long to wait; 20 seconds unless told otherwise. The connection lives on after it.
+    ///   - timeout: how long to wait. Default: 20 s. The connection stays open after a timeout.
     /// - Returns: the time between the two.
     /// - Throws: as ``ping(timeout:)``.
     public func ping(_ payload: [UInt8], timeout: Duration = .seconds(20)) async throws -> Duration {

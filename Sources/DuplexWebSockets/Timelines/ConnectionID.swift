@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// What tells the connections of this process apart, such as in its log: the first is 1, and none comes twice.
+/// Identifies a connection in this process, such as in its log: the first is 1, and none comes twice.
 public struct ConnectionID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The number.
     public let number: UInt64

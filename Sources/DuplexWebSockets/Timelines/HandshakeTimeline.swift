@@ -5,7 +5,7 @@ public import DuplexSockets
 
 /// How far an attempt to open a WebSocket has come, and how long each part took.
 ///
-/// One reference in memory, however much it tells.
+/// One reference in memory, whatever its length.
 public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
     /// The parts of an attempt, in their order.
     public enum Stage: String, Sendable, Hashable, Comparable, CaseIterable {
@@ -125,12 +125,12 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         connecting?.attempts.first { $0.outcome == .connected }?.address
     }
 
-    /// Compares what they tell.
+    /// Compares their events.
     public static func == (one: HandshakeTimeline, other: HandshakeTimeline) -> Bool {
         one.storage.content == other.storage.content
     }
 
-    /// Hashes what it tells.
+    /// Hashes its events.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(storage.content)
     }

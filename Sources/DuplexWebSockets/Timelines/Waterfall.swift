@@ -10,7 +10,7 @@ struct Waterfall {
         var label: String
         var start: Duration
         var end: Duration
-        /// Whether nothing came of it.
+        /// Whether it failed.
         var isLost = false
         /// Whether it is a wait that may be far longer than all before it, and then is cut.
         var isOpenEnded = false
@@ -68,7 +68,7 @@ extension HandshakeTimeline {
     /// A picture of the attempt for terminals: a line for each stage and each address, with a bar where it lies in time, and
     /// how long it took.
     ///
-    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Parameter width: how many columns a line has, 40 at least. Default: 80.
     /// - Returns: the lines.
     public func waterfall(width: Int = 80) -> [String] {
         Waterfall(rows: waterfallRows).lines(width: width)
@@ -94,7 +94,7 @@ extension ConnectTimeline {
     /// A picture of how a connection was made for terminals: a line for the name, each address, the proxy and TLS, with a bar
     /// where it lies in time, and how long it took.
     ///
-    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Parameter width: how many columns a line has, 40 at least. Default: 80.
     /// - Returns: the lines.
     public func waterfall(width: Int = 80) -> [String] {
         Waterfall(rows: waterfallRows(from: .zero, lostAt: nil, nil)).lines(width: width)
@@ -139,7 +139,7 @@ extension SocketError {
     /// A picture of the attempt to connect that has failed, for terminals: a line for each stage and each address that there
     /// was, with a bar where it lies in time, and how long it took.
     ///
-    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Parameter width: how many columns a line has, 40 at least. Default: 80.
     /// - Returns: the lines; none for an error without a `timeline`.
     public func waterfall(width: Int = 80) -> [String] {
         timeline?.waterfall(width: width, lostAt: HandshakeTimeline.Stage(self)) ?? []
@@ -157,7 +157,7 @@ extension WebSocketTimeline {
     ///
     /// A first message that came long after everything else has its bar cut.
     ///
-    /// - Parameter width: how many columns a line has; 80 unless told otherwise, 40 at least.
+    /// - Parameter width: how many columns a line has, 40 at least. Default: 80.
     /// - Returns: the lines.
     public func waterfall(width: Int = 80) -> [String] {
         var rows = handshake?.waterfallRows ?? []

@@ -11,7 +11,7 @@ public struct WebSocketTimeline: Sendable, Hashable, CustomStringConvertible {
     public var handshake: HandshakeTimeline?
     /// Which attempt it took, where connections are made again; 1 for the first.
     public var attempt = 1
-    /// Whom the connection is with; `nil` when it was gone before that could be asked.
+    /// The address of the peer; `nil` when it was gone before that could be asked.
     public var remoteAddress: SocketAddress?
     /// When it began: a client's with the attempt, a server's when it was accepted.
     public var began: Instant

@@ -46,11 +46,11 @@ public struct UndecodableMessage: Error, Sendable, CustomStringConvertible {
 
 /// What happens to a message that can't be decoded.
 public enum UndecodablePolicy: Sendable {
-    /// Who receives gets an ``UndecodableMessage``; the connection lives on, and the next ask gets the next message.
+    /// The receiver gets an ``UndecodableMessage``; the connection stays open, and the next call gets the next message.
     case report
     /// As ``report``, and the connection is closed with that code: 1007 for data that isn't what it should be, 1003 for a
     /// kind that isn't wanted.
     case close(CloseCode)
-    /// The closure is told, and the next message is taken instead.
+    /// The closure is called, and the next message is taken instead.
     case skip(@Sendable (UndecodableMessage) -> Void)
 }

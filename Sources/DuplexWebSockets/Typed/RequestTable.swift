@@ -26,7 +26,7 @@ final class RequestTable<ID: Hashable & Sendable, Answer: Sendable>: Sendable {
     /// Makes a place for an answer, before the request is sent.
     ///
     /// - Parameter id: the identity.
-    /// - Returns: tells this request from later ones.
+    /// - Returns: distinguishes this request from later ones.
     /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/duplicateRequest``; what ended the connection.
     func register(_ id: ID) throws -> UInt64 {
         try state.withLock { state in
@@ -83,7 +83,7 @@ final class RequestTable<ID: Hashable & Sendable, Answer: Sendable>: Sendable {
         waiter?.resume(throwing: CancellationError())
     }
 
-    /// No answer will come: everybody who waits is told why, and so are those who ask later.
+    /// No answer will come: all waiters get the error, and so do later callers.
     func end(_ error: any Error) {
         let waiters = state.withLock { state -> [CheckedContinuation<Answer, any Error>] in
             if state.end == nil { state.end = error }

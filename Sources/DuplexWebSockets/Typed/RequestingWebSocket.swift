@@ -30,7 +30,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
     ///   - typed: the connection.
     ///   - request: reads the identity of what is sent.
     ///   - answer: reads from what arrives the identity of the request that it answers; `nil` if it answers none.
-    ///   - unsolicitedLimit: the most messages that answer nothing and wait; 64 unless told otherwise.
+    ///   - unsolicitedLimit: the most messages that answer nothing and wait. Default: 64.
     public init(
         _ typed: TypedWebSocket<Incoming, Outgoing>,
         request: @escaping @Sendable (Outgoing) -> ID,
@@ -76,7 +76,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
     ///
     /// - Parameters:
     ///   - value: the request, whose identity must be that of no other that waits.
-    ///   - timeout: how long sending and waiting may take together; 20 seconds unless told otherwise.
+    ///   - timeout: how long sending and waiting may take together. Default: 20 s.
     /// - Returns: the answer.
     /// - Throws: ``WebSocketError``: ``WebSocketError/Code/timedOut``, ``WebSocketError/Code/duplicateRequest`` with nothing
     ///   sent, or what ended the connection; ``UndecodableMessage``; what the codec threw; `CancellationError`.
@@ -103,7 +103,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
 }
 
 extension WebSocket {
-    /// What requests are told that the end of the connection has left without an answer.
+    /// The error of requests that the end of the connection has left without an answer.
     fileprivate var closedError: WebSocketError { notOpen() }
 }
 
@@ -113,7 +113,7 @@ extension TypedWebSocket {
     /// - Parameters:
     ///   - request: reads the identity of what is sent.
     ///   - answer: reads from what arrives the identity of the request that it answers; `nil` if it answers none.
-    ///   - unsolicitedLimit: the most messages that answer nothing and wait; 64 unless told otherwise.
+    ///   - unsolicitedLimit: the most messages that answer nothing and wait. Default: 64.
     /// - Returns: what sends requests; it receives from here on.
     public func requests<ID: Hashable & Sendable>(
         request: @escaping @Sendable (Outgoing) -> ID,

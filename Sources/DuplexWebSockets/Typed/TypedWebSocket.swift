@@ -19,7 +19,7 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// - Parameters:
     ///   - socket: the connection.
     ///   - codec: makes messages of values and values of messages.
-    ///   - undecodable: what happens to messages that can't be decoded; they are reported unless told otherwise.
+    ///   - undecodable: what happens to messages that can't be decoded. Default: they are reported.
     public init(
         _ socket: WebSocket,
         codec: some MessageCodec<Incoming, Outgoing>,
@@ -41,7 +41,7 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// Waits for the next value; see ``WebSocket/receive()``.
     ///
     /// - Returns: the value.
-    /// - Throws: ``UndecodableMessage``; the next call goes on behind it unless the policy is to close. Else as
+    /// - Throws: ``UndecodableMessage``; the next call goes on after it unless the policy is to close. Else as
     ///   ``WebSocket/receive()``.
     public func receive() async throws -> Incoming {
         while true {

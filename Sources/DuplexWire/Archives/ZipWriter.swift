@@ -3,10 +3,10 @@
 
 /// Writes a zip while it is made (PKWARE APPNOTE 6.3.10): what stands before, between and behind the contents of files.
 ///
-/// The caller sends what it returns, and each content between ``begin(_:)`` and ``end(_:)``. Names are UTF-8 (flag 11), what was
-/// read is told behind it (flag 3, a data descriptor), dates are in the field of old, in UTC, and as seconds in an extended
-/// timestamp. What grows is the directory: 55 bytes for each entry and its name, up to 28 more beyond 4 GiB, and about 16 for
-/// the look-up of its name.
+/// The caller sends what it returns, and each content between ``begin(_:)`` and ``end(_:)``. Names are UTF-8 (flag 11),
+/// its length and checksum follow it (flag 3, a data descriptor), dates are in the field of old, in UTC, and as seconds
+/// in an extended timestamp. What grows is the directory: 55 bytes for each entry and its name, up to 28 more beyond 4
+/// GiB, and about 16 for the look-up of its name.
 ///
 /// **Zip64.** A descriptor has sizes of 32 or of 64 bits, and nothing in it says which: the local header does, by a field that
 /// has to be there before anything was read. So it is decided by the most that the file may have. A file of less than 4 GiB,

@@ -8,7 +8,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     public let scheme: String
     /// The parameters in their order, their names in lower case, their values without quotation marks.
     public let parameters: [FieldParameter]
-    /// What stands behind the scheme instead of parameters, such as the base64 of Negotiate; nil where there is none.
+    /// What stands after the scheme instead of parameters, such as the base64 of Negotiate; nil where there is none.
     public let token: String?
 
     /// The most challenges that are read of one head; the others are passed over.
@@ -25,7 +25,7 @@ public struct AuthenticationChallenge: Sendable, Hashable {
     /// The challenges in the values of all fields of one name, in their order.
     ///
     /// Several may stand in one field, with commas between them as between their parameters. What follows a malformed
-    /// one in its field is passed over, since its end can't be told.
+    /// one in its field is passed over, since its end isn't known.
     ///
     /// - Parameter values: The values of WWW-Authenticate, or of Proxy-Authenticate.
     /// - Returns: The challenges; at most ``bound``.

@@ -3,8 +3,8 @@
 
 /// Answers the challenges of one server, or of one proxy, with a name and a password.
 ///
-/// Keeps what it was challenged with, so that later requests need no round trip of their own, and tells a refusal of
-/// the credentials from a nonce that has grown old.
+/// Keeps what it was challenged with, so that later requests need no round trip of their own, and distinguishes refused
+/// credentials from an expired nonce.
 public struct Authenticator: Sendable {
     /// Which schemes may be used.
     public enum Schemes: Sendable, Hashable {

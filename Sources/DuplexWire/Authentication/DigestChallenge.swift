@@ -29,7 +29,7 @@ public struct DigestChallenge: Sendable, Hashable {
         var length: Int { self == .md5 ? 16 : 32 }
     }
 
-    /// A digest of any bytes; nil where it isn't to be had.
+    /// A digest of any bytes; nil where it isn't available.
     public typealias Digest = @Sendable (Algorithm, [UInt8]) -> [UInt8]?
 
     /// The algorithm.
@@ -83,7 +83,7 @@ public struct DigestChallenge: Sendable, Hashable {
     ///   - clientNonce: A number of this side's, not used before; at least 16 random bytes in base64.
     ///   - count: How many requests have been sent with ``nonce``, this one included.
     ///   - digest: Computes the digests.
-    /// - Returns: nil if the algorithm isn't to be had, or if the name or the password has a control character.
+    /// - Returns: nil if the algorithm isn't available, or if the name or the password has a control character.
     public func answer(
         _ credentials: PasswordCredentials,
         method: String,

@@ -4,12 +4,12 @@
 /// The numbers that a server's challenges hold for (RFC 7616 section 3.3): instant, salt, and a code over both that only
 /// the server can make, so that none has to be kept.
 package struct DigestNonce: Sendable, Hashable {
-    /// A code of 16 bytes or more over any bytes, by a key that nobody else has.
+    /// A code of 16 bytes or more over any bytes, by a secret key.
     package typealias Code = @Sendable ([UInt8]) -> [UInt8]
 
     /// When it was made.
     package let made: Instant
-    /// What tells it from others of the same instant.
+    /// Distinguishes it from others of the same instant.
     package let salt: UInt64
 
     private static let codeLength = 16

@@ -13,7 +13,7 @@ package struct DigestNonceCounts: Sendable {
         var highest: UInt32 = 0
         var recent: UInt64 = 0
 
-        /// Notes a count, and tells whether it is new.
+        /// Records a count, and returns whether it is new.
         mutating func use(_ count: UInt32) -> Bool {
             if count > highest {
                 let step = count - highest

@@ -3,7 +3,7 @@
 
 /// The challenges of a server by the scheme Digest (RFC 7616 section 3.3): one for each algorithm, the preferred one first.
 ///
-/// Quality of protection is `auth` always: without one nothing tells an answer from a repeated one.
+/// Quality of protection is `auth` always: without one a repeated answer couldn't be detected.
 package struct DigestOffer: Sendable, Hashable {
     package let realm: String
     package let algorithms: [DigestChallenge.Algorithm]

@@ -42,9 +42,9 @@ public struct DigestSecret: Sendable, Hashable, ExpressibleByStringLiteral, Cust
     /// That there is one.
     public var description: String { "secret (hidden)" }
 
-    /// The hash of name, realm and password by an algorithm; nil where it can't be told.
+    /// The hash of name, realm and password by an algorithm; nil where it isn't known.
     ///
-    /// What is to be hashed is hashed either way, so that the time doesn't tell what is kept.
+    /// A hash is computed either way, so that the time doesn't reveal what is stored.
     package func hash(
         user: String,
         realm: String,

@@ -4,7 +4,7 @@
 /// The cookies that servers have set, within bounds (RFC 6265 section 5.3).
 ///
 /// The time is handed in. There is no list of public suffixes: a server below `co.uk` may set a cookie for all of
-/// `co.uk`, so a store is for servers of one's own rather than for browsing.
+/// `co.uk`, so a store is for servers of your own rather than for browsing.
 public struct CookieStore: Sendable, Hashable {
     /// The most cookies of one domain; the oldest goes first, as beyond ``bound`` (RFC 6265 section 6.1).
     public static let domainBound = 50

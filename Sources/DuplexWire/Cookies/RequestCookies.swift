@@ -40,7 +40,7 @@ public struct RequestCookies: Sendable, Hashable, RandomAccessCollection {
     /// The position of the first cookie.
     public var startIndex: Int { items.startIndex }
 
-    /// The position behind the last cookie.
+    /// The position after the last cookie.
     public var endIndex: Int { items.endIndex }
 
     /// The cookie at that position.

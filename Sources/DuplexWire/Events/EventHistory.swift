@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// The last events of a stream, as many as are kept, for clients that come back and say which one they saw last.
+/// The last events of a stream, for clients that reconnect with the id of the last event that they have seen.
 ///
 /// Each event has a number; the first one has 1. Of each event is kept what its owner makes of it, such as its bytes.
 public struct EventHistory<Element: Sendable>: Sendable {
@@ -14,7 +14,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
 
     /// Where a client goes on.
     public enum Place: Sendable, Hashable {
-        /// Behind the event of this number; 0 stands in front of the first.
+        /// After the event of this number; 0 stands in front of the first.
         case behind(UInt64)
         /// It lacks events that aren't kept any more, or names one that nobody knows.
         case lost
@@ -37,8 +37,8 @@ public struct EventHistory<Element: Sendable>: Sendable {
     /// Makes an empty history.
     ///
     /// - Parameters:
-    ///   - epoch: tells ids of this history from those of others, such as that of the process before; random text without
-    ///     a hyphen.
+    ///   - epoch: distinguishes ids of this history from those of others, such as that of the process before; random
+    ///     text without a hyphen.
     ///   - count: how many events are kept.
     ///   - size: how many bytes are kept.
     public init(epoch: String, keeping count: Int, size: ByteCount) {
@@ -53,7 +53,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
     /// The number of the first event that is kept; that of the next one when none is.
     public var firstNumber: UInt64 { lastNumber + 1 - UInt64(count) }
 
-    /// The id of an event that has none of its own: nobody else's in this history or another.
+    /// The id of an event that has none of its own: unique in this history and others.
     public func id(of number: UInt64) -> String { "\(epoch)-\(number)" }
 
     /// What a client that has seen everything names as the last event.
@@ -84,7 +84,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
         while count > 0, byteCount > size { removeFirst() }
     }
 
-    /// Removes all events, and goes on behind a number: those up to it are taken for ones that aren't kept any more.
+    /// Removes all events, and goes on after a number: those up to it are taken for ones that aren't kept any more.
     public mutating func restart(behind number: UInt64) {
         shrink(to: -1)
         lastNumber = number
@@ -123,7 +123,7 @@ public struct EventHistory<Element: Sendable>: Sendable {
         lastNumber - UInt64(max(0, min(count, self.count)))
     }
 
-    /// The events behind a place, in their order.
+    /// The events after a place, in their order.
     ///
     /// - Parameters:
     ///   - number: the place.

@@ -12,13 +12,13 @@ public struct MultipartParser: Sendable {
     private enum State {
         /// In front of the first part, where mail programs once wrote to those that knew no parts.
         case preamble
-        /// Behind a delimiter, so many bytes of `--` having come; blanks may follow, then the line ends.
+        /// After a delimiter, so many bytes of `--` having come; blanks may follow, then the line ends.
         case delimited(dashes: Int, hasBlanks: Bool, hasReturn: Bool)
         case head
         case content
         /// The content has ended, and the event of it hasn't been given.
         case ending
-        /// Behind the last part, where nothing counts any more.
+        /// After the last part, where nothing counts any more.
         case epilogue
         case failed(HTTPError)
     }

@@ -3,7 +3,7 @@
 
 /// Reads frame headers from bytes in any split (RFC 6455 section 5.2).
 ///
-/// Checks what a header alone can tell: that the length is in its shortest form and fits 63 bits. Owns no heap memory.
+/// Checks what a header alone shows: that the length is in its shortest form and fits 63 bits. Owns no heap memory.
 public struct FrameHeaderParser: Sendable {
     /// The bytes of a header that hasn't arrived whole.
     private var partial = InlineArray<14, UInt8>(repeating: 0)

@@ -155,7 +155,7 @@ public struct BodyDecoder: Sendable {
 }
 
 extension HTTPError {
-    /// A body that has, or is said to have, more bytes than that.
+    /// A body that has, or announces, more bytes than that.
     static func bodyTooLarge(_ bound: Int) -> HTTPError {
         HTTPError(.bodyTooLarge, "the body is longer than \(bound) bytes")
     }

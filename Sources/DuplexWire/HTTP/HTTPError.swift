@@ -96,7 +96,7 @@ extension HTTPError.Code {
     public static let truncated = Self(rawValue: "truncated")
     /// The head or the body took longer than the limit (RFC 9110 section 15.5.9).
     public static let timeout = Self(rawValue: "timeout")
-    /// An app has said something out of turn: a head behind the head, a piece of a body behind the end.
+    /// An app has said something out of turn: a head after the head, a piece of a body after the end.
     public static let wrongOrder = Self(rawValue: "wrongOrder")
     /// An app has written more or less of a body than its Content-Length says (RFC 9110 section 8.6).
     public static let wrongLength = Self(rawValue: "wrongLength")

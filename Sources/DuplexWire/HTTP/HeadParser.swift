@@ -3,7 +3,7 @@
 
 import HTTPTypes
 
-/// What tells a request's head from a response's: its first line, and what follows from the two parts.
+/// The differences between a request's head and a response's: the first line, and what follows from the two parts.
 protocol HeadGrammar {
     associatedtype StartLine: Sendable
     associatedtype Head

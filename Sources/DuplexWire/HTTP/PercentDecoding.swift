@@ -10,7 +10,7 @@ public enum PercentDecoding {
     ///
     /// - Parameters:
     ///   - text: The encoded text.
-    ///   - plusIsSpace: Whether `+` stands for a space, as in forms and queries; not so by default.
+    ///   - plusIsSpace: Whether `+` stands for a space, as in forms and queries. Default: not so.
     /// - Returns: The decoded text, or nil if two hexadecimal digits don't follow a `%`, if a NUL comes out, or if the
     ///   bytes aren't UTF-8.
     public static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
@@ -23,7 +23,7 @@ public enum PercentDecoding {
     /// `/`, and may be `..` or empty: whoever makes a file's name of it has to check.
     ///
     /// - Parameter path: The path as it was sent, such as ``RequestHead/path``.
-    /// - Returns: The segments behind the first slash, one of them empty for `/`; nil if the path doesn't begin with a
+    /// - Returns: The segments after the first slash, one of them empty for `/`; nil if the path doesn't begin with a
     ///   slash or a segment can't be decoded.
     public static func segments(ofPath path: some StringProtocol) -> [String]? {
         segments(of: Substring(path))

@@ -26,7 +26,7 @@ public struct QueryItems: Sendable, Hashable, RandomAccessCollection {
     ///
     /// - Parameters:
     ///   - query: The query as it was sent, such as ``RequestHead/query``; nil for no items.
-    ///   - bound: The most items; 1,000 by default.
+    ///   - bound: The most items. Default: 1,000.
     public init?(_ query: String?, atMost bound: Int = 1_000) {
         for part in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
             let name = part.prefix { $0 != UInt8(ascii: "=") }
@@ -42,7 +42,7 @@ public struct QueryItems: Sendable, Hashable, RandomAccessCollection {
     /// The position of the first item.
     public var startIndex: Int { items.startIndex }
 
-    /// The position behind the last item.
+    /// The position after the last item.
     public var endIndex: Int { items.endIndex }
 
     /// The item at that position.

@@ -15,11 +15,11 @@ enum Quotation {
 
     /// The text in quotation marks.
     static func of(_ text: some StringProtocol) -> String {
-        // One byte more than is shown tells whether there is more, without copying all of a long text.
+        // One byte more than is shown: whether there is more, without copying all of a long text.
         of(Array(text.utf8.prefix(bound + 1)).span)
     }
 
-    /// One byte, named so that it can be told apart in a message.
+    /// One byte, named so that a message shows which it is.
     static func of(_ byte: UInt8) -> String { "byte 0x" + hexadecimal(byte) }
 
     private static func append(_ byte: UInt8, to text: inout String) {

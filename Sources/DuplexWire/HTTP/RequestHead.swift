@@ -116,7 +116,7 @@ extension RequestHead {
     /// The same head without the values that were noted with it, to be kept for longer than the request.
     package var bare: RequestHead { RequestHead(content: RequestHeadContent(copying: content)) }
 
-    /// Whether both are for the same host, as it was sent; false where that can't be told at a glance.
+    /// Whether both are for the same host, as it was sent; false where that isn't known without parsing.
     package func hasHost(of other: RequestHead) -> Bool { content.hasHost(of: other.content) }
 }
 

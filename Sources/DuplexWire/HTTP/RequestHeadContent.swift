@@ -169,7 +169,7 @@ final class RequestHeadContent: Sendable {
     private enum ValuePlace {
         case nowhere
         case once(Range<Int>)
-        /// Only the fields can tell.
+        /// Only the fields show it.
         case elsewhere
     }
 

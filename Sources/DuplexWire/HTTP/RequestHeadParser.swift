@@ -37,7 +37,7 @@ public struct RequestHeadParser: Sendable {
     }
 }
 
-/// The request line, and the head that comes of it.
+/// The request line, and the head made from it.
 enum RequestGrammar: HeadGrammar {
     struct StartLine {
         let method: HTTPRequest.Method

@@ -17,7 +17,7 @@ public struct ResponseHead: Sendable, Hashable {
     /// - Parameters:
     ///   - status: The status.
     ///   - version: The version; HTTP/1.1 by default.
-    ///   - fields: The fields; none by default.
+    ///   - fields: The fields. Default: none.
     public init(status: HTTPResponse.Status, version: HTTPVersion = .http11, fields: HTTPFields = [:]) {
         self.status = status
         self.version = version

@@ -35,7 +35,7 @@ public struct ResponseHeadParser: Sendable {
     }
 }
 
-/// The status line, and the head that comes of it.
+/// The status line, and the head made from it.
 enum ResponseGrammar: HeadGrammar {
     struct StartLine {
         let status: HTTPResponse.Status

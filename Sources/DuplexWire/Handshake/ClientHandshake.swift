@@ -47,7 +47,7 @@ public struct ClientHandshake: Sendable {
     ///   - url: Where the server is.
     ///   - subprotocols: The subprotocols to ask for, the preferred one first.
     ///   - fields: Fields to send besides the handshake's own. Host takes the place of the URL's.
-    ///   - extensions: The extensions to offer; none by default.
+    ///   - extensions: The extensions to offer. Default: none.
     ///   - key: 16 random bytes, new for every handshake (RFC 6455 section 4.1, item 7).
     ///   - limits: Of these, `headSize` and `headFields` bound the response.
     ///   - digest: SHA-1.

@@ -3,15 +3,21 @@
 
 /// What one side wants of permessage-deflate, and the rules by which it comes to an agreement (RFC 7692 section 7.1).
 public struct DeflateNegotiation: Sendable, Hashable {
-    /// Whether the server's messages may refer to those before them; they may unless told otherwise.
+    /// Whether the server's messages may refer to those before them.
+    ///
+    /// Default: yes.
     public var serverContextTakeover = true
-    /// Whether the client's messages may refer to those before them; they may unless told otherwise.
+    /// Whether the client's messages may refer to those before them.
+    ///
+    /// Default: yes.
     public var clientContextTakeover = true
-    /// The largest window for the server's messages, as an exponent; 12 unless told otherwise, and taken as 8 at least
-    /// and 15 at most.
+    /// The largest window for the server's messages, as an exponent, 8 to 15; others are taken as the nearest of these.
+    ///
+    /// Default: 12.
     public var serverWindowBits = 12
-    /// The largest window for the client's messages, as an exponent; 12 unless told otherwise, and taken as 8 at least
-    /// and 15 at most.
+    /// The largest window for the client's messages, as an exponent, 8 to 15; others are taken as the nearest of these.
+    ///
+    /// Default: 12.
     public var clientWindowBits = 12
 
     /// Whether a client's first offer names these settings; one that doesn't is what browsers send.
@@ -31,12 +37,13 @@ public struct DeflateNegotiation: Sendable, Hashable {
 
     /// What a client offers, the preferred one first.
     ///
-    /// Without names for its settings it is the offer that browsers make, `permessage-deflate; client_max_window_bits`, and
-    /// nothing else: the server's window is then what the server says, 15 bits at most.
+    /// Without names for its settings it is the offer that browsers make, `permessage-deflate; client_max_window_bits`,
+    /// and nothing else: the server's window is then what the server says, 15 bits at most.
     ///
     /// A server that can't bound its own window, or can't forget, has to decline an offer that asks for it (sections
-    /// 7.1.1.1 and 7.1.2.1), and some take no parameter with a value. So behind an offer with either comes a bare one, in
-    /// which the client only says that it can be asked for a window. It keeps to its own settings whatever is agreed on.
+    /// 7.1.1.1 and 7.1.2.1), and some take no parameter with a value. So after an offer with either comes a bare one,
+    /// in which the client only says that it can be asked for a window. It keeps to its own settings whatever is agreed
+    /// on.
     public var offers: [DeflateOffer] {
         var bare = DeflateOffer()
         bare.clientMaxWindowBits = .any
@@ -89,7 +96,7 @@ public struct DeflateNegotiation: Sendable, Hashable {
         } else if serverBits < 15 {
             fields.serverMaxWindowBits = .value(max(serverBits, Self.smallestDeflatingWindow))
         }
-        // A client that didn't name its window must not be told one, and may use all of 15 (section 7.1.2.2).
+        // A client that didn't name its window must not be given one, and may use all of 15 (section 7.1.2.2).
         switch offer.clientMaxWindowBits {
         case nil: break
         case .any: fields.clientMaxWindowBits = .value(Self.bounded(clientWindowBits))

@@ -4,8 +4,8 @@
 /// Which browsers' pages may open a WebSocket (RFC 6455 section 10.2).
 ///
 /// A browser lets any page connect to any server and sends the visitor's cookies with it; only the server can refuse,
-/// by the Origin that a browser always sends. What isn't a browser sends none or what it likes: this guards visitors,
-/// it doesn't authenticate anyone.
+/// by the Origin that a browser always sends. Other clients send none, or any: this guards visitors, it doesn't
+/// authenticate anyone.
 public enum OriginPolicy: Sendable, Hashable {
     /// Pages from the host and port that the request is for; the default. Requests without Origin are let in.
     case sameHost

@@ -8,17 +8,23 @@ public struct ServerHandshakeOptions: Sendable {
 
     /// The subprotocols that the server speaks, the preferred one first; names that aren't tokens are never chosen.
     public var subprotocols: [String] = []
-    /// Whether a client that has none of ``subprotocols`` to offer is refused; otherwise the connection has no
-    /// subprotocol.
+    /// Whether a client that has none of ``subprotocols`` to offer is refused.
+    ///
+    /// Default: false, and the connection has no subprotocol.
     public var requiresSubprotocol = false
-    /// Which browsers' pages may connect; those from the same host by default.
+    /// Which browsers' pages may connect.
+    ///
+    /// Default: those from the same host.
     public var origin = OriginPolicy.sameHost
-    /// Chooses among the extensions that a client offers, such as `permessage-deflate`; declines all by default.
+    /// Chooses among the extensions that a client offers, such as `permessage-deflate`.
+    ///
+    /// Default: declines all.
     ///
     /// Answers with a name that the client hasn't offered are dropped (RFC 6455 section 9.1).
     public var chooseExtensions: ExtensionChoice = { _ in [] }
-    /// How offers of permessage-deflate are answered, if ``chooseExtensions`` doesn't do it; nil, which is the default,
-    /// declines them.
+    /// How offers of permessage-deflate are answered, if ``chooseExtensions`` doesn't do it.
+    ///
+    /// Default: nil, which declines them.
     public var deflate: DeflateNegotiation?
 
     /// Makes options: no subprotocol, no extension, and pages of the same host only.

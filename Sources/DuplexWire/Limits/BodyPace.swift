@@ -3,10 +3,10 @@
 
 /// How slowly a request's body may come before it is answered with 408 (RFC 9110 section 15.5.9).
 ///
-/// A time-out that each byte begins anew is none: who drips a body holds a connection, and the memory of what has come,
-/// for as long as it likes. So the body as a whole has `HTTPLimits.headTime`, and one second more for each `HTTPLimits.bodyRate`
-/// of bytes that have come. What came fast at first doesn't make up for silence: each piece has to follow the one before
-/// within `HTTPLimits.headTime`, too.
+/// A timeout that each byte restarts is none: a client that drips a body could hold a connection, and the memory of the
+/// bytes so far, for ever. So the body as a whole has `HTTPLimits.headTime`, and one second more for each
+/// `HTTPLimits.bodyRate` of bytes that have come. What came fast at first doesn't make up for silence: each piece has
+/// to follow the one before within `HTTPLimits.headTime`, too.
 public struct BodyPace: Sendable, Hashable {
     private var began: Instant
     private let patience: Duration

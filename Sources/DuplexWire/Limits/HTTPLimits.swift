@@ -19,7 +19,7 @@ public struct HTTPLimits: Sendable, Hashable {
     /// 0 allows a client to hold a connection for ever by sending a byte now and then. See ``BodyPace``.
     public var bodyRate: ByteCount
 
-    /// For peers that nobody vouches for; the default everywhere.
+    /// For untrusted peers; the default everywhere.
     ///
     /// Heads of 16 KiB with 100 fields in 10 seconds, bodies of 1 MiB, at 512 bytes a second at least.
     public static let internet = HTTPLimits(

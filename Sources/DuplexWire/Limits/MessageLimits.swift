@@ -5,7 +5,8 @@
 ///
 /// Start from a preset and change what differs: `.internet.with(messageSize: .mebibytes(8))`.
 public struct MessageLimits: Sendable, Hashable {
-    /// The longest message accepted, in bytes of payload over all its fragments; a longer one fails with close code 1009.
+    /// The longest message accepted, in bytes of payload over all its fragments; a longer one fails with close code
+    /// 1009.
     public var messageSize: ByteCount
     /// The longest frame accepted, in bytes of payload; a longer one fails with close code 1009.
     public var frameSize: ByteCount
@@ -14,11 +15,11 @@ public struct MessageLimits: Sendable, Hashable {
     public var fragments: Int
     /// How long a peer may take to send a message, from its first frame on; `nil` for any time.
     ///
-    /// There is a second more for each ``minimumRate`` of bytes that have come of it, as long as no longer than this goes by
-    /// without any. A slower one fails with close code 1008: a peer that answers pings could otherwise have this side hold
-    /// the beginning of a message for ever. The time begins anew when this side hasn't read for a while because the app was
-    /// slow. It stands still while the peer isn't read because it was too fast (``messageRate``), for up to ten times as long.
-    /// It doesn't hold for messages that are read in pieces, of which nothing is kept.
+    /// There is a second more for each ``minimumRate`` of bytes of it that have arrived, as long as no longer than this
+    /// goes by without any. A slower one fails with close code 1008: a peer that answers pings could otherwise have
+    /// this side hold the beginning of a message for ever. The time begins again when this side hasn't read for a while
+    /// because the app was slow. It stands still while the peer isn't read because it was too fast (``messageRate``),
+    /// for up to ten times as long. It doesn't hold for messages that are read in pieces, of which nothing is kept.
     public var messageTime: Duration?
     /// The least bytes of a message in a second, once ``messageTime`` has passed.
     ///
@@ -28,24 +29,28 @@ public struct MessageLimits: Sendable, Hashable {
     public var inboxMessages: Int
     /// The most bytes of messages that wait for the app before reading from the peer stops.
     ///
-    /// Behind a full inbox 64 KiB are kept as they came at most, so that a peer's close which lies there is answered at once.
+    /// After a full inbox 64 KiB are kept as they came at most, so that a peer's close which lies there is answered at
+    /// once.
     public var inboxBytes: ByteCount
-    /// How many messages a peer may send in a second, control frames counted as messages; none of the presets says, as
-    /// what is much depends on the app.
+    /// How many messages a peer may send in a second, control frames counted as messages.
     ///
-    /// A peer that is faster isn't failed: it is read more slowly, and TCP holds it back. So it costs no more than was allowed,
-    /// and one that only had much to say at once loses nothing. Counted read by read: what came in one read is dealt with.
+    /// Default: no limit in any preset, as it depends on the app.
+    ///
+    /// A peer that is faster isn't failed: it is read more slowly, and TCP holds it back. So it costs no more than was
+    /// allowed, and one that only had much to say at once loses nothing. Counted read by read: what came in one read is
+    /// dealt with.
     public var messageRate: RateLimit?
-    /// How many bytes a peer may send in a second, frames with their headers, compressed as they came; none of the presets
-    /// says.
+    /// How many bytes a peer may send in a second, frames with their headers, compressed as they came.
     ///
-    /// A peer that is faster is read more slowly, as of ``messageRate``.
+    /// Default: no limit in any preset.
+    ///
+    /// A peer that is faster is read more slowly, as in ``messageRate``.
     public var byteRate: RateLimit?
 
-    /// For peers that nobody vouches for; the default everywhere.
+    /// For untrusted peers; the default everywhere.
     ///
-    /// Messages and frames of 1 MiB, 4,096 fragments, each message within 60 seconds and at 512 bytes a second from there
-    /// on, an inbox of 16 messages or 1 MiB.
+    /// Messages and frames of 1 MiB, 4,096 fragments, each message within 60 seconds and at 512 bytes a second from
+    /// there on, an inbox of 16 messages or 1 MiB.
     public static let internet = MessageLimits(
         messageSize: .mebibytes(1),
         frameSize: .mebibytes(1),
@@ -56,8 +61,8 @@ public struct MessageLimits: Sendable, Hashable {
         inboxBytes: .mebibytes(1)
     )
 
-    /// For peers on one's own network: messages and frames of 64 MiB, 65,536 fragments, 300 seconds for a message, an inbox
-    /// of 64 messages or 16 MiB.
+    /// For peers on one's own network: messages and frames of 64 MiB, 65,536 fragments, 300 seconds for a message, an
+    /// inbox of 64 messages or 16 MiB.
     public static let local = MessageLimits(
         messageSize: .mebibytes(64),
         frameSize: .mebibytes(64),

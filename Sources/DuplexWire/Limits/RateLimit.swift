@@ -17,7 +17,7 @@ public struct RateLimit: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - count: messages or bytes.
-    ///   - burst: how much may come at once; what may come in a second unless told otherwise.
+    ///   - burst: how much may come at once. Default: what may come in a second.
     /// - Returns: the limit.
     public static func perSecond(_ count: Int, burst: Int? = nil) -> RateLimit {
         RateLimit(perSecond: count, burst: burst ?? count)
@@ -27,7 +27,7 @@ public struct RateLimit: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - bytes: the bytes.
-    ///   - burst: how many may come at once; what may come in a second unless told otherwise.
+    ///   - burst: how many may come at once. Default: what may come in a second.
     /// - Returns: the limit.
     public static func perSecond(_ bytes: ByteCount, burst: ByteCount? = nil) -> RateLimit {
         RateLimit(perSecond: bytes.bytes, burst: (burst ?? bytes).bytes)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// What becomes of what is sent to a reader that takes less than is sent: all that waits for it is bounded.
+/// What happens when a reader is slower than the sender: output that waits for it is bounded.
 ///
 /// Whatever it says, whole elements are dropped and never a part of one.
 public struct SlowReaderPolicy<Element>: Sendable {
@@ -72,7 +72,7 @@ public struct SlowReaderPolicy<Element>: Sendable {
         if case .wait = kind { true } else { false }
     }
 
-    /// Whether elements have keys, which ``key(of:)`` tells.
+    /// Whether elements have keys, which ``key(of:)`` returns.
     public var hasKeys: Bool {
         if case .latest = kind { true } else { false }
     }
@@ -95,7 +95,7 @@ public struct SlowReaderPolicy<Element>: Sendable {
         if case .end(let patience) = kind { patience } else { nil }
     }
 
-    /// Whether another policy says the same; of closures nobody can tell, so that policies with one don't.
+    /// Whether another policy is equal; closures can't be compared, so policies with one are never equal.
     package func isSame(as other: Self) -> Bool {
         guard count == other.count, size == other.size else { return false }
         switch (kind, other.kind) {

@@ -4,10 +4,10 @@
 /// What waits for one reader that is behind, in bounds: a queue that drops, conflates or gives up as its
 /// ``SlowReaderPolicy`` says.
 ///
-/// It moves nothing and reads no clock: whoever sends puts elements in while the reader is behind, and takes them out when
-/// it has caught up.
+/// It does no I/O and reads no clock: the sender adds elements while the reader is behind, and takes them out when it
+/// has caught up.
 public struct SlowReaderQueue<Element: Sendable>: Sendable {
-    /// What became of an element.
+    /// What happened to an element.
     public enum Outcome: Sendable, Hashable {
         /// It waits; others may have been dropped for it.
         case kept
@@ -72,14 +72,14 @@ public struct SlowReaderQueue<Element: Sendable>: Sendable {
         return waitingSince?.advanced(by: patience)
     }
 
-    /// Puts an element behind the others.
+    /// Puts an element after the others.
     ///
     /// - Parameters:
     ///   - element: the element.
     ///   - size: how many bytes it has.
     ///   - key: what ``SlowReaderPolicy/key(of:)`` says of it: it takes the place of the one with the same key.
     ///   - instant: when this is.
-    /// - Returns: what became of it.
+    /// - Returns: what happened to it.
     public mutating func append(_ element: Element, size: Int, key: String? = nil, at instant: Instant) -> Outcome {
         switch mode {
         case .wait: return .senderWaits

@@ -44,8 +44,8 @@ public final class MessageCompression {
     ///
     /// - Parameters:
     ///   - agreement: what was agreed on in the handshake.
-    ///   - threshold: messages shorter than that many bytes are sent as they are; those of any length are compressed
-    ///     unless told otherwise.
+    ///   - threshold: messages shorter than that many bytes are sent as they are. Default: 0, so that all are
+    ///     compressed.
     ///   - inflater: for what the peer sends, with the window that the agreement gives it.
     ///   - deflater: for what this side sends; `nil` if it compresses nothing.
     public init(

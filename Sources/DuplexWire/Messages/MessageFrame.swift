@@ -6,7 +6,7 @@
 public struct MessageFrame: Sendable {
     /// Text or binary.
     public let kind: Message.Kind
-    /// The header and the payload behind it.
+    /// The header and the payload after it.
     public let bytes: [UInt8]
     private let headerSize: Int
 

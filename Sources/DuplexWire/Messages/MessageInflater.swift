@@ -13,7 +13,7 @@ public protocol MessageInflater: AnyObject {
     /// - Parameters:
     ///   - input: the payload, unmasked.
     ///   - position: where to begin; moved behind what was taken.
-    ///   - output: what comes of it is appended.
+    ///   - output: the result is appended.
     ///   - room: the most bytes to append, at least 1.
     /// - Returns: how far it came.
     func inflate(
@@ -28,7 +28,7 @@ public protocol MessageInflater: AnyObject {
     /// Called until it doesn't answer ``InflateProgress/outputFull``.
     ///
     /// - Parameters:
-    ///   - output: what comes of it is appended.
+    ///   - output: the result is appended.
     ///   - room: the most bytes to append, at least 1.
     /// - Returns: how far it came; ``InflateProgress/corrupt`` as well when the message ends in the middle.
     func inflateEnd(into output: inout [UInt8], upTo room: Int) -> InflateProgress
@@ -55,7 +55,7 @@ public enum InflateProgress: Sendable, Hashable {
 
 /// Deflates the messages of one connection, one after the other (RFC 7692 section 7.2.1).
 public protocol MessageDeflater: AnyObject {
-    /// Deflates a message, and lends what comes of it for the length of a call.
+    /// Deflates a message, and lends the result for the length of a call.
     ///
     /// - Parameters:
     ///   - payload: the whole message.

@@ -29,7 +29,7 @@ public struct HTTPTunnel: Sendable {
     private var state = State.idle
     private var parser: ResponseHeadParser
     private var interimResponses = 0
-    /// The last bytes of the head, to tell how far away its end is at least.
+    /// The last bytes of the head, to know how far away its end is at least.
     private var matched = 0
 
     /// Prepares a tunnel.

@@ -15,8 +15,8 @@ public struct ProxyError: Error, Sendable, Hashable {
             self.rawValue = rawValue
         }
 
-        /// What it is asked for can't be said in its protocol: a name or a password that is too long, an address of the
-        /// wrong family.
+        /// Its protocol can't express the request: a name or a password that is too long, an address of the wrong
+        /// family.
         public static let invalidRequest = Code(rawValue: "invalidRequest")
         /// It answered, and not in its protocol.
         public static let malformedAnswer = Code(rawValue: "malformedAnswer")

@@ -59,7 +59,7 @@ public struct SOCKS5Handshake: Sendable {
     /// How many bytes may be taken from the connection without taking one of the tunnel's: at least 1.
     public var wanted: Int { max(1, size - buffer.count) }
 
-    /// How many bytes the answer at hand has, as far as it can be told yet.
+    /// How many bytes the answer at hand has, as far as is known yet.
     private var size: Int {
         guard case .reply = state else { return 2 }
         // RFC 1928 section 6: the length of the address is known from its type, or from its first byte.
@@ -90,7 +90,7 @@ public struct SOCKS5Handshake: Sendable {
         return try take(answer)
     }
 
-    /// What is wrong is told as soon as it can be, and not when the length that follows from it has come.
+    /// A fault is reported as soon as it is found, and not only when all of the announced length has arrived.
     private func check() throws(ProxyError) {
         let version: UInt8 = if case .authentication = state { 1 } else { 5 }
         if let first = buffer.first, first != version {

@@ -17,11 +17,11 @@ public struct Backoff: Sendable {
 
     /// The same wait each time.
     ///
-    /// Clients that lose a server together come back together: prefer ``exponential(from:to:)`` where there are many.
+    /// Clients that lose a server together reconnect together: prefer ``exponential(from:to:)`` where there are many.
     public static func constant(_ delay: Duration) -> Backoff { Backoff(.constant(delay)) }
 
     /// A wait between zero and a bound that begins with `first` and doubles with each failure up to `last`, each length
-    /// as likely as any other, so that clients which lose a server together don't come back together.
+    /// as likely as any other, so that clients which lose a server together don't reconnect together.
     public static func exponential(from first: Duration, to last: Duration) -> Backoff {
         Backoff(.exponential(from: first, to: last))
     }

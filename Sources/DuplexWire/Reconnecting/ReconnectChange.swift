@@ -89,7 +89,7 @@ public enum ReconnectReason: Sendable, Hashable {
 
 /// One change of a reconnecting client.
 public struct ReconnectChange: Sendable, Hashable {
-    /// Which change it is: each has the number behind that of the one before; 1 for the first.
+    /// Which change it is: each has the number after that of the one before; 1 for the first.
     public let number: Int
     /// Where the client stands now.
     public let phase: ReconnectPhase

@@ -32,7 +32,7 @@ public struct ReconnectMachine: Sendable {
     public enum Action: Sendable, Hashable {
         /// Begin an attempt.
         case connect(ReconnectAttempt)
-        /// Cancel the attempt of that number; what comes of it is of no account.
+        /// Cancel the attempt of that number; its result is ignored.
         case abandon(attempt: Int)
         /// Close the connection of that attempt.
         case disconnect(attempt: Int)
@@ -40,9 +40,9 @@ public struct ReconnectMachine: Sendable {
         case probe(attempt: Int)
         /// Tell when this instant has come; it takes the place of any before.
         case startTimer(at: Instant)
-        /// Don't tell.
+        /// Report nothing.
         case stopTimer
-        /// Tell whoever watches.
+        /// Notify observers.
         case tell(ReconnectChange)
     }
 

@@ -3,10 +3,10 @@
 
 /// The messages of a reconnecting client that wait to be sent, or were sent and not acknowledged; bounded.
 ///
-/// It moves nothing: whoever has a connection takes messages out, says when they couldn't be written, and when the
+/// It does no I/O: the owner of a connection takes messages out, and reports when they couldn't be written and when the
 /// connection has ended.
 public struct ReconnectOutbox: Sendable {
-    /// What is promised of each message.
+    /// The guarantee for each message.
     public enum Delivery: Sendable {
         /// It is written to one connection at most: it may be lost together with that connection, and never comes twice.
         case atMostOnce
@@ -18,7 +18,7 @@ public struct ReconnectOutbox: Sendable {
         case atLeastOnce(isAcknowledged: @Sendable (_ sent: Message, _ by: Message) -> Bool)
     }
 
-    /// What is promised of each message.
+    /// The guarantee for each message.
     public let delivery: Delivery
     /// The most messages that are kept.
     public let messageLimit: Int
@@ -35,7 +35,7 @@ public struct ReconnectOutbox: Sendable {
     /// Makes an empty one.
     ///
     /// - Parameters:
-    ///   - delivery: what is promised of each message.
+    ///   - delivery: the guarantee for each message.
     ///   - messageLimit: the most messages that are kept; one at least.
     ///   - byteLimit: the most bytes that are kept.
     public init(_ delivery: Delivery, messageLimit: Int, byteLimit: ByteCount) {
@@ -64,7 +64,7 @@ public struct ReconnectOutbox: Sendable {
         return first == messages.count
     }
 
-    /// Adds a message behind the others.
+    /// Adds a message after the others.
     public mutating func append(_ message: Message) {
         messages.append(message)
         bytes += message.byteCount

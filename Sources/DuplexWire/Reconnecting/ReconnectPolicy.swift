@@ -4,29 +4,43 @@
 /// When to connect again, where to, and when to give up.
 ///
 /// The defaults try for ever: after waits of up to 250 ms that double up to 30 s, each URL once before the next one, from
-/// the first again behind the last, as new after a minute of being connected.
+/// the first again after the last, as new after a minute of being connected.
 public struct ReconnectPolicy: Sendable {
     /// How long to wait between attempts.
     public var backoff: Backoff
-    /// How many attempts each URL has before the next one's turn comes; one each unless told otherwise.
+    /// How many attempts each URL has before the next one's turn comes.
     ///
-    /// In the order of the URLs; the last number is for those behind it, too. Less than one is taken as one.
+    /// Default: one each.
+    ///
+    /// In the order of the URLs; the last number is for those after it, too. Less than one is taken as one.
     public var attemptsPerURL = [1]
-    /// Whether the first URL comes behind the last, with all budgets full; true, and otherwise that is the end.
+    /// Whether the first URL comes after the last, with all budgets full; if not, the client ends there.
+    ///
+    /// Default: true.
     public var wrapsAround = true
-    /// The most attempts until a connection has lasted; no bound unless told otherwise.
+    /// The most attempts until a connection has lasted.
+    ///
+    /// Default: no bound.
     public var attemptLimit: Int?
-    /// The longest wait between two attempts, also where the server asks for a longer one; an hour.
+    /// The longest wait between two attempts, also where the server asks for a longer one.
+    ///
+    /// Default: 1 h.
     public var delayLimit = Duration.seconds(3_600)
-    /// The longest time without a connection until one has lasted; no bound unless told otherwise.
+    /// The longest time without a connection until one has lasted.
+    ///
+    /// Default: no bound.
     ///
     /// Attempts and waits count, being connected or paused doesn't.
     public var timeLimit: Duration?
-    /// How long a connection has to stay up to count as one that has lasted; a minute.
+    /// How long a connection has to stay up to count as one that has lasted.
+    ///
+    /// Default: 60 s.
     ///
     /// All budgets are full then, the waits begin with the shortest, and the first URL is the first to be tried.
     public var restoreTime = Duration.seconds(60)
     /// Which failures are worth another attempt.
+    ///
+    /// Default: ``ReconnectClassifier/standard``.
     public var classifier = ReconnectClassifier.standard
 
     /// Makes a policy.

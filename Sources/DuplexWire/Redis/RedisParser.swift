@@ -58,7 +58,7 @@ package struct RedisParser: Sendable {
 
     private enum Stage {
         case line
-        /// The bytes of a string, and the line end behind them.
+        /// The bytes of a string, and the line end after them.
         case bulk(Bulk, count: Int)
     }
 

@@ -7,7 +7,7 @@
 /// later what is wrong with the frames on the way; where one can't be gone past, the search is over.
 package struct CloseSearch: Sendable {
     private var headers = FrameHeaderParser()
-    /// The masking key of the close frame that is being taken, with what has come of it.
+    /// The masking key of the close frame that is being received, with its bytes so far.
     private var close: (key: UInt32, payload: [UInt8])?
     /// How much of the frame is still to come.
     private var remaining: UInt64 = 0

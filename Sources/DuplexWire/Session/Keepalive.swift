@@ -34,7 +34,7 @@ public struct Keepalive: Sendable, Hashable {
     /// - Parameters:
     ///   - first: the time to the first ping, and from one to the next when the line is bad; at least a millisecond.
     ///   - longest: at least `first`.
-    ///   - timeout: as of ``every(_:timeout:)``.
+    ///   - timeout: as in ``every(_:timeout:)``.
     /// - Returns: when to ping.
     public static func adaptive(from first: Duration, to longest: Duration, timeout: Duration) -> Keepalive {
         let first = max(first, .milliseconds(1))

@@ -10,7 +10,7 @@ extension Session {
     ///
     /// - Parameters:
     ///   - kind: text or binary.
-    ///   - compress: whether to compress it if that was agreed on; it is unless told otherwise, as its length isn't known.
+    ///   - compress: whether to compress it if that was agreed on. Default: yes, as its length isn't known.
     public func beginMessage(_ kind: Message.Kind, compress: Bool = true) {
         let streaming = streaming ?? MessageStreaming()
         precondition(streaming.outgoing == nil, "A message begins within another.")

@@ -11,8 +11,8 @@ extension Session {
     /// those without payload. A message that has begun comes as it began. The owner asks ``nextEvent(in:at:now:)`` then, and
     /// not for whole messages, and asks until there is no event: there may be more when all of the input is taken.
     ///
-    /// - Parameter limit: the longest message, in bytes after inflating; a longer one fails with 1009. None unless told
-    ///   otherwise.
+    /// - Parameter limit: the longest message, in bytes after inflating; a longer one fails with 1009. Default: no
+    ///   limit.
     public func streamMessages(limit: ByteCount = .unlimited) {
         let streaming = streaming ?? MessageStreaming()
         streaming.isOn = true
@@ -20,7 +20,7 @@ extension Session {
         self.streaming = streaming
     }
 
-    /// Has ``takeCountedFrames()`` count from here on.
+    /// Begins to count frames for ``takeCountedFrames()``.
     public func countFrames() {
         streaming = streaming ?? MessageStreaming()
     }

@@ -4,7 +4,7 @@
 // From bytes to events.
 
 extension Session {
-    /// Parses the input from `position` on, up to the next event, and moves `position` behind what it took.
+    /// Parses the input from `position` on, up to the next event, and moves `position` after what it took.
     ///
     /// Payload is unmasked in place. The same bytes give the same events in whichever pieces they come.
     ///
@@ -36,7 +36,7 @@ extension Session {
     /// What ``nextEvent(in:at:now:)`` asks first. An owner who asks it here has the message without the price of an event
     /// that could be anything, which of a short message is a tenth.
     ///
-    /// - Parameters: as of ``nextEvent(in:at:now:)``.
+    /// - Parameters: as in ``nextEvent(in:at:now:)``.
     /// - Returns: `nil`, with nothing taken, for all else; ``nextEvent(in:at:now:)`` says what it is instead.
     public func nextWholeMessage(
         in input: inout MutableRawSpan,

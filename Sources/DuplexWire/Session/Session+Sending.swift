@@ -24,7 +24,7 @@ extension Session {
         if let key { output.maskLast(payload.byteCount, with: key) }
     }
 
-    /// Writes the header of a message whose payload the owner sends itself, behind it and unchanged; for servers, whose
+    /// Writes the header of a message whose payload the owner sends itself, after it and unchanged; for servers, whose
     /// payload isn't masked.
     ///
     /// Nothing once a close frame was sent. A tap sees the header alone.
@@ -39,8 +39,8 @@ extension Session {
 
     /// Whether a message goes out in the frame that was made for everybody; it counts as sent then, and the owner sends it.
     ///
-    /// False for a client, which masks, where messages are compressed, where a tap looks on, within a message in pieces, and
-    /// once a close frame was sent: it is to be encoded as any other message.
+    /// False for a client, which masks, where messages are compressed, with a tap, within a message in pieces, and once
+    /// a close frame was sent: it is to be encoded as any other message.
     public func sends(_ frame: MessageFrame) -> Bool {
         guard canSend, !isMidSending, !masksFrames, compression == nil, tap == nil else { return false }
         countSent(frame.payload.byteCount)

@@ -12,8 +12,8 @@
 /// - whenever ``hasControlOutput`` is true, ``writeControlOutput(into:)`` has something to send;
 /// - when ``deadline`` has come, ``deadlinePassed(now:)`` says what to do.
 ///
-/// There is one session for a connection, so it is a reference; it belongs to whoever runs the connection, and isn't safe
-/// to use from several threads. What every message asks for lies in plain fields of its own.
+/// There is one session for a connection, so it is a reference; it belongs to the owner of the connection, and isn't
+/// safe to use from several threads. What every message asks for lies in plain fields of its own.
 public final class Session {
     /// Which side of the connection this is.
     public enum Role: Sendable, Hashable {
@@ -43,7 +43,7 @@ public final class Session {
         case ping
         /// The pong for the ping with that identity, or for a later one.
         case pong(UInt64, roundTrip: Duration)
-        /// A pong that answers no ping that is remembered: allowed, and for nothing but to be told (RFC 6455 section 5.5.3).
+        /// A pong that answers no remembered ping: allowed, and only reported (RFC 6455 section 5.5.3).
         case unaskedPong
         /// The peer's close frame; nothing that follows it is parsed.
         case peerClose
@@ -118,7 +118,7 @@ public final class Session {
     var bytesOut = 0
     var controlFramesIn: UInt32 = 0
     var controlFramesOut: UInt32 = 0
-    /// Sees the frames, where somebody looks on.
+    /// Sees the frames, if there is one.
     var tap: SessionTap?
     /// When the session was made.
     public let began: Instant
@@ -143,11 +143,11 @@ public final class Session {
     /// - Parameters:
     ///   - role: which side this is.
     ///   - limits: what the peer may make this side hold.
-    ///   - keepalive: when to ping; every 20 seconds for 20 seconds unless told otherwise.
-    ///   - closeTimeout: how long a closing handshake may take; 10 seconds unless told otherwise.
+    ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
+    ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
     ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
     ///   - compression: permessage-deflate, if it was agreed on in the handshake.
-    ///   - tap: sees each frame; nobody does unless told otherwise.
+    ///   - tap: sees each frame. Default: none.
     ///   - now: the time.
     public convenience init(
         role: Role,
@@ -176,7 +176,7 @@ public final class Session {
     ///   - settings: what is the same for all of them.
     ///   - maskingKeys: where a client takes its masking keys from; a client must have it.
     ///   - compression: permessage-deflate, if it was agreed on in the handshake.
-    ///   - tap: sees each frame; nobody does unless told otherwise.
+    ///   - tap: sees each frame. Default: none.
     ///   - now: the time.
     public init(
         role: Role,
@@ -211,7 +211,7 @@ public final class Session {
     /// Whether messages may be sent: until this side has sent its close frame or the transport has ended.
     public var canSend: Bool { !isMute }
 
-    /// The payload of the ping or the pong that the last event told of.
+    /// The payload of the ping or the pong of the last event.
     public var controlPayload: [UInt8] { frame.control }
 
     /// The longest whole message accepted, as ``MessageLimits/messageSize`` says.

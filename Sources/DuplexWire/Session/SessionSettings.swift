@@ -16,8 +16,8 @@ public final class SessionSettings: Sendable {
     ///
     /// - Parameters:
     ///   - limits: what the peer may make this side hold.
-    ///   - keepalive: when to ping; every 20 seconds for 20 seconds unless told otherwise.
-    ///   - closeTimeout: how long a closing handshake may take; 10 seconds unless told otherwise.
+    ///   - keepalive: when to ping. Default: a ping every 20 s, and 20 s for its pong.
+    ///   - closeTimeout: how long a closing handshake may take. Default: 10 s.
     public init(
         limits: MessageLimits = .internet,
         keepalive: Keepalive = .every(.seconds(20), timeout: .seconds(20)),

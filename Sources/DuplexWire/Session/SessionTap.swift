@@ -37,7 +37,7 @@ public struct TappedFrame: Sendable, Hashable {
     }
 }
 
-/// Shows every frame of a session, whole and in its order, to whoever looks on.
+/// Shows every frame of a session, whole and in its order, to an observer.
 ///
 /// The payload is as it is on the wire but for the mask: compressed if the message is. One that breaks a rule is shown, too,
 /// with as much of it as was taken. A session with a tap takes every message the long way; one without pays nothing for
@@ -46,7 +46,7 @@ public final class SessionTap {
     private let payloadLimit: Int
     private let body: (TappedFrame, RawSpan) -> Void
     private let inflated: ((TappedFrame.Direction, RawSpan) -> Void)?
-    /// Who looks on as well.
+    /// Other observers.
     var next: SessionTap?
     /// The frame that is arriving, and the beginning of its payload.
     private var frame: TappedFrame?
@@ -56,8 +56,8 @@ public final class SessionTap {
     ///
     /// - Parameters:
     ///   - payloadLimit: how many bytes of a payload are handed over at most.
-    ///   - inflated: called for each whole compressed message with all of its plain bytes: in front of its frame where it is sent, behind its
-    ///     last frame where it has arrived whole. Default: nobody is told.
+    ///   - inflated: called for each whole compressed message with all of its plain bytes: in front of its frame where
+    ///     it is sent, after its last frame where it has arrived whole. Default: not called.
     ///   - body: called for each frame; the bytes are valid during the call only.
     public init(
         payloadLimit: Int,
@@ -104,17 +104,17 @@ public final class SessionTap {
 }
 
 extension Session {
-    /// Whether somebody sees the frames.
+    /// Whether a tap sees the frames.
     public var isTapped: Bool { tap != nil }
 
-    /// Has one more look on from the next frame on.
+    /// Adds an observer, from the next frame on.
     package func add(_ tap: SessionTap) {
         tap.next = self.tap
         self.tap = tap
         isMidHeader = true
     }
 
-    /// Has one look on no more; of a frame that is arriving it isn't told.
+    /// Removes an observer; it doesn't see a frame that is arriving.
     package func remove(_ tap: SessionTap) {
         if self.tap === tap {
             self.tap = tap.next

@@ -3,8 +3,8 @@
 
 /// Somebody has come to a topic or gone, on the way between machines.
 ///
-/// One byte of version, which is 1, one that says what has happened, the id behind four bytes of its length, and what is said of
-/// them. Numbers begin with their highest byte.
+/// One byte of version, which is 1, one that says what has happened, the id behind four bytes of its length, and their
+/// info. Numbers begin with their highest byte.
 package struct PresenceFrame: Sendable, Hashable {
     /// What has happened.
     package enum Kind: UInt8, Sendable, Hashable {

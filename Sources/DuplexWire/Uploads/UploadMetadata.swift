@@ -9,7 +9,7 @@ package struct UploadMetadata: Sendable, Hashable {
     package let text: String
     private let values: [String: [UInt8]]
 
-    /// That of an upload of which nothing is said.
+    /// That of an upload without metadata.
     package static let none = UploadMetadata(text: "", values: [:])
 
     private init(text: String, values: [String: [UInt8]]) {

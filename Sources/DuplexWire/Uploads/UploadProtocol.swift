@@ -61,7 +61,7 @@ package enum UploadProtocol {
         fields[Self.method].flatMap { HTTPRequest.Method($0) } ?? method
     }
 
-    /// Throws for a version that isn't spoken here; with OPTIONS none is said.
+    /// Throws for a version that isn't supported; OPTIONS needs none.
     package static func checkVersion(_ fields: HTTPFields) throws(UploadRefusal) {
         if fields[resumable] == version { return }
         throw UploadRefusal(.preconditionFailed, "This server speaks tus \(version): say so by Tus-Resumable.")

@@ -3,11 +3,11 @@
 
 /// What is known of an upload besides its bytes, as it is kept beside them.
 package struct UploadRecord: Sendable, Hashable {
-    /// Nil until it is said.
+    /// Nil until it is known.
     package var length: UInt64?
     package var metadata: UploadMetadata
     package var concatenation: UploadConcatenation
-    /// Who began it: nobody else goes on with it.
+    /// Who began it; only the same user resumes it.
     package var user: String?
     package var expires: UnixTime
     /// From where on the bytes are those of a request whose checksum hasn't been looked at.

@@ -5,7 +5,7 @@ package import HTTPTypes
 
 /// An upload that a client wants to begin (tus, Creation).
 package struct UploadCreation: Sendable, Hashable {
-    /// How many bytes it will have; nil where that is said later, and for one that is made of others.
+    /// How many bytes it will have; nil if it is announced later, and for one that is made of others.
     package let length: UInt64?
     package let metadata: UploadMetadata
     package let concatenation: UploadConcatenation
@@ -60,7 +60,7 @@ package struct UploadAppending: Sendable, Hashable {
     package enum Check: Sendable, Hashable {
         case none
         case digest(UploadChecksum)
-        /// Behind the body.
+        /// After the body.
         case trailer
     }
 
@@ -120,7 +120,7 @@ package struct UploadAppending: Sendable, Hashable {
         }
     }
 
-    /// It is said once, and stays.
+    /// It is set once, and stays.
     private static func length(_ fields: HTTPFields, _ state: UploadState) throws(UploadRefusal) -> UInt64? {
         guard let length = try UploadProtocol.count(UploadProtocol.length, fields) else { return state.length }
         guard length == state.length ?? length, length >= state.offset else {
@@ -136,7 +136,7 @@ package struct UploadAppending: Sendable, Hashable {
 /// How far an upload is.
 package struct UploadState: Sendable, Hashable {
     package var offset: UInt64
-    /// Nil until it is said.
+    /// Nil until it is known.
     package var length: UInt64?
     package var concatenation: UploadConcatenation
 

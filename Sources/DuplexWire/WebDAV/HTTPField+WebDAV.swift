@@ -20,7 +20,7 @@ extension HTTPField.Name {
     package static let overwrite = token("Overwrite")
     /// How long a lock is to hold (RFC 4918 section 10.7).
     package static let timeout = token("Timeout")
-    /// By which authoring tools of Microsoft tell a server that knows WebDAV from one that knows FrontPage.
+    /// Shows authoring tools of Microsoft that a server knows WebDAV, not FrontPage.
     package static let msAuthorVia = token("MS-Author-Via")
     /// The length of a body that the Finder sends in chunks.
     package static let xExpectedEntityLength = token("X-Expected-Entity-Length")

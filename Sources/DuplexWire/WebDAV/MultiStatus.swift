@@ -14,7 +14,7 @@ package enum MultiStatus {
     /// The end.
     package static let end = "</D:multistatus>\n"
 
-    /// Properties of a resource, by what became of them.
+    /// Properties of a resource, by their status.
     ///
     /// - Parameters:
     ///   - href: the URL of the resource.
@@ -46,7 +46,7 @@ package enum MultiStatus {
         return writer.text + "\n"
     }
 
-    /// What became of a resource.
+    /// The result for a resource.
     ///
     /// - Parameters:
     ///   - href: its URL.

@@ -12,8 +12,8 @@ package enum WebDAVDestination: Sendable, Hashable {
 
     /// Reads the field.
     ///
-    /// Whether it is this server is told by host and port, and not by the scheme: behind a proxy that speaks TLS for it, the
-    /// server doesn't know what its clients say.
+    /// Host and port, and not the scheme, decide whether it is this server: behind a proxy that speaks TLS for it, the
+    /// server doesn't know the scheme that its clients use.
     ///
     /// - Parameters:
     ///   - fields: of the request.

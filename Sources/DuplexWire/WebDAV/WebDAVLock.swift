@@ -40,7 +40,7 @@ package struct WebDAVLock: Sendable, Hashable {
         self.expiry = expiry
     }
 
-    /// It as clients are told of it (RFC 4918 section 14.1).
+    /// The lock as clients see it (RFC 4918 section 14.1).
     ///
     /// - Parameters:
     ///   - href: the URL of its root.

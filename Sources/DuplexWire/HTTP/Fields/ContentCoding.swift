@@ -13,7 +13,7 @@ public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// The most codings of one content that are taken off.
     public static let bound = 2
 
-    /// What is told of the codings that are taken: the value of `Accept-Encoding` in a response (RFC 9110 section 12.5.3).
+    /// The codings that are accepted: the value of `Accept-Encoding` in a response (RFC 9110 section 12.5.3).
     public static let accepted = allCases.map(\.rawValue).joined(separator: ", ")
 
     /// The codings that a content is in, by its `Content-Encoding`.

@@ -121,7 +121,7 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         self["filename*"].flatMap(ExtendedText.decode) ?? self["filename"]
     }
 
-    /// What a file may be called here: what stands behind the last slash or backslash, without control characters.
+    /// What a file may be called here: what stands after the last slash or backslash, without control characters.
     ///
     /// It is nil for nothing, `.` and `..`. It may begin with a point, and be the name of a file that is there.
     public var safeFilename: String? {

@@ -105,7 +105,7 @@ struct FieldScanner {
     }
 }
 
-/// A name and a value behind a field's main value, such as `charset=utf-8` (RFC 9110 section 5.6.6).
+/// A name and a value after a field's main value, such as `charset=utf-8` (RFC 9110 section 5.6.6).
 public struct FieldParameter: Sendable, Hashable {
     /// The name in lower case.
     public let name: String

@@ -33,7 +33,7 @@ public struct MultipartRanges: Sendable, Hashable {
         return Array("\r\n--\(boundary)\r\nContent-Type: \(type)\r\nContent-Range: \(range)\r\n\r\n".utf8)
     }
 
-    /// What stands behind the last part.
+    /// What stands after the last part.
     public var end: [UInt8] { Array("\r\n--\(boundary)--\r\n".utf8) }
 
     /// How long the body is.

@@ -5,7 +5,7 @@ public import HTTPTypes
 
 /// What a request wants to be true of the content before it is done (RFC 9110 section 13).
 public struct Preconditions: Sendable, Hashable {
-    /// What comes of them.
+    /// The result of checking them.
     public enum Verdict: Sendable, Hashable {
         /// The request is to be done.
         case proceed

@@ -5,8 +5,8 @@ public import HTTPTypes
 
 /// Which responses are compressed, and how hard (RFC 9110 sections 8.4 and 12.5.3).
 ///
-/// Hazard: where a page holds a secret, and text that a stranger may choose, its compressed length tells of the secret to
-/// whoever sees lengths on the network (BREACH). Disable it for such pages, or keep the two apart.
+/// Hazard: where a page holds a secret, and text that a stranger may choose, its compressed length reveals the secret
+/// to whoever sees lengths on the network (BREACH). Disable it for such pages, or keep the two apart.
 public struct ResponseCompression: Sendable, Hashable {
     /// The shortest body that is compressed.
     ///
@@ -37,7 +37,7 @@ public struct ResponseCompression: Sendable, Hashable {
         return compression
     }()
 
-    /// What becomes of a response.
+    /// What to do with a response.
     public enum Verdict: Sendable, Hashable {
         /// It is the same for all clients.
         case same
@@ -56,7 +56,7 @@ public struct ResponseCompression: Sendable, Hashable {
     ///     all.
     ///   - length: how long its body is; nil where that isn't known.
     ///   - codings: what the client takes.
-    /// - Returns: what becomes of it.
+    /// - Returns: what to do with it.
     public func verdict(
         status: HTTPResponse.Status,
         type: MediaType?,

@@ -6,19 +6,20 @@ public import HTTPTypes
 // Commands to bytes: what a server says, appended to an output that the caller sends.
 
 extension HTTPServerSession {
-    /// What becomes of the connection behind a response.
+    /// What happens to the connection after a response.
     public enum Outcome: Sendable, Hashable {
         /// The next request may come.
         case next
         /// Nothing more is sent: the connection is to be ended in order.
         case close
-        /// The response has less than it had promised: the connection is to be cut, so that nobody takes it for whole.
+        /// The response has less than it had promised: the connection has to be cut, so that the client doesn't take it
+        /// for whole.
         case cut
     }
 
-    /// Says that the app wants the body: a client that waits for `100 Continue` is told to send it (RFC 9110 section 10.1.1).
+    /// Requests the body: a client that waits for `100 Continue` gets it (RFC 9110 section 10.1.1).
     ///
-    /// Sent once, and never behind the head of the response.
+    /// Sent once, and never after the head of the response.
     public mutating func wantBody(into bytes: inout [UInt8]) {
         guard facts.awaitsContinue, case .due = output, case .body = input else { return }
         facts.awaitsContinue = false
@@ -33,7 +34,7 @@ extension HTTPServerSession {
     ///   - status: 1xx, except 101, which is ``switchProtocols(_:date:into:)``.
     ///   - fields: its fields; those that concern framing are left out.
     ///   - bytes: what it is appended to.
-    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` behind the head of the response, or when the status is
+    /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` after the head of the response, or when the status is
     ///   no interim one.
     public mutating func writeInterim(
         _ status: HTTPResponse.Status,
@@ -55,11 +56,12 @@ extension HTTPServerSession {
 
     /// Writes the head of the response.
     ///
-    /// What concerns framing and the connection is decided here; such fields of the app's are left out. A Content-Length of
-    /// the app's counts where the length is unknown: the body is then held to it.
+    /// What concerns framing and the connection is decided here; such fields of the app's are left out. A
+    /// Content-Length of the app's counts where the length is unknown: the body is then held to it.
     ///
     /// - Parameters:
-    ///   - start: its first lines; the status is a final one, 200 to 999. A Date among the fields takes the place of its.
+    ///   - start: its first lines; the status is a final one, 200 to 999. A Date among the fields takes the place of
+    ///     its.
     ///   - fields: the app's, apart from Content-Type.
     ///   - length: of the body.
     ///   - bytes: what the head is appended to.
@@ -161,8 +163,8 @@ extension HTTPServerSession {
 
     /// Frames the next piece of the body: what goes before its bytes, and says how many of them go out.
     ///
-    /// The caller sends the bytes behind what was appended, and calls ``endPiece(into:)``. So a file or a large array needs
-    /// no copy.
+    /// The caller sends the bytes after what was appended, and calls ``endPiece(into:)``. So a file or a large array
+    /// needs no copy.
     ///
     /// - Parameters:
     ///   - count: how many bytes the piece has.
@@ -189,7 +191,7 @@ extension HTTPServerSession {
         }
     }
 
-    /// Appends what goes behind the bytes of a piece.
+    /// Appends what goes after the bytes of a piece.
     public func endPiece(into bytes: inout [UInt8]) {
         if case .body(.chunked) = output { HeadWriter.appendLineEnd(to: &bytes) }
     }
@@ -204,7 +206,7 @@ extension HTTPServerSession {
     /// Writes a response whose body is at hand; see ``writeHead(_:_:length:into:)`` and
     /// ``endResponse(trailers:now:into:)``.
     ///
-    /// - Returns: what becomes of the connection.
+    /// - Returns: what happens to the connection.
     /// - Throws: as the former does.
     public mutating func writeResponse(
         _ start: ResponseStart,
@@ -236,11 +238,11 @@ extension HTTPServerSession {
     /// Ends the response.
     ///
     /// - Parameters:
-    ///   - trailers: sent behind the last chunk; left out where the body doesn't go in chunks, and so are those that
+    ///   - trailers: sent after the last chunk; left out where the body doesn't go in chunks, and so are those that
     ///     concern framing (RFC 9110 section 6.5.1).
     ///   - now: the time.
     ///   - bytes: what the last chunk is appended to.
-    /// - Returns: what becomes of the connection.
+    /// - Returns: what happens to the connection.
     public mutating func endResponse(
         trailers: HTTPFields = [:],
         now: Instant,
@@ -298,7 +300,7 @@ extension HTTPServerSession {
     ///
     /// - Parameters:
     ///   - head: the 101, with all of its fields.
-    ///   - date: the value of Date, as of ``ResponseStart``.
+    ///   - date: the value of Date, as in ``ResponseStart``.
     ///   - bytes: what it is appended to.
     /// - Throws: ``HTTPError`` with ``HTTPError/Code/wrongOrder`` unless a whole request waits for its response.
     public mutating func switchProtocols(

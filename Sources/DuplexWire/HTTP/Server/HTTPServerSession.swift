@@ -31,9 +31,13 @@ public struct HTTPServerSession: ~Copyable, Sendable {
     public struct Settings: Sendable {
         /// Of these, `headSize`, `headFields`, `headTime`, `bodySize` and `bodyRate`.
         public var limits: HTTPLimits
-        /// How long the connection may stay without a request; 60 seconds by default.
+        /// How long the connection may stay without a request.
+        ///
+        /// Default: 60 s.
         public var idleTime: Duration
-        /// How much of a request's body that the app didn't take is read past to keep the connection; 64 KiB by default.
+        /// How much of a request's body that the app didn't take is read past to keep the connection.
+        ///
+        /// Default: 64 KiB.
         public var discardSize: ByteCount
 
         /// Makes settings.
@@ -238,7 +242,7 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         let start = position
         let piece = try decoder.next(bytes, from: &position)
         pace.received(position - start, now: now)
-        // The client has begun to send without being told to.
+        // The client has begun to send without `100 Continue`.
         if position > start { facts.awaitsContinue = false }
         switch piece {
         case .end(let trailers):
@@ -318,19 +322,19 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         return .violation(error)
     }
 
-    /// Takes no further request: the connection ends behind the present response, or at once where none is due.
+    /// Takes no further request: the connection ends after the present response, or at once where none is due.
     public mutating func shutDown() {
         persists = false
         if case .idle = output, !isMidHead { input = .over }
     }
 
-    /// How a connection goes on, asked behind all that was done.
+    /// How a connection goes on, asked after all that was done.
     public struct Standing: Sendable, Hashable {
-        /// As of ``HTTPServerSession/hasEnded``.
+        /// As in ``HTTPServerSession/hasEnded``.
         public let hasEnded: Bool
-        /// As of ``HTTPServerSession/leavesBody``.
+        /// As in ``HTTPServerSession/leavesBody``.
         public let leavesBody: Bool
-        /// As of ``HTTPServerSession/deadline``.
+        /// As in ``HTTPServerSession/deadline``.
         public let deadline: Instant?
     }
 
