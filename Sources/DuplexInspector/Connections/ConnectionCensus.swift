@@ -85,6 +85,7 @@ struct ConnectionCensus: Sendable {
         facts.security = connection.client?.tls.map { "\($0.version)" }
         facts.age = connection.age.inSeconds
         facts.queuedBytes = connection.queuedBytes
+        facts.droppedMessages = connection.droppedEvents
         facts.bytesIn = connection.request.map { UInt64($0.receivedBytes) }
         facts.bytesOut = connection.request.map { UInt64($0.sentBytes) }
         facts.note = connection.request.map { "\($0.method.rawValue) \($0.path)" }

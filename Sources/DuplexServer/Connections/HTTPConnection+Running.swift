@@ -113,6 +113,11 @@ extension HTTPConnection {
         exchange?.onLoop(services.loop) { exchange, _ in exchange.isFollowed } ?? false
     }
 
+    /// How many pieces of such a response were dropped because the client was behind.
+    var droppedPieces: Int? {
+        exchange?.onLoop(services.loop) { exchange, _ in exchange.droppedPieces }
+    }
+
     /// Asks for the end of a response that has none of its own, from its handler or from whoever pushes it.
     func endPushing() {
         guard isPushing else { return }

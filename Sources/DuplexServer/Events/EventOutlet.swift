@@ -219,6 +219,10 @@ package actor EventOutlet {
 }
 
 extension EventOutlet: ExchangeFollower {
+    nonisolated var droppedPieces: Int {
+        onLoop(loop) { outlet, _ in outlet.dropped }
+    }
+
     nonisolated func caughtUp() {
         onLoop(loop) { outlet, _ in
             outlet.isBehind = false

@@ -31,6 +31,8 @@ protocol ExchangeCarrier: AnyObject {
 
 /// Who pushes the pieces of a response that has no end of its own, such as an event stream; called on the loop.
 protocol ExchangeFollower: AnyObject, Sendable {
+    /// How many pieces were dropped because the client was behind.
+    var droppedPieces: Int { get }
     /// The client has caught up: it may be sent more.
     func caughtUp()
     /// The server or the client wants no more: the response is to end soon.
@@ -289,6 +291,8 @@ actor Exchange {
 
     /// Whether the response has no end of its own.
     var isFollowed: Bool { follower != nil }
+    /// How many pieces of it were dropped because the client was behind; `nil` where nobody pushes them.
+    var droppedPieces: Int? { follower?.droppedPieces }
     /// Whether whoever sends should wait, or nothing can be sent any more.
     var isBehind: Bool { failure != nil || carrier.value.isBehind }
 

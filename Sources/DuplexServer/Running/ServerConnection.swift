@@ -36,6 +36,9 @@ public struct ServerConnection: Sendable {
     /// Whether its response goes on until somebody ends it, as one of events does.
     package let isPushing: Bool
 
+    /// How many events were dropped because the client was behind; nil but for a stream of events.
+    package let droppedEvents: Int?
+
     let end: @Sendable (_ isInOrder: Bool) -> Void
 
     /// Ends it in order: after the response to the present request, or by a closing handshake with 1001.

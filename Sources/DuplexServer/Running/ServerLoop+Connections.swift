@@ -33,7 +33,8 @@ extension ServerLoop {
             request: connection.progress(now: now),
             client: connection.client,
             queuedBytes: connection.channel.queuedBytes,
-            isPushing: connection.isPushing
+            isPushing: connection.isPushing,
+            droppedEvents: connection.droppedPieces
         ) { [loop] isInOrder in
             loop.execute { _ in
                 guard isInOrder else { return bound.value.abort() }
@@ -59,7 +60,8 @@ extension ServerLoop {
             request: nil,
             client: nil,
             queuedBytes: 0,
-            isPushing: false
+            isPushing: false,
+            droppedEvents: nil
         ) { [loop] isInOrder in
             loop.execute { _ in
                 socket.assumeIsolated { socket in

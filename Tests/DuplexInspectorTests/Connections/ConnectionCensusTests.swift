@@ -98,4 +98,25 @@ struct ConnectionCensusTests {
         await udp.close()
         await running.stop()
     }
+
+    @Test("A stream of events tells how many were dropped since its client is behind")
+    func droppedEvents() async throws {
+        let (reached, isThere) = AsyncStream<Int>.makeStream()
+        let (gate, isOpen) = AsyncStream<Never>.makeStream()
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.events("/census-events", slow: .dropOldest(keeping: 1)) { stream in
+            while await stream.dropped == 0 { try await stream.send(String(repeating: "x", count: 65_536)) }
+            isThere.yield(await stream.dropped)
+            for await _ in gate {}
+        }
+        let running = try await server.start()
+        let peer = try await RawPeer.connect(to: running.addresses[0])
+        try await peer.send("GET /census-events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let dropped = await reached.first { _ in true }
+        let events = try #require(await entries { $0.kind == .events && $0.local == running.addresses[0] }.first)
+        #expect(events.droppedMessages == dropped && events.place == "GET /census-events")
+        isOpen.finish()
+        await peer.close()
+        await running.stop()
+    }
 }
