@@ -40,10 +40,36 @@ struct Duplex: AsyncParsableCommand {
         Console.shared.complain("duplex: \(failure.message)")
     }
 
+    /// Reads the command line.
+    ///
+    /// The parser would name an argument that is missing rather than an option that it doesn't know.
+    private static func parse() async throws -> any ParsableCommand {
+        do {
+            return try await asyncParseAsRoot()
+        } catch {
+            var arguments = Array(CommandLine.arguments.dropFirst())
+            for _ in 0..<mostArguments where message(for: error).hasPrefix("Missing expected argument") {
+                // A URL as well as a topic.
+                arguments.append("localhost")
+                do {
+                    _ = try parseAsRoot(arguments)
+                } catch let other where message(for: other).hasPrefix("Unknown option") {
+                    throw other
+                } catch {
+                    // What was wrong at first is told.
+                }
+            }
+            throw error
+        }
+    }
+
+    /// How many arguments a subcommand has at most: those of `publish`.
+    private static let mostArguments = 3
+
     /// Does what the command line says, and ends the process with the status for it.
     private static func runToEnd() async -> Never {
         do {
-            var command = try await asyncParseAsRoot()
+            var command = try await parse()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -12,7 +12,10 @@ struct ClientTLSArguments: ParsableArguments {
     )
     var authority: String?
 
-    @Flag(help: "Take any certificate. Whoever is on the way can read and change everything.")
+    @Flag(
+        name: [.customShort("k"), .customLong("insecure")],
+        help: "Take any certificate. Whoever is on the way can read and change everything."
+    )
     var insecure = false
 
     @Option(help: ArgumentHelp("The name to ask for and to look for in the certificate.", valueName: "name"))
@@ -37,7 +40,9 @@ struct ClientTLSArguments: ParsableArguments {
         // Each change has what is costly made anew, so only what was asked for is changed.
         if let authority { options.trust = .systemRoots.adding(try TLSCertificate.pem(at: authority)) }
         if insecure { options.trust = .anyone }
-        if let certificate { options.identity = try .pem(certificates: certificate, key: key ?? certificate) }
+        if let certificate {
+            options.identity = try IdentityFiles(certificate: certificate, key: key, keyOption: "--key").load()
+        }
         return options
     }
 }

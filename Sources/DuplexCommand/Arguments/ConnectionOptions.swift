@@ -10,14 +10,14 @@ import HTTPTypes
 /// How a client connects.
 struct ConnectionOptions: ParsableArguments {
     @Option(
-        name: .customLong("header"),
+        name: [.customShort("H"), .customLong("header")],
         parsing: .singleValue,
         help: ArgumentHelp("A field to send with the request; may be repeated.", valueName: "Name: value")
     )
     var headers: [HeaderArgument] = []
 
     @Option(
-        name: .customLong("subprotocol"),
+        name: [.customShort("s"), .customLong("subprotocol")],
         parsing: .singleValue,
         help: ArgumentHelp("A subprotocol to offer, the preferred one first; may be repeated.", valueName: "name")
     )
@@ -45,6 +45,7 @@ struct ConnectionOptions: ParsableArguments {
     var userAgent: String?
 
     @Option(
+        name: .shortAndLong,
         help: ArgumentHelp(
             "Who this is: the name and the password, by Digest or Basic as the server asks.",
             discussion: "Other programs of the machine can see it in the list of processes.",
@@ -81,6 +82,9 @@ struct ConnectionOptions: ParsableArguments {
     @OptionGroup var limits: LimitOptions
 
     func validate() throws {
+        if !subprotocols.allSatisfy({ HTTPField.Name($0) != nil }) || Set(subprotocols).count < subprotocols.count {
+            throw ValidationError("--subprotocol is a name without blanks, and no two are the same.")
+        }
         if redirects < 0 { throw ValidationError("--redirects must be 0 or more.") }
         if let user, !user.contains(":") { throw ValidationError("--user must be name:password.") }
         if user != nil && bearer != nil { throw ValidationError("--user and --bearer exclude each other.") }

@@ -31,7 +31,7 @@ struct ServerTLSArguments: ParsableArguments {
     /// - Throws: `SocketError` when a file lacks what it should have.
     func load() throws -> TLSServerOptions? {
         guard let certificate else { return nil }
-        let key = key ?? certificate
-        return TLSServerOptions(try TLSIdentities { [try .pem(certificates: certificate, key: key)] })
+        let files = IdentityFiles(certificate: certificate, key: key, keyOption: "--tls-key")
+        return TLSServerOptions(try TLSIdentities { [try files.load()] })
     }
 }

@@ -8,10 +8,13 @@ import DuplexSockets
 struct StreamAddress: ExpressibleByArgument, Sendable, Hashable {
     let address: ListenAddress
     let isSecured: Bool
+    /// What was written.
+    let text: String
     /// The URL up to the host, for what is printed.
     private let scheme: String
 
     init?(argument: String) {
+        text = argument
         if argument.hasPrefix("unix:") {
             guard let endpoint = try? Endpoint(argument) else { return nil }
             address = .unix(String(endpoint.description.dropFirst(5)))

@@ -24,7 +24,11 @@ struct Bench: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "ws://host[:port]/path?query") var url: String
+    @Argument(
+        help: "ws://host[:port]/path?query, wss://… or ws+unix:…; ws:// without a scheme",
+        transform: TargetArgument.webSocket
+    )
+    var url: String
 
     @Option(help: ArgumentHelp("How many connections.", valueName: "count"))
     var connections = 50
@@ -75,7 +79,10 @@ struct Bench: AsyncParsableCommand {
         do {
             report = try await Interruption.shared.cancelling { try await load() }
         } catch {
-            throw Failure(error)
+            let failure = Failure(error)
+            Console.shared.showProgress("")
+            if json { try Console.shared.print(json: FailureForm(failure, url: url)) }
+            throw failure
         }
         Console.shared.showProgress("")
         Console.shared.print(json ? try report.json : report.text)

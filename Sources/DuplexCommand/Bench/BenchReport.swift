@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 import DuplexWire
-import Foundation
 import Histogram
 
 /// What a run has shown.
@@ -53,9 +52,7 @@ struct BenchReport: Sendable {
     /// The report for programs: one JSON object on one line.
     var json: String {
         get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(Form(self)), as: UTF8.self)
+            try JSONLine.text(of: Form(self))
         }
     }
 

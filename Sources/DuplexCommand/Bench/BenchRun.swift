@@ -41,7 +41,7 @@ struct BenchRun: Sendable {
     /// Connects, loads, and closes.
     ///
     /// Cancelling while measuring ends that early, with a report of what was measured until then.
-    /// - Throws: ``WebSocketError`` when a connection can't be opened; `CancellationError` before measuring has begun.
+    /// - Throws: ``Failure`` when a connection can't be opened, with how many could; `CancellationError` before measuring has begun.
     func run() async throws -> BenchReport {
         let recorders = Dictionary(uniqueKeysWithValues: group.loops.map { (ObjectIdentifier($0), BenchRecorder()) })
         let stage = BenchStage()
@@ -82,15 +82,35 @@ struct BenchRun: Sendable {
 
     private func open(_ connections: [BenchConnection]) async throws -> [OpenBenchClient] {
         let options = options
-        return try await withThrowingTaskGroup(of: OpenBenchClient.self) { tasks in
-            var sockets: [OpenBenchClient] = []
+        let results = await withTaskGroup(of: Result<OpenBenchClient, any Error>.self) { tasks in
+            var results: [Result<OpenBenchClient, any Error>] = []
             for (index, connection) in connections.enumerated() {
-                if index >= Self.openingAtOnce, let socket = try await tasks.next() { sockets.append(socket) }
-                tasks.addTask { try await plan.client.open(plan, options, on: group, connection) }
+                if index >= Self.openingAtOnce, let result = await tasks.next() { results.append(result) }
+                // One that can't be opened is enough.
+                if results.last?.failure != nil { break }
+                tasks.addTask {
+                    do {
+                        return .success(try await plan.client.open(plan, options, on: group, connection))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
             }
-            for try await socket in tasks { sockets.append(socket) }
-            return sockets
+            for await result in tasks { results.append(result) }
+            return results
         }
+        let sockets = results.compactMap { try? $0.get() }
+        if let failure = results.lazy.compactMap(\.failure).first { throw refusal(failure, opened: sockets.count) }
+        return sockets
+    }
+
+    /// Says how many connections there were when one couldn't be opened.
+    private func refusal(_ error: any Error, opened: Int) -> any Error {
+        if error.isCancellation { return error }
+        let failure = Failure(error)
+        let count = opened == 0 ? "No connection" : "Only \(opened.grouped) of \(plan.connections.grouped) connections"
+        let cause = failure.message.replacing("\n", with: "\n  ")
+        return Failure(failure.status, "\(count) could be opened.\n  \(cause)")
     }
 
     private func close(_ sockets: [OpenBenchClient]) async {
@@ -147,5 +167,12 @@ struct BenchRun: Sendable {
             )
         }
         return failures
+    }
+}
+
+extension Result {
+    /// The error; `nil` for a success.
+    fileprivate var failure: Failure? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

@@ -15,6 +15,7 @@ struct Check: AsyncParsableCommand {
             Shows the certificates of a server also when they aren't trusted, and then says why they aren't.
 
               duplex check wss://example.com/chat --subprotocol chat.v2
+              duplex check localhost:8080/echo
               duplex check tls://example.com:443
               duplex check tls://localhost:7443 --ca cert.pem --alpn http/1.1
 
@@ -25,7 +26,13 @@ struct Check: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "wss://host/path, ws://host/path, tls://host:port, tcp://host:port or unix:path") var url: String
+    @Argument(
+        help: """
+            ws://host[:port]/path, wss://…, ws+unix:…, tls://host:port, tcp://host:port or unix:path; ws:// without a scheme
+            """,
+        transform: TargetArgument.any
+    )
+    var url: TargetArgument
 
     @Option(
         name: .customLong("alpn"),
@@ -37,27 +44,44 @@ struct Check: AsyncParsableCommand {
     )
     var protocols: [String] = []
 
+    @Flag(help: "Print the report as one JSON object.")
+    var json = false
+
     @OptionGroup var connection: ConnectionOptions
 
     func validate() throws {
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        if !protocols.isEmpty && !["tls", "wss"].contains(scheme) {
+        let scheme = url.url.prefix { $0 != ":" }.lowercased()
+        if !protocols.isEmpty && !["tls", "wss", "https"].contains(scheme) {
             throw ValidationError("--alpn goes with tls:// and wss:// only.")
         }
     }
 
     func run() async throws {
+        let findings: any CheckFindings
         do {
-            try await Interruption.shared.cancelling { try await check() }
+            findings = try await Interruption.shared.cancelling { try await check() }
         } catch {
-            throw Failure(error)
+            let failure = Failure(error)
+            if json { try Console.shared.print(json: FailureForm(failure, url: url.url)) }
+            throw failure
         }
+        if json {
+            var form = findings.form(now: .now)
+            form.url = url.url
+            try Console.shared.print(json: form)
+        } else {
+            for line in findings.lines(now: .now) { Console.shared.print(line) }
+        }
+        if let error = findings.error { throw Failure(error) }
     }
 
-    private func check() async throws {
+    private func check() async throws -> any CheckFindings {
         let seen = Seen()
-        if url.hasPrefix("ws") { return try await checkWebSocket(seen) }
-        let endpoint = try Endpoint(url)
+        if let endpoint = url.stream { return try await checkStream(endpoint, seen) }
+        return try await checkWebSocket(seen)
+    }
+
+    private func checkStream(_ endpoint: Endpoint, _ seen: Seen) async throws -> CheckReport {
         var options = try connection.connectOptions
         options.tls.applicationProtocols = protocols
         options.tls.trust = seen.look(by: options.tls.trust)
@@ -65,38 +89,31 @@ struct Check: AsyncParsableCommand {
             let socket = try await Socket.connect(to: endpoint, options: options)
             let connection = await socket.tls
             await socket.close()
-            let certificates = connection?.peerCertificates ?? []
-            show(CheckReport(endpoint, socket.timeline, connection, certificates))
+            return CheckReport(endpoint, socket.timeline, connection, connection?.peerCertificates ?? [])
         } catch let error as SocketError {
             var report = CheckReport(endpoint, error.timeline, nil, seen.certificates.withLock { $0 })
             report.failure = error
-            show(report)
-            throw error
+            return report
         }
     }
 
-    private func checkWebSocket(_ seen: Seen) async throws {
+    private func checkWebSocket(_ seen: Seen) async throws -> WebSocketCheckReport {
         var options = try connection.webSocketOptions
         options.keepalive = .disabled
         if !protocols.isEmpty { options.tls.applicationProtocols = protocols }
         options.tls.trust = seen.look(by: options.tls.trust)
-        var report = WebSocketCheckReport(url: url, wanted: options)
-        // A resumed session has no certificate to show.
-        defer { for line in report.lines(now: .now) { Console.shared.print(line) } }
+        var report = WebSocketCheckReport(url: url.url, wanted: options)
         do {
-            let socket = try await WebSocket.connect(to: url, options: options)
+            let socket = try await WebSocket.connect(to: url.url, options: options)
             report.roundTrip = try? await socket.ping(timeout: connection.timeout.duration)
             await socket.close()
             report.snapshot = await socket.snapshot
         } catch let error as WebSocketError {
             report.failure = error
         }
+        // A resumed session has no certificate to show.
         report.certificates = seen.certificates.withLock { $0 }
-        if let failure = report.failure { throw failure }
-    }
-
-    private func show(_ report: CheckReport) {
-        for line in report.lines(now: .now) { Console.shared.print(line) }
+        return report
     }
 
     /// What the peer has shown, whatever the result.

@@ -5,7 +5,7 @@ import DuplexSockets
 import DuplexWebSockets
 
 /// What `duplex check` has found out.
-struct CheckReport {
+struct CheckReport: CheckFindings {
     let endpoint: Endpoint
     let timeline: ConnectTimeline?
     /// Why there is no connection.
@@ -46,6 +46,21 @@ struct CheckReport {
 }
 
 extension CheckReport {
+    var error: (any Error)? { failure }
+
+    func form(now: UnixTime) -> CheckForm {
+        var form = CheckForm(url: "\(endpoint)", certificates: certificates, failure: failure, now: now)
+        if let timeline { form.take(timeline) }
+        form.tls = connection.map { connection in
+            CheckForm.Security(
+                version: "\(connection.version)",
+                cipherSuite: connection.cipherSuite,
+                applicationProtocol: connection.applicationProtocol
+            )
+        }
+        return form
+    }
+
     /// The addresses that didn't answer, in full: the picture has no room for the reasons.
     private func lost(_ timeline: ConnectTimeline) -> [String] {
         let lost = timeline.attempts.filter { $0.outcome != .connected && $0.outcome != .abandoned }

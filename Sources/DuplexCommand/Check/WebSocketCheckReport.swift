@@ -6,7 +6,7 @@ import DuplexWebSockets
 import DuplexWire
 
 /// What `duplex check` has found out about a WebSocket, and what there is to say against it.
-struct WebSocketCheckReport {
+struct WebSocketCheckReport: CheckFindings {
     let url: String
     /// What was asked for.
     let wanted: WebSocketOptions
@@ -38,6 +38,27 @@ struct WebSocketCheckReport {
         }
         lines += CheckLines.certificates(certificates, now: now)
         return lines + verdict(now)
+    }
+
+    var error: (any Error)? { failure }
+
+    func form(now: UnixTime) -> CheckForm {
+        var form = CheckForm(url: url, certificates: certificates, failure: failure, now: now)
+        form.remarks = remarks(now)
+        if let connecting = timeline?.connecting { form.take(connecting) }
+        form.milliseconds.upgrade = timeline?.upgrade?.milliseconds
+        form.milliseconds.total = timeline?.total.milliseconds
+        form.milliseconds.ping = roundTrip?.milliseconds
+        form.tls = (snapshot?.timeline.security ?? timeline?.security).map { security in
+            CheckForm.Security(
+                version: "\(security.version)",
+                cipherSuite: security.cipherSuite,
+                applicationProtocol: security.applicationProtocol
+            )
+        }
+        form.subprotocol = snapshot?.subprotocol
+        form.compression = snapshot?.compression.map { "\($0)" }
+        return form
     }
 
     private var timeline: HandshakeTimeline? { snapshot?.timeline.handshake ?? failure?.timeline }

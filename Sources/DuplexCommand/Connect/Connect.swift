@@ -36,14 +36,21 @@ struct Connect: AsyncParsableCommand {
 
             On a terminal, control characters in messages are made visible (␛ for escape); in a pipe messages are passed \
             on as they are, line feeds in them too. A binary message is shown in hexadecimal on a terminal, and passed on \
-            as it is in a pipe unless --binary is given.
+            as it is in a pipe unless --binary is given. With --json each is an object: {"event":"text","text":"hello"}, or \
+            binary with its bytes in base64; before them stands one with the event open, behind them one with close or error.
 
             \(CommandStatus.explanation)
             """
     )
 
-    @Argument(help: "ws://host[:port]/path?query, wss://…, tcp://host:port, tls://host:port or unix:path") var url:
-        String
+    @Argument(
+        help: """
+            ws://host[:port]/path?query, wss://…, ws+unix:…, tcp://host:port, tls://host:port or unix:path; ws:// without a \
+            scheme
+            """,
+        transform: TargetArgument.any
+    )
+    var target: TargetArgument
 
     @Option(
         name: .customShort("x"),
@@ -72,6 +79,9 @@ struct Connect: AsyncParsableCommand {
     @Flag(help: "Show binary messages in full, in hexadecimal, also in a pipe.")
     var binary = false
 
+    @Flag(help: "Print the opening, each message and the end as JSON objects, one on each line.")
+    var json = false
+
     @Flag(name: .shortAndLong, help: "Draw how the connection came about, or how far it came, on the standard error.")
     var verbose = false
 
@@ -79,19 +89,24 @@ struct Connect: AsyncParsableCommand {
 
     func validate() throws {
         if let replies, replies < 0 { throw ValidationError("-n must be 0 or more.") }
+        if json && binary { throw ValidationError("--json has binary messages in Base64, whole: without --binary.") }
         if echo && !(texts.isEmpty && replies == nil) { throw ValidationError("--echo doesn't go with -x and -n.") }
     }
 
     func run() async throws {
         do {
             try await Interruption.shared.cancelling {
-                if isStream { try await talkOverStream() } else { try await talk() }
+                if let endpoint = target.stream { try await talk(over: endpoint) } else { try await talk() }
             }
         } catch {
             Console.shared.setPrompt("")
-            throw Failure(error)
+            let failure = Failure(error)
+            if json { try Console.shared.print(json: FailureForm(failure, url: url, event: "error")) }
+            throw failure
         }
     }
+
+    private var url: String { target.url }
 
     private func talk() async throws {
         let socket: WebSocket
@@ -102,12 +117,14 @@ struct Connect: AsyncParsableCommand {
             throw error
         }
         if verbose { draw(await socket.timeline.waterfall()) }
+        if json { try Console.shared.print(json: OpeningForm(await socket.snapshot, url: url)) }
         let end = try await interruptible {
             try await exchange(on: socket)
         } onFailure: {
             await socket.close()
         }
         let report = await socket.close()
+        if json { try Console.shared.print(json: ClosingForm(report)) }
         if case .failed(let failure) = end { throw failure }
         try tell(report)
     }
@@ -146,26 +163,23 @@ struct Connect: AsyncParsableCommand {
 
     // MARK: Streams
 
-    private var isStream: Bool {
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        return ["tcp", "tls", "unix"].contains(scheme)
-    }
-
-    private func talkOverStream() async throws {
+    private func talk(over endpoint: Endpoint) async throws {
         let socket: Socket
         do {
-            socket = try await Socket.connect(to: Endpoint(url), options: try connection.connectOptions)
+            socket = try await Socket.connect(to: endpoint, options: try connection.connectOptions)
         } catch let error as SocketError {
             draw(error.waterfall())
             throw error
         }
         draw(socket.timeline?.waterfall())
+        if json { try Console.shared.print(json: OpeningForm(socket.timeline, await socket.tls, url: url)) }
         let end = try await interruptible {
             try await exchange(on: socket)
         } onFailure: {
             await socket.reset()
         }
         await socket.close()
+        if json { try Console.shared.print(json: ClosingForm()) }
         if case .failed(let failure) = end { throw failure }
     }
 
@@ -184,11 +198,11 @@ struct Connect: AsyncParsableCommand {
     private func makeConversation(_ partner: any Partner, isInteractive: Bool) throws -> Conversation {
         let lines: any LineSource = texts.isEmpty ? try InputLines(descriptor: STDIN_FILENO) : GivenLines(texts)
         let replies = replies ?? (texts.isEmpty ? nil : 1)
-        let hasPrompt = isInteractive && Console.shared.isOutputTerminal
+        let hasPrompt = isInteractive && showsPrompt
         return Conversation(
             partner: partner,
             lines: lines,
-            printer: MessagePrinter(console: .shared, mark: hasPrompt ? "< " : "", showsAllBytes: binary),
+            printer: MessagePrinter(console: .shared, mark: hasPrompt ? "< " : "", showsAllBytes: binary, isJSON: json),
             rules: Conversation.Rules(
                 replies: replies,
                 sendsAllFirst: !texts.isEmpty,
@@ -201,8 +215,10 @@ struct Connect: AsyncParsableCommand {
 
     private func greet(_ details: String) {
         Console.shared.complain("Connected to \(url.visible)\(details). Ctrl-D closes.")
-        if Console.shared.isOutputTerminal { Console.shared.setPrompt("> ") }
+        if showsPrompt { Console.shared.setPrompt("> ") }
     }
+
+    private var showsPrompt: Bool { Console.shared.isOutputTerminal && !json }
 
     /// Tells how the connection ended where that wasn't this side's doing.
     private func tell(_ report: CloseReport) throws {

@@ -10,11 +10,18 @@ struct MessagePrinter: Sendable {
     let mark: String
     /// Whether a binary message is shown in hexadecimal, all of it, also in a pipe.
     let showsAllBytes: Bool
+    /// Whether each message is shown as an object.
+    var isJSON = false
 
     /// How many bytes of a binary message a terminal gets to see.
     private static let shownBytes = 32
 
     func show(_ message: Message) {
+        if isJSON {
+            // Texts and Base64 can always be encoded.
+            try? console.print(json: MessageForm(message))
+            return
+        }
         switch (message, console.isOutputTerminal) {
         case (.text(let text), true): console.print(mark + text.visible)
         case (.text(let text), false): console.print(Array(text.utf8))

@@ -3,9 +3,10 @@
 
 /// What the page and the chat room say to each other at ``DemoPage/chatPath``.
 ///
-/// Every message is text: one JSON object, no larger than ``messageSize``.
+/// Every message is text, no larger than ``messageSize``; those of the room are JSON objects.
 ///
-/// A client sends one kind:
+/// A client sends one kind, and one that isn't an object is taken as the text of a ``guest``, so that people can talk by
+/// `duplex connect`:
 ///
 ///     {"name":"Ann","text":"hi"}
 ///
@@ -26,6 +27,9 @@
 ///
 /// The room keeps no history. Everybody gets the messages in the order of their ids.
 enum ChatContract {
+    /// The name of those who say none.
+    static let guest = "guest"
+
     /// The longest name, in UTF-16 code units.
     static let nameLimit = 32
 

@@ -32,10 +32,19 @@ struct Inspect: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("The server: ws://host[:port]/path?query or wss://…", valueName: "url")) var url:
-        String?
+    @Argument(
+        help: ArgumentHelp(
+            "The server: ws://host[:port]/path?query or wss://…; ws:// without a scheme",
+            valueName: "url"
+        ),
+        transform: TargetArgument.webSocket
+    )
+    var url: String?
 
-    @Option(help: ArgumentHelp("The port on this machine; 0 for any that is free.", valueName: "number"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The port on this machine; 0 for any that is free.", valueName: "number")
+    )
     var port = 8_081
 
     @Option(

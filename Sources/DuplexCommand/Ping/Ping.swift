@@ -16,12 +16,17 @@ struct Ping: AsyncParsableCommand {
 
               duplex ping ws://localhost:8080/echo
               duplex ping ws://localhost:8080/echo -c 0 -i 100ms
+              duplex ping localhost:8080/echo --json
 
             \(CommandStatus.explanation)
             """
     )
 
-    @Argument(help: "ws://host[:port]/path?query") var url: String
+    @Argument(
+        help: "ws://host[:port]/path?query, wss://… or ws+unix:…; ws:// without a scheme",
+        transform: TargetArgument.webSocket
+    )
+    var url: String
 
     @Option(
         name: .shortAndLong,
@@ -31,6 +36,9 @@ struct Ping: AsyncParsableCommand {
 
     @Option(name: .shortAndLong, help: ArgumentHelp("The time from one ping to the next.", valueName: "time"))
     var interval = TimeArgument.seconds(1)
+
+    @Flag(help: "Print each round trip and the statistics as JSON objects, one on each line.")
+    var json = false
 
     @OptionGroup var connection: ConnectionOptions
 
@@ -42,7 +50,9 @@ struct Ping: AsyncParsableCommand {
         do {
             try await Interruption.shared.cancelling { try await measure() }
         } catch {
-            throw Failure(error)
+            let failure = Failure(error)
+            if json { try Console.shared.print(json: FailureForm(failure, url: url)) }
+            throw failure
         }
     }
 
@@ -66,7 +76,7 @@ struct Ping: AsyncParsableCommand {
     /// Sends the pings, and prints the statistics however it ends.
     private func pings(on socket: WebSocket) async throws -> RoundTripStatistics {
         var statistics = RoundTripStatistics()
-        defer { Console.shared.print(statistics.description) }
+        defer { tell(statistics) }
         var number = 0
         var next = ContinuousClock.now
         do {
@@ -82,16 +92,38 @@ struct Ping: AsyncParsableCommand {
         return statistics
     }
 
+    private func tell(_ statistics: RoundTripStatistics) {
+        if json {
+            try? Console.shared.print(json: statistics.form)
+        } else {
+            Console.shared.print(statistics.description)
+        }
+    }
+
     private func ping(_ number: Int, on socket: WebSocket, _ statistics: inout RoundTripStatistics) async throws {
         do {
             let roundTrip = try await socket.ping(timeout: connection.timeout.duration)
             statistics.add(roundTrip)
-            Console.shared.print("pong \(number): \(roundTrip.inMilliseconds) ms")
+            try tell(PongForm(pong: number, milliseconds: roundTrip.milliseconds), "\(roundTrip.inMilliseconds) ms")
         } catch let error as WebSocketError where error.code == .timedOut {
             statistics.addLoss()
-            Console.shared.print("pong \(number): not within \(connection.timeout.defaultValueDescription)")
+            try tell(PongForm(pong: number), "not within \(connection.timeout.defaultValueDescription)")
         }
     }
+
+    private func tell(_ form: PongForm, _ text: String) throws {
+        if json {
+            try Console.shared.print(json: form)
+        } else {
+            Console.shared.print("pong \(form.pong): \(text)")
+        }
+    }
+}
+
+/// One round trip; without a time the ping wasn't answered.
+private struct PongForm: Encodable {
+    let pong: Int
+    var milliseconds: Double?
 }
 
 /// Takes messages and forgets them: left in the inbox, they would keep pongs from being read.

@@ -40,6 +40,21 @@ struct RoundTripStatistics: CustomStringConvertible, Sendable {
         count < 2 ? .zero : sumOfDifferences / (count - 1)
     }
 
+    /// For programs: what the description has, and the longest.
+    struct Form: Encodable {
+        let roundTrips: Int
+        let lost: Int
+        /// By name; empty without a round trip.
+        let milliseconds: [String: Double]
+    }
+
+    var form: Form {
+        let figures = [
+            "min": shortest, "median": percentile(50), "p99": percentile(99), "max": longest, "jitter": jitter,
+        ]
+        return Form(roundTrips: count, lost: lost, milliseconds: count == 0 ? [:] : figures.mapValues(\.milliseconds))
+    }
+
     /// Such as `3 round trips: min 0.041 ms · median 0.048 ms · p99 0.112 ms · jitter 0.009 ms`.
     var description: String {
         let losses = lost == 0 ? "" : ", \(lost) not answered"

@@ -28,6 +28,11 @@ struct ChatMessage: Sendable, Equatable {
             let reason = "A message has \(ChatContract.messageSize) bytes at most."
             throw Violation(code: .messageTooBig, reason: reason)
         }
+        guard Self.isObject(json) else {
+            try Self.check(json, "text", limit: ChatContract.textLimit)
+            (name, text) = (ChatContract.guest, json)
+            return
+        }
         guard let form = try? JSONDecoder().decode(Form.self, from: Data(json.utf8)) else {
             throw .policy("A message is a JSON object with the strings name and text.")
         }
@@ -36,6 +41,9 @@ struct ChatMessage: Sendable, Equatable {
         name = form.name
         text = form.text
     }
+
+    /// Whether it is meant as JSON: nobody begins what is said to others with a brace.
+    private static func isObject(_ text: String) -> Bool { text.first { !$0.isWhitespace } == "{" }
 
     private static func check(_ value: String, _ member: String, limit: Int) throws(Violation) {
         if value.utf16.count > limit { throw .policy("A \(member) has \(limit) UTF-16 code units at most.") }

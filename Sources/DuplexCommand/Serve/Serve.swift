@@ -61,6 +61,11 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var options: ServeArguments
 
+    func validate() throws {
+        guard let stream = target?.stream, options.port != nil || options.host != nil else { return }
+        throw ValidationError("\(stream.text) says where to listen: --port and --host don't go with it.")
+    }
+
     func run() async throws {
         let whole: Serve
         do {
@@ -131,7 +136,7 @@ struct Serve: AsyncParsableCommand {
                 }
             }
         } catch {
-            throw Failure(error)
+            throw Failure(topics: error)
         }
     }
 

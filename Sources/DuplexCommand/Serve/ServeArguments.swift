@@ -11,7 +11,7 @@ extension DemoServer.HandlerStyle: ExpressibleByArgument {}
 
 /// The options of `duplex serve`, each of which may stand in a file or in the environment, too; `nil` where it isn't given.
 struct ServeArguments: ParsableArguments {
-    @Option(help: "The port, 8080 unless given; 0 has the system choose one.")
+    @Option(name: .shortAndLong, help: "The port, 8080 unless given; 0 has the system choose one.")
     var port: Int?
 
     @Option(
@@ -45,7 +45,7 @@ struct ServeArguments: ParsableArguments {
     var compression: CompressionArgument?
 
     @Option(
-        name: .customLong("subprotocol"),
+        name: [.customShort("s"), .customLong("subprotocol")],
         parsing: .singleValue,
         help: ArgumentHelp("A subprotocol to agree to, the preferred one first; may be repeated.", valueName: "name")
     )

@@ -19,6 +19,8 @@ enum CommandStatus: Int32, Sendable {
     case connectionFailed = 4
     /// A reply didn't come in time.
     case timedOut = 5
+    /// The command line can't be meant, as the parser of options has it (`EX_USAGE` of sysexits.h).
+    case wrongUsage = 64
     /// Interrupted before there was anything to end in order: 128 and the number of SIGINT, as a shell reports it.
     case interrupted = 130
 
@@ -54,6 +56,7 @@ struct Failure: Error, Equatable {
 
     private static func status(of error: WebSocketError) -> CommandStatus {
         switch error.code {
+        case .invalidURL, .invalidRequest: .wrongUsage
         case .cannotConnect: .cannotConnect
         // Only connecting has a timeout; an unanswered ping is recognized by its sender.
         case .timedOut: .cannotConnect
@@ -64,6 +67,7 @@ struct Failure: Error, Equatable {
     }
 
     private static func status(of error: SocketError) -> CommandStatus {
+        if error.code == .invalidAddress { return .wrongUsage }
         // Only connecting has stages.
         if error.timeline != nil {
             return [.untrustedPeer, .tls].contains(error.code) ? .handshakeRefused : .cannotConnect

@@ -23,7 +23,8 @@ extension String {
         return text
     }
 
-    private static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a terminal might obey it, or show it as something else.
+    static func isDangerous(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20...0x7E: false
         case 0x00...0x1F, 0x7F...0x9F: true

@@ -8,13 +8,24 @@ import DuplexWire
 
 /// The server and the topic of `duplex publish` and `duplex subscribe`.
 struct TopicArguments: ParsableArguments {
-    @Argument(help: "ws://host[:port]/path, where the server speaks the JSON protocol of topics.")
+    @Argument(
+        help: "ws://host[:port]/path, where the server speaks the JSON protocol of topics; ws:// without a scheme.",
+        transform: TargetArgument.webSocket
+    )
     var url: String
 
     @Argument(help: "The topic, such as room/42; to subscribe also a pattern, with + for a segment and # for the rest.")
     var topic: String
 
     @OptionGroup var connection: ConnectionOptions
+
+    func validate() throws {
+        do {
+            _ = try TopicName.check(topic)
+        } catch {
+            throw ValidationError("The topic “\(topic.visible)” can't be: \(error)")
+        }
+    }
 
     /// Makes a client; one that doesn't come back ends with its first connection.
     func client(comesBack: Bool) throws -> TopicClient {
@@ -36,6 +47,7 @@ extension Failure {
         }
         let status: CommandStatus =
             switch error.code {
+            case .invalidURL, .invalidName: .wrongUsage
             case .unavailable: .cannotConnect
             case .timedOut: .timedOut
             case .closed, .unanswered: .connectionFailed

@@ -34,6 +34,13 @@ struct ConnectionOptionsTests {
         #expect(options.origin == "https://page.test" && options.userAgent == "probe/1" && options.redirects == 3)
     }
 
+    @Test("Header, subprotocol, user and insecure have short options")
+    func shortOptions() throws {
+        let parsed = try ConnectionOptions.parse(["-H", "X: 1", "-s", "a", "-s", "b", "-u", "ann:x:y", "-k"])
+        #expect(parsed.headers.map(\.field.value) == ["1"] && parsed.subprotocols == ["a", "b"])
+        #expect(parsed.user == "ann:x:y" && parsed.tls.insecure)
+    }
+
     @Test(
         "What can't be is refused",
         arguments: [

@@ -69,8 +69,9 @@ struct BenchClientTests {
     func unreachable(client: BenchClient) async throws {
         let port = try ReservedPort()
         let plan = Self.plan("ws://\(port.address)/", client)
-        await #expect(throws: WebSocketError.self) {
+        let failure = await #expect(throws: Failure.self) {
             try await BenchRun(plan: plan, group: .shared) { _, _ in }.run()
         }
+        #expect(failure?.status == .cannotConnect)
     }
 }

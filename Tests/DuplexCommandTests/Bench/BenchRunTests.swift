@@ -59,8 +59,9 @@ struct BenchRunTests {
 
     @Test("A server that isn't there is an error")
     func unreachable() async throws {
-        await #expect(throws: WebSocketError.self) {
+        let failure = await #expect(throws: Failure.self) {
             try await BenchRun(plan: Self.plan("ws://127.0.0.1:1/"), group: .shared) { _, _ in }.run()
         }
+        #expect(failure?.status == .cannotConnect)
     }
 }

@@ -6,6 +6,7 @@ import DuplexWebSockets
 import DuplexWire
 import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 
 @testable import DuplexCommand
@@ -87,7 +88,35 @@ struct BenchTests {
     func unreachable() async throws {
         let result = try await RunningCommand.run(["bench", "ws://127.0.0.1:1/"] + Self.short)
         #expect(result.status == 2)
-        #expect(result.output.isEmpty)
+        let lines = try JSONScalar.lines(result.output)
+        #expect(lines.count == 1 && lines.first?["status"] == .number(2))
+        #expect(
+            lines.first?["error"]?.text?.hasPrefix("No connection could be opened.\n  ws://127.0.0.1:1/ can't") == true
+        )
+        let plain = try await RunningCommand.run(["bench", "127.0.0.1:1", "--connections", "3"])
+        #expect(plain.status == 2 && plain.output.isEmpty)
+        #expect(plain.errors.hasPrefix("duplex: No connection could be opened.\n  ws://127.0.0.1:1/ can't be reached."))
+    }
+
+    @Test("Where only some connections can be opened, it says how many")
+    func someRefused() async throws {
+        let admitted = Mutex(0)
+        var server = WebServer(port: 0)
+        server.webSocket(
+            "/",
+            admit: { _ in
+                let number = admitted.withLock { count in
+                    count += 1
+                    return count
+                }
+                return number <= 2 ? .accepted() : .refused(.serviceUnavailable, "full")
+            },
+            handler: { socket, _ in for try await _ in socket.messages {} }
+        )
+        try await withServer(server) { url in
+            let result = try await RunningCommand.run(["bench", url] + Self.short)
+            #expect(result.status == 3 && result.errors.hasPrefix("duplex: Only 2 of 3 connections could be opened.\n"))
+        }
     }
 
     @Test("Interrupted, it reports what it has measured")

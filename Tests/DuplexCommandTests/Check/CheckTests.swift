@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexWebSockets
+import Foundation
 import Testing
 
 @testable import DuplexCommand
@@ -60,7 +61,38 @@ struct CheckTests {
     @Test("A URL of another kind is refused")
     func badURL() async throws {
         let result = try await RunningCommand.run(["check", "ftp://localhost:1"])
-        #expect(result.status == 1 && result.errors.contains("must begin with tcp://, tls:// or unix:"))
+        #expect(result.status == 64 && result.output.isEmpty)
+        #expect(result.errors.contains("The scheme is one of tcp, tls, unix, ws, wss, http, https, ws+unix."))
+    }
+
+    @Test("As JSON it has the stages, TLS and the certificates, also where the peer isn't trusted, and why it isn't")
+    func json() async throws {
+        try await withCertificate { folder in
+            let arguments = ["--port", "0", "--tls-cert", folder + "cert.pem", "--tls-key", folder + "key.pem"]
+            try await withServe(arguments) { url, _ in
+                let endpoint = url.replacing("https://", with: "tls://")
+                let good = try await RunningCommand.run(["check", endpoint, "--ca", folder + "cert.pem", "--json"])
+                let form = try FoundCheck(good)
+                #expect(good.status == 0 && form.works && form.url == endpoint && form.error == nil)
+                #expect(form.tls?.version == "TLS 1.3" && form.certificates.map(\.subject) == ["CN=localhost"])
+                #expect(form.milliseconds["tls"] ?? 0 > 0 && form.attempts.last?.outcome == "connected")
+                let bad = try await RunningCommand.run(["check", endpoint, "--json"])
+                let failed = try FoundCheck(bad)
+                #expect(bad.status == 3 && !failed.works && failed.status == 3 && failed.certificates.count == 1)
+                #expect(failed.error?.contains("is signed by itself") == true)
+            }
+        }
+    }
+
+    @Test(
+        "What fails before anything is connected is JSON, too",
+        arguments: ["tcp://127.0.0.1:1", "wss://127.0.0.1:1/"]
+    )
+    func earlyFailure(url: String) async throws {
+        let result = try await RunningCommand.run(["check", url, "--ca", "/none.pem", "--json"])
+        let form = try #require(try JSONScalar.lines(result.output).first)
+        #expect(result.status == 1 && form["status"] == .number(1) && form["url"] == .text(url))
+        #expect(form["error"]?.text?.contains("/none.pem") == true)
     }
 
     @Test("ALPN is refused where there is no TLS", arguments: ["tcp://127.0.0.1:1", "ws://127.0.0.1:1/", "unix:/none"])
@@ -85,6 +117,33 @@ struct WebSocketCheckTests {
             ] {
                 #expect(result.output.contains(text), "\(text)")
             }
+        }
+    }
+
+    @Test(
+        "It takes the URLs that connect takes, and a host without a scheme",
+        arguments: ["", "ws://", "http://", "HTTP://"]
+    )
+    func schemes(scheme: String) async throws {
+        try await withServeCommand { authority in
+            let result = try await RunningCommand.run(["check", scheme + authority + "/echo"])
+            #expect(result.status == 0 && result.output.contains("verdict: all is well."), "\(result)")
+        }
+    }
+
+    @Test("As JSON it has what was agreed on, the round trip, and what there is to say against it")
+    func json() async throws {
+        let arguments = ["--port", "0", "--subprotocol", "chat.v2", "--compression", "on"]
+        try await withServe(arguments) { url, _ in
+            let socket = url.replacing("http://", with: "ws://") + "/echo"
+            let form = try FoundCheck(try await RunningCommand.run(["check", socket, "-s", "chat.v2", "--json"]))
+            #expect(form.works && form.url == socket && form.subprotocol == "chat.v2" && form.remarks.isEmpty)
+            #expect(form.compression?.hasPrefix("permessage-deflate") == true && form.tls == nil)
+            for stage in ["names", "upgrade", "ping", "total"] {
+                #expect(form.milliseconds[stage] ?? 0 > 0, "\(stage)")
+            }
+            let other = try FoundCheck(try await RunningCommand.run(["check", socket, "-s", "none", "--json"]))
+            #expect(other.works && other.remarks.count == 1 && other.subprotocol == nil)
         }
     }
 
@@ -144,5 +203,28 @@ struct WebSocketCheckTests {
         let result = try await RunningCommand.run(["check", "ws://127.0.0.1:1/"])
         #expect(result.status == 2)
         #expect(result.output.contains("127.0.0.1:1 failed") && result.output.contains("verdict: it doesn't work."))
+    }
+}
+
+/// What `duplex check --json` has printed.
+private struct FoundCheck: Decodable {
+    struct Attempt: Decodable { let outcome: String }
+    struct Security: Decodable { let version: String }
+    struct Certificate: Decodable { let subject: String }
+
+    let url: String
+    let works: Bool
+    let remarks: [String]
+    let attempts: [Attempt]
+    let milliseconds: [String: Double]
+    let tls: Security?
+    let subprotocol: String?
+    let compression: String?
+    let certificates: [Certificate]
+    let error: String?
+    let status: Int32?
+
+    init(_ result: CommandResult) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(result.output.utf8))
     }
 }

@@ -116,10 +116,41 @@ struct ConnectTests {
         #expect(result.output.isEmpty)
     }
 
-    @Test("Another scheme ends it with 1")
+    @Test("As JSON the opening, each message and the end are objects, and standard error stays empty")
+    func json() async throws {
+        let result = try await withWebSocketServer {
+            try await $0.send("hi\u{1b}")
+            try await $0.send([0, 255])
+            await $0.close(code: .goingAway, reason: "night")
+        } _: { url in
+            try await RunningCommand.run(["connect", String(url.dropFirst(5)), "--json"])
+        }
+        let lines = try JSONScalar.lines(result.output)
+        try #require(result.status == 0 && lines.count == 4, "\(result)")
+        #expect(lines[0]["event"] == .text("open") && lines[0]["url"]?.text?.hasPrefix("ws://localhost:") == true)
+        #expect(lines[1] == ["event": .text("text"), "text": .text("hi\u{1b}")])
+        #expect(lines[2] == ["event": .text("binary"), "base64": .text("AP8=")])
+        #expect(lines[3]["code"] == .number(1_001) && lines[3]["reason"] == .text("night"))
+        #expect(lines[3]["byServer"] == .flag(true) && lines[3]["isClean"] == .flag(true))
+    }
+
+    @Test("As JSON lines of a stream are objects, and so is what goes wrong")
+    func streamAsJSON() async throws {
+        try await withServe(["tcp://localhost:0"]) { url, _ in
+            let result = try await RunningCommand.run(["connect", url, "-x", "hello", "--json"])
+            let events = try JSONScalar.lines(result.output).compactMap { $0["event"]?.text }
+            #expect(result.status == 0 && events == ["open", "text", "close"])
+        }
+        let lost = try await RunningCommand.run(["connect", "127.0.0.1:1", "-x", "a", "--json"])
+        let lines = try JSONScalar.lines(lost.output)
+        #expect(lost.status == 2 && lines.count == 1 && lines.first?["event"] == .text("error"))
+        #expect(lines.first?["status"] == .number(2) && lost.errors.contains("can't be reached"))
+    }
+
+    @Test("Another scheme ends it with 64")
     func invalidURL() async throws {
         let result = try await RunningCommand.run(["connect", "ftp://localhost/", "-x", "a"])
-        #expect(result.status == 1)
+        #expect(result.status == 64)
     }
 
     @Test("A message that is larger than the limit ends it with 4")

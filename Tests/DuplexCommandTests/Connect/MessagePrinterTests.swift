@@ -38,6 +38,14 @@ struct MessagePrinterTests {
         #expect(pipe.read() == output)
     }
 
+    @Test("As JSON a message is an object on a line")
+    func json() throws {
+        let pipe = try TestPipe()
+        let console = Console(output: pipe.writing, errors: pipe.writing)
+        MessagePrinter(console: console, mark: "", showsAllBytes: false, isJSON: true).show(.text("a\nb"))
+        #expect(pipe.read() == #"{"event":"text","text":"a\nb"}"# + "\n")
+    }
+
     @Test("A long binary message is cut unless all of it is asked for")
     func summary() throws {
         let pipe = try TestPipe()

@@ -21,6 +21,21 @@ struct PingTests {
         }
     }
 
+    @Test("As JSON each round trip and the statistics are objects; so is a server that isn't there")
+    func json() async throws {
+        try await withServeCommand { authority in
+            let result = try await RunningCommand.run(["ping", authority, "-c", "2", "-i", "1ms", "--json"])
+            let lines = try JSONScalar.lines(result.output)
+            try #require(result.status == 0 && lines.count == 3)
+            #expect(lines.prefix(2).map { $0["pong"] } == [.number(1), .number(2)])
+            #expect(lines[2]["roundTrips"] == .number(2) && lines[2]["lost"] == .number(0))
+            #expect(lines[2]["milliseconds"] == .other)
+        }
+        let gone = try await RunningCommand.run(["ping", "127.0.0.1:1", "--json"])
+        let statuses = try JSONScalar.lines(gone.output).map { $0["status"] }
+        #expect(gone.status == 2 && statuses == [.number(2)])
+    }
+
     @Test("Interrupted, it prints the statistics and ends with 0")
     func interrupted() async throws {
         try await withServeCommand { authority in

@@ -29,7 +29,7 @@ struct ChatMessageTests {
     @Test(
         "A message that breaks a rule is answered with 1008",
         arguments: [
-            "", "hi", "[]", "null", #"{"name":"Ann"}"#, #"{"text":"hi"}"#, #"{"name":1,"text":"hi"}"#,
+            "", " \n", "{}", "{hi", #" {"name":"Ann"}"#, #"{"text":"hi"}"#, #"{"name":1,"text":"hi"}"#,
             #"{"name":"","text":"hi"}"#, #"{"name":"Ann","text":""}"#, #"{"name":"Ann","text":" \n\u00a0"}"#,
             #"{"name":"\#(longestName)n","text":"hi"}"#, #"{"name":"Ann","text":"\#(longestText)t"}"#,
             #"{"name":"Ann","text":"\ud83d"}"#,
@@ -39,6 +39,13 @@ struct ChatMessageTests {
         let violation = #expect(throws: ChatMessage.Violation.self) { try ChatMessage(.text(json)) }
         #expect(violation?.code == .policyViolation)
         #expect(violation?.reason.isEmpty == false)
+    }
+
+    @Test("A text that isn't an object is what a guest says", arguments: ["hi", "[]", "null", " a {} ", "\"x\""])
+    func plain(text: String) throws {
+        let message = try ChatMessage(.text(text))
+        #expect(message.name == ChatContract.guest && message.text == text)
+        #expect(throws: ChatMessage.Violation.self) { try ChatMessage(.text(Self.longestText + "t")) }
     }
 
     @Test("Lengths are counted in UTF-16 code units")

@@ -47,6 +47,17 @@ struct ChatRoomTests {
         }
     }
 
+    @Test("A person at a terminal can take part, with plain text")
+    func plainText() async throws {
+        try await withServeCommand { authority in
+            let ann = try await WebSocket.connect(to: "ws://\(authority)/chat")
+            _ = try await ann.receive()
+            let said = try await RunningCommand.run(["connect", "\(authority)/chat", "-x", "hello there", "-n", "2"])
+            #expect(said.status == 0 && said.output.contains(#""name":"guest","people":2,"text":"hello there"}"#))
+            await ann.close()
+        }
+    }
+
     @Test(
         "Who breaks a rule is sent away with the code for it, and the others stay",
         arguments: [

@@ -124,10 +124,10 @@ struct ServeTests {
         #expect(try await server.finish().status == 0)
     }
 
-    @Test("An address that isn't one ends it with 1")
+    @Test("An address that isn't one ends it with 64")
     func badAddress() async throws {
         let result = try await RunningCommand.run(["serve", "--port", "0", "--host", "example"])
-        #expect(result.status == 1)
+        #expect(result.status == 64)
         #expect(result.errors.contains("example"))
     }
 

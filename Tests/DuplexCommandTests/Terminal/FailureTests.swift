@@ -15,7 +15,8 @@ struct FailureTests {
         arguments: [
             (WebSocketError.Code.cannotConnect, CommandStatus.cannotConnect), (.timedOut, .cannotConnect),
             (.handshakeRefused, .handshakeRefused), (.closed, .connectionFailed), (.connectionLost, .connectionFailed),
-            (.protocolViolation, .connectionFailed), (.invalidURL, .failure), (.alreadyReceiving, .failure),
+            (.protocolViolation, .connectionFailed), (.invalidURL, .wrongUsage), (.invalidRequest, .wrongUsage),
+            (.alreadyReceiving, .failure),
         ]
     )
     func status(code: WebSocketError.Code, status: CommandStatus) {
@@ -27,6 +28,7 @@ struct FailureTests {
         #expect(Failure(CancellationError()).status == .interrupted)
         #expect(Failure(WebSocketError(.cancelled, message: "x")).status == .interrupted)
         #expect(Failure(SocketError(.cannotBind, message: "x")).status == .failure)
+        #expect(Failure(SocketError(.invalidAddress, message: "x")).status == .wrongUsage)
         let failure = Failure(.timedOut, "as it is")
         #expect(Failure(failure as any Error) == failure)
     }
@@ -60,6 +62,6 @@ struct FailureTests {
             .success, .failure, .cannotConnect, .handshakeRefused, .connectionFailed, .timedOut,
         ]
         #expect(statuses.map(\.rawValue) == [0, 1, 2, 3, 4, 5])
-        #expect(CommandStatus.interrupted.rawValue == 130)
+        #expect(CommandStatus.wrongUsage.rawValue == 64 && CommandStatus.interrupted.rawValue == 130)
     }
 }

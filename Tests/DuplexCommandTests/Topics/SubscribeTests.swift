@@ -31,7 +31,7 @@ struct SubscribeTests {
         try await withServeCommand(["--topics"]) { authority in
             let url = "ws://\(authority)/topics"
             let refused = try await RunningCommand.run(["subscribe", url, "room//1"])
-            #expect(refused.status == 1 && !refused.errors.isEmpty)
+            #expect(refused.status == 64 && refused.errors.contains("“room//1”"))
         }
     }
 }

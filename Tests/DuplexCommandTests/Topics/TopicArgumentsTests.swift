@@ -12,6 +12,7 @@ import Testing
         arguments: [
             (TopicError.Code.unavailable, CommandStatus.cannotConnect), (.timedOut, .timedOut),
             (.closed, .connectionFailed), (.unanswered, .connectionFailed), (.notAllowed, .failure),
+            (.invalidURL, .wrongUsage), (.invalidName, .wrongUsage),
         ]
     )
     func statuses(code: TopicError.Code, status: CommandStatus) {
