@@ -26,6 +26,9 @@ package struct TestNetwork: Sendable {
             return nil
         } catch {
             let reason = "\(error)".split(separator: "\n").first.map(String.init) ?? ""
+            // In continuous integration the tests fail where a program isn't there.
+            let isIntegration = unsafe getenv("CI").map { unsafe String(cString: $0) } == "true"
+            if isIntegration && reason.contains("not found") { return nil }
             print("\(consequence): they can't be made here (\(reason)).")
             return reason
         }

@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -45,18 +46,23 @@ extension LessonsTests {
     @Test("Closing ends in its own time, although the buffers are full and the network is gone")
     func closeEnds() async throws {
         var options = WebSocketOptions()
-        options.closeTimeout = .milliseconds(50)
+        options.closeTimeout = .seconds(20)
         options.keepalive = .disabled
-        // A peer that never reads: nothing that is sent gets through.
-        try await withClient(options: options) { socket, _ in
-            let block = [UInt8](repeating: 0x5A, count: 1 << 20)
-            while await socket.queuedBytes <= 4 << 20 { await Self.enqueue(block, on: socket) }
-            let sender = Task { try await socket.send(block) }
-            let report = await socket.close()
-            #expect(!report.isClean && report.code == .abnormalClosure)
-            #expect(await socket.state == .closed)
-            // Whether the sender came before the close or behind it, it doesn't wait any more.
-            _ = await sender.result
+        try await TestLoop.run { loop in
+            // A peer that never reads: nothing that is sent gets through.
+            try await withClient(options: options, on: loop.group) { socket, _ in
+                let block = [UInt8](repeating: 0x5A, count: 1 << 20)
+                while await socket.queuedBytes <= 4 << 20 { await Self.enqueue(block, on: socket) }
+                let sender = await loop.begin { try await socket.send(block) }
+                let closing = await loop.begin { await socket.close() }
+                await loop.advance(by: .seconds(20) - .nanoseconds(1))
+                #expect(await socket.state == .closing)
+                await loop.advance(by: .nanoseconds(1))
+                try #require(await socket.state == .closed)
+                let report = try await closing.value
+                #expect(!report.isClean && report.code == .abnormalClosure)
+                await #expect(throws: WebSocketError.self) { try await sender.value }
+            }
         }
     }
 

@@ -85,9 +85,11 @@ struct LessonsTests {
             let field = name + String(repeating: piece, count: count) + end
             return Self.cost { Self.judge(RawPeer.upgradeRequest("/", field)) }
         }
-        // 32 times as much takes 32 times as long, and 1,024 times where time is quadratic.
-        let (short, long) = (cost(2_000), cost(64_000))
-        #expect(long < 250 * max(short, 1e-4), "\(short) s became \(long) s")
+        // 32 times as much takes 32 times as long, and 1,024 times where time is quadratic. What is measured while the machine
+        // has other work may be longer by chance, and is then not longer each time.
+        var factors: [Double] = []
+        repeat { factors.append(cost(64_000) / cost(2_000)) } while factors.count < 10 && factors.min() ?? 0 > 64
+        #expect(factors.min() ?? 0 <= 64, "32 times as much took \(factors) times as long")
     }
 
     @Test("A head is bounded in bytes, in fields and in time, before anything of it is kept")

@@ -13,7 +13,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DelegatedWebSocketTests {
     /// What a delegate was told, in order.
-    private enum Event: Sendable, Equatable {
+    enum Event: Sendable, Equatable {
         case opened
         case message(Message)
         case pong
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Tells what it is told, and sees that it is on its queue and alone there.
-    private final class Recorder: WebSocketDelegate, Sendable {
+    final class Recorder: WebSocketDelegate, Sendable {
         static let key = DispatchSpecificKey<Bool>()
         let queue: DispatchQueue
         let events: AsyncStream<Event>
@@ -346,34 +346,5 @@ import Testing
             #expect(seen == [.failed("closed")])
             await peer?.close()
         }
-    }
-
-    @Test("The delegate is kept weakly, and the connection lives until it ends")
-    func ownership() async throws {
-        try await withEcho { base in
-            let (socket, recorder) = await Self.opened(base + "/")
-            while recorder.isThere { await Task.yield() }
-            try socket.send("nobody is told of the echo")
-            socket.close()
-            while socket.state != .closed { await Task.yield() }
-        }
-    }
-
-    /// Keeps a recorder weakly.
-    private struct WeakRecorder: Sendable {
-        weak let recorder: Recorder?
-        var isThere: Bool { recorder != nil }
-    }
-
-    /// A connection whose delegate nobody keeps.
-    private static func opened(_ url: String) async -> (DelegatedWebSocket, WeakRecorder) {
-        let recorder = Recorder()
-        let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
-        socket.open()
-        for await event in recorder.events {
-            #expect(event == .opened)
-            break
-        }
-        return (socket, WeakRecorder(recorder: recorder))
     }
 }

@@ -25,9 +25,15 @@ struct MessageCompressionTests {
     @Test("Without a limit any length is allowed")
     func unlimited() throws {
         let compression = Self.compression()
+        // The most that the lengths of two frames come to; a limit refuses each of them.
+        let length = UInt64(Int64.max / 2)
         compression.beginMessage(isCompressed: true)
-        let limits = AssemblyLimits(.unlimited)
-        try compression.beginFragment(length: UInt64(Int64.max / 2), limits: limits)
+        #expect(throws: ProtocolError.self) {
+            try compression.beginFragment(length: length, limits: AssemblyLimits(.local))
+        }
+        for _ in 0..<2 { try compression.beginFragment(length: length, limits: AssemblyLimits(.unlimited)) }
+        compression.endMessage(inflated: 0)
+        #expect(compression.counts.bytesBeforeInflating == Int.max - 1)
     }
 
     @Test("Messages that arrived are counted")

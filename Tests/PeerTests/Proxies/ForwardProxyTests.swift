@@ -168,9 +168,38 @@ import Testing
         }
         try await Self.withProxy("danted", arguments, ready: nil, files: files) { port in
             try await Self.expectEcho(by: .socks4("127.0.0.1", port: port))
+            try await Self.expectEcho(by: .socks5("127.0.0.1", port: port))
             try await Self.expectEcho(by: .socks5h("127.0.0.1", port: port))
             let closed = await Self.refusal(by: .socks5h("127.0.0.1", port: port))
             #expect(closed?.proxy?.code == .unreachable)
+        }
+    }
+
+    @Test("microsocks, by SOCKS 5 with a password")
+    func microsocks() async throws {
+        let reserved = try ReservedPort()
+        defer { withExtendedLifetime(reserved) {} }
+        let port = reserved.address.port
+        // It says nothing by itself.
+        let start = "echo starting; exec \(try Self.program("microsocks")) -i 127.0.0.1 -p \(port) -u mia -P pw"
+        try await PeerProcess.withRunning(["/bin/sh", "-c", start]) { _, _ in
+            try await Self.waitForListener(port)
+            try await Self.expectEcho(by: .socks5("127.0.0.1", port: port, credentials: Self.credentials))
+            try await Self.expectEcho(by: .socks5h("127.0.0.1", port: port, credentials: Self.credentials))
+            let stranger = await Self.refusal(by: .socks5h("127.0.0.1", port: port))
+            #expect(stranger?.proxy?.code == .unauthorized)
+            let other = PasswordCredentials(user: "mia", password: "other")
+            let mistaken = await Self.refusal(by: .socks5h("127.0.0.1", port: port, credentials: other))
+            #expect(mistaken?.proxy?.code == .unauthorized)
+        }
+    }
+
+    @Test("asyncssh, which forwards what it is asked for by SOCKS 4a to a server of SSH")
+    func asyncssh() async throws {
+        try await PeerProcess.withRunning([Peer.python, Peer.path("Tests/PeerTests/Peers/socks_peer.py")]) { _, line in
+            let port = try #require(Int(line), "\(line)")
+            try await Self.expectEcho(by: .socks4a("127.0.0.1", port: port, user: "mia"))
+            try await Self.expectEcho(by: .socks5h("127.0.0.1", port: port))
         }
     }
 }
