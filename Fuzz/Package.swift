@@ -49,6 +49,10 @@ let package = Package(
         target("events"),
         target("redis"),
         target("contents", "DuplexDeflate"),
+        target("handshake"),
+        target("proxies"),
+        target("network", "DuplexSockets"),
+        target("xml", "DuplexSharing"),
     ],
     swiftLanguageModes: [.v6]
 )

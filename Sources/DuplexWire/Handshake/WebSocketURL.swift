@@ -164,11 +164,22 @@ public struct WebSocketURL: Sendable, Hashable {
 extension WebSocketURL: CustomStringConvertible {
     /// The URL without user information, with the zone if there is one, and with the port unless it's the scheme's own.
     public var description: String {
-        if let unixPath { return "ws+unix:\(unixPath.replacing(":", with: "%3A")):\(requestTarget)" }
+        if let unixPath { return "ws+unix:\(Self.encoded(unixPath)):\(requestTarget)" }
         let scheme = isSecure ? "wss://" : "ws://"
         guard let zone else { return scheme + hostField + requestTarget }
         // The zone stands within the brackets, as the address's last part (RFC 6874 section 2).
         return scheme + "[\(host)%25\(zone)]" + hostField.dropFirst(authorityHost.count) + requestTarget
+    }
+
+    /// The path of a Unix socket with what would end it, or may not stand in a URL, percent-encoded.
+    private static func encoded(_ path: String) -> String {
+        // Two slashes at the beginning would be taken for those before a host.
+        (path.hasPrefix("//") ? "//" : "")
+            + path.utf8.map { byte in
+                let isPlain = Grammar.isVisible(byte) && !"%:?#".utf8.contains(byte)
+                if isPlain { return String(Unicode.Scalar(byte)) }
+                return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }.joined()
     }
 }
 

@@ -61,7 +61,8 @@ struct WebSocketURLTests {
             ("ws+unix:/run/app.sock:/x?y=z:1", "/run/app.sock", "/x?y=z:1"),
             ("ws+unix:/run/app.sock", "/run/app.sock", "/"),
             ("WS+UNIX:///run/app.sock:", "/run/app.sock", "/"), ("ws+unix:/a%3Ab:/", "/a:b", "/"),
-            ("ws+unix:@name:/x", "@name", "/x"),
+            ("ws+unix:@name:/x", "@name", "/x"), ("ws+unix:/a%1Bb%20c%23%3F:/", "/a\u{1b}b c#?", "/"),
+            ("ws+unix:/a%253Ab:/", "/a%3Ab", "/"), ("ws+unix:/%C3%A9:/", "/é", "/"), ("ws+unix:/%2Fa:/", "//a", "/"),
         ]
     )
     func unix(text: String, path: String, target: String) throws {
@@ -71,6 +72,7 @@ struct WebSocketURLTests {
         #expect(url.hostField == "localhost")
         #expect(!url.isSecure)
         #expect(try WebSocketURL(url.description) == url)
+        #expect(url.description.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
     }
 
     @Test(
