@@ -15,6 +15,7 @@
 //     -p PATH   request path (/)                  -F N   send every message as N fragments (1)
 //     -v N      compare every byte of 1 message in N (64; 1 = all). The first 32 bytes of each are always compared.
 //     -b N      connect from 127.0.0.1 to 127.0.0.N in turn (0: as the system chooses), for more ports than one has
+//     -n N      at most N messages of each connection, and an end once all of them are back (0: as many as there is time for)
 //     -j        one line of key=value output
 //
 // Every client frame has its own random mask. Each message starts with an 8-digit hex sequence number (payload >= 8),
@@ -50,6 +51,7 @@ typedef uint8_t u8; typedef uint32_t u32; typedef uint64_t u64;
 
 static int o_conns = 50, o_sources, o_depth = 1, o_raw, o_text, o_utf8, o_pmd, o_snct, o_frag = 1, o_check = 64, o_line, o_pid;
 static size_t o_size = 32;
+static u32 o_count;
 static double o_time = 3, o_warm = 0.5;
 static const char *o_host = "127.0.0.1", *o_path = "/";
 static int o_port;
@@ -212,7 +214,7 @@ static void flush_out(struct conn *c) {
 static void refill(struct conn *c) {        // top up to depth, then one send for all of them
     if (running && c->ts_n < (u32)o_depth) {
         u64 t = now_ns();
-        while (c->ts_n < (u32)o_depth) { c->ts[(c->ts_r + c->ts_n) % (u32)o_depth] = t; c->ts_n++; put_msg(c); }
+        while (c->ts_n < (u32)o_depth && (!o_count || c->seq_tx < o_count)) { c->ts[(c->ts_r + c->ts_n) % (u32)o_depth] = t; c->ts_n++; put_msg(c); }
     }
     if (c->oo < c->ol && !c->want_out) flush_out(c);
 }
@@ -379,6 +381,7 @@ static void spin(u64 until, int (*stop)(void)) {
     }
 }
 static int all_open(void) { return n_open + n_done >= o_conns; }
+static int all_back(void) { return n_done >= o_conns || (o_count && msgs_total >= (u64)o_count * (u64)o_conns); }
 static int all_done(void) { return n_done >= o_conns; }
 static int drained(void) { for (int i = 0; i < o_conns; i++) if (cs[i].fd >= 0 && (cs[i].ts_n || cs[i].oo < cs[i].ol)) return 0; return 1; }
 
@@ -410,11 +413,12 @@ static void make_template(size_t n) {
 
 int main(int argc, char **argv) {
     int o;
-    while ((o = getopt(argc, argv, "H:c:s:d:T:w:turzZP:p:F:v:b:j")) != -1) switch (o) {
+    while ((o = getopt(argc, argv, "H:c:s:d:T:w:turzZP:p:F:v:b:n:j")) != -1) switch (o) {
         case 'H': o_host = optarg; break; case 'c': o_conns = atoi(optarg); break; case 's': o_size = strtoul(optarg, NULL, 10); break;
         case 'd': o_depth = atoi(optarg); break; case 'T': o_time = atof(optarg); break; case 'w': o_warm = atof(optarg); break;
         case 't': o_text = 1; break; case 'u': o_text = o_utf8 = 1; break; case 'r': o_raw = 1; break;
         case 'z': o_pmd = 1; break; case 'Z': o_pmd = o_snct = 1; break; case 'P': o_pid = atoi(optarg); break; case 'p': o_path = optarg; break;
+        case 'n': o_count = (u32)strtoul(optarg, NULL, 10); break;
         case 'F': o_frag = atoi(optarg); break; case 'v': o_check = atoi(optarg); break; case 'b': o_sources = atoi(optarg); break; case 'j': o_line = 1; break;
         default: fprintf(stderr, "see the head of wsload.c\n"); return 2;
     }
@@ -453,9 +457,9 @@ int main(int argc, char **argv) {
     if (n_open < o_conns || errors) { printf("FAILED: %d of %d connected; %s\n", n_open, o_conns, first_error); return 1; }
     running = o_depth > 0;
     for (int i = 0; i < o_conns; i++) refill(&cs[i]);
-    spin(now_ns() + (u64)(o_warm * 1e9), all_done);
+    spin(now_ns() + (u64)(o_warm * 1e9), all_back);
     double c0 = o_pid ? proc_cpu(o_pid) : 0, s0 = self_cpu(); u64 m0 = now_ns(); measuring = 1;
-    spin(m0 + (u64)(o_time * 1e9), all_done);
+    spin(m0 + (u64)(o_time * 1e9), all_back);
     measuring = 0; double el = (double)(now_ns() - m0) / 1e9, s1 = self_cpu(), c1 = o_pid ? proc_cpu(o_pid) : 0;
     long hwm = o_pid ? proc_kb(o_pid, "VmHWM") : 0, rss = o_pid ? proc_kb(o_pid, "VmRSS") : 0;
     running = 0;
