@@ -39,8 +39,10 @@ int cduplex_crypt(const char *password, const char *setting, char *hash, size_t 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /// O_PATH of open(2), which Swift's module of glibc leaves out: a name for what is at a path, which isn't opened.
 extern const int CDUPLEX_O_PATH;
@@ -65,6 +67,24 @@ int cduplex_is_in_cache(int file, uint64_t offset, uint64_t count);
 
 /// Names the calling thread; 15 bytes at most.
 void cduplex_name_thread(const char *name);
+
+// The three calls of each message, made without being points at which a thread may be cancelled, as those of glibc are: that
+// takes them some thirty instructions each, and nobody cancels threads here.
+
+/// recv(2) without flags.
+static inline ssize_t cduplex_receive(int descriptor, void *bytes, size_t count) {
+    return syscall(SYS_recvfrom, descriptor, bytes, count, 0, NULL, NULL);
+}
+
+/// send(2).
+static inline ssize_t cduplex_send(int descriptor, const void *bytes, size_t count, int flags) {
+    return syscall(SYS_sendto, descriptor, bytes, count, flags, NULL, 0);
+}
+
+/// epoll_wait(2).
+static inline int cduplex_epoll_wait(int poller, struct epoll_event *events, int count, int timeout) {
+    return (int)syscall(SYS_epoll_pwait, poller, events, count, timeout, NULL, 0);
+}
 
 /// The value that came with an event; the union inside epoll_event is packed, so Swift can't point into it.
 static inline uint64_t cduplex_epoll_token(const struct epoll_event *event) { return event->data.u64; }

@@ -8,7 +8,7 @@
     /// The block that holds what waits: `home`, or a larger one.
     private var block: UnsafeMutableRawBufferPointer
     /// The next one in the pool, while this one is there.
-    var next: OutputBuffer?
+    @safe @exclusivity(unchecked) var next: OutputBuffer?
     private var start = 0
     private var end = 0
 
@@ -46,6 +46,20 @@
             unsafe UnsafeMutableRawBufferPointer(rebasing: block[end..<block.count]).copyMemory(from: source)
         }
         end += bytes.byteCount
+    }
+
+    /// Appends the lowest `size` bytes of `head`, which are no more than eight, and a copy of the bytes behind them.
+    @inline(__always)
+    func append(_ head: UInt64, _ size: Int, then bytes: RawSpan) {
+        precondition((0...8).contains(size), "A head has no more than eight bytes.")
+        // All of the head is stored, so that there must be room for it; the bytes lie over what isn't wanted of it.
+        let block = unsafe reserve(8 + bytes.byteCount)
+        unsafe block.storeBytes(of: head.littleEndian, toByteOffset: end, as: UInt64.self)
+        unsafe bytes.withUnsafeBytes { source in
+            guard let base = block.baseAddress, let start = source.baseAddress else { return }
+            unsafe (base + end + size).copyMemory(from: start, byteCount: source.count)
+        }
+        end += size + bytes.byteCount
     }
 
     /// Appends a copy of the pieces but for that many bytes of them.

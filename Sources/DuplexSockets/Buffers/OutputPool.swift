@@ -15,7 +15,7 @@ final class OutputPool {
     private static let capacity = 64
     /// The buffers that nobody has, each holding the next: taking and giving are a few loads and stores, which an array's
     /// checks for overlapping accesses would be several times of.
-    private var first: OutputBuffer?
+    @safe @exclusivity(unchecked) private var first: OutputBuffer?
     private var count = 0
 
     /// An empty buffer.

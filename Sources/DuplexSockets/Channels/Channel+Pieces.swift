@@ -4,6 +4,27 @@
 // Several pieces that are written as one.
 
 extension Channel {
+    /// The time of its loop; see ``LoopCore/now``.
+    package var now: Instant { core.now }
+
+    /// Appends the lowest `size` bytes of `head`, which are no more than eight, and a copy of the bytes behind them to what is
+    /// sent at the end of the turn: a short message and what stands in front of it, in one call.
+    ///
+    /// - Returns: whether it is sent, and what waits is not ``isAboveHighWaterMark``.
+    package func write(_ head: UInt64, _ size: Int, then bytes: RawSpan) -> Bool {
+        guard canWrite else {
+            missOutput()
+            return false
+        }
+        let buffer = takeOutput()
+        buffer.append(head, size, then: bytes)
+        let waiting = buffer.count
+        output = consume buffer
+        planFlush()
+        if tls == nil && waiting <= highWaterMark && sentAtOnce <= Self.fairShare { return true }
+        return !isAboveHighWaterMark
+    }
+
     /// Pieces from this size on go out from where they lie; several smaller ones in a row are put together first.
     ///
     /// A place in a vectored call costs about as much as copying that many bytes.

@@ -13,12 +13,15 @@ import Darwin
 /// between what is written and the socket. ``ChannelState`` says where it stands, and its ``Carrier`` moves its bytes.
 package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForwarder {
     // In an order that leaves no gaps, small fields behind the one whose size is odd: each connection has them.
+    //
+    // What is changed for each message isn't checked for overlapping accesses, which costs some fifty instructions each time:
+    // no access lasts longer than a call that touches nothing else of the channel.
 
     package let core: LoopCore
     /// What moves the bytes.
     let carrier: Carrier
     /// Where it stands.
-    var state = ChannelState()
+    @safe @exclusivity(unchecked) var state = ChannelState()
     /// What the carrier is watched for; `nil` while it isn't watched.
     var interest: Readiness?
     var isFlushPlanned = false
@@ -33,13 +36,13 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// Whether the handler sends by itself, once nothing waits here and as long as the socket takes more.
     ///
     /// It is asked at the end of the turn, and the poller watches for room only when there is something left then.
-    package var handlerSends = false {
+    @safe @exclusivity(unchecked) package var handlerSends = false {
         didSet { if handlerSends { planFlush() } else { updateInterest() } }
     }
     /// Whether the handler, which sends by itself, does so right behind what is flushed next: then they may go in one segment.
     ///
     /// Hazard: where nothing comes behind it, the end of what was flushed waits for as much as 200 ms.
-    package var isMoreComing = false
+    @safe @exclusivity(unchecked) package var isMoreComing = false
     /// The handler.
     ///
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
@@ -50,7 +53,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     }
     private weak var weakHandler: (any ChannelHandler)?
     /// What was written and waits; there is one only while something does.
-    var output: OutputBuffer?
+    @safe @exclusivity(unchecked) var output: OutputBuffer?
     /// What secures the connection, from the moment on from which nothing is written in the clear any more.
     var tls: TLSLayer?
     /// How many bytes were written to go out at once, since the last flush.
@@ -128,7 +131,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     }
 
     /// Whether the socket is received from: for the handler, or for a handshake.
-    private var wantsInput: Bool {
+    var wantsInput: Bool {
         switch state.input {
         case .taken: true
         case .paused: tls?.stage == .shakingHands
@@ -326,9 +329,16 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
         }
         let result = buffer.send(to: carrier, isMoreComing: isMoreComing)
         isMoreComing = false
+        if buffer.count == 0 && hasOnlySent {
+            isKnownFull = false
+            return core.giveOutput(buffer)
+        }
         output = consume buffer
         after(result)
     }
+
+    /// Whether nothing is to be done once all is sent, as nearly always: nobody waits for it.
+    private var hasOnlySent: Bool { canWrite && !waitsForDrain && !handlerSends && !isFull }
 
     func after(_ result: TransferResult) {
         if case .failed(let code) = result {
@@ -365,33 +375,5 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
         case .close: return close()
         }
         if isFull || handlerSends && !isFlushPlanned { updateInterest() }
-    }
-
-    // MARK: What the poller watches
-
-    func updateInterest() {
-        guard isOpen else { return }
-        var wanted: Readiness = []
-        if wantsInput { wanted.insert(.readable) }
-        // What waits for the end of a handshake doesn't wait for the socket.
-        if (tls?.wireCount ?? queuedBytes) > 0 || handlerSends { wanted.insert(.writable) }
-        guard wanted != interest else { return }
-        let isWatched = interest != nil
-        interest = wanted
-        if isWatched { carrier.modify(wanted, core) } else { watch(for: wanted) }
-    }
-
-    private func watch(for wanted: Readiness) {
-        do {
-            try carrier.watch(for: wanted, handler: self, core)
-        } catch {
-            interest = nil
-            fail(error)
-        }
-    }
-
-    func unwatch() {
-        if interest != nil { carrier.unwatch(core) }
-        interest = nil
     }
 }

@@ -66,7 +66,7 @@ import Glibc
         if case .until(let instant) = limit { setTimer(noLaterThan: instant) }
         let timeout: Int32 = limit == .now ? 0 : -1
         let count = SystemCall.wait.make {
-            unsafe epoll_wait(self.descriptor, buffer.baseAddress, Int32(Self.capacity), timeout)
+            unsafe cduplex_epoll_wait(self.descriptor, buffer.baseAddress, Int32(Self.capacity), timeout)
         }
         guard count > 0 else { return }  // A time-out, or a signal: the loop comes back by itself.
         for index in 0..<Int(count) {

@@ -46,19 +46,20 @@ package final class LoopCore {
     private var sharedObjects: [ObjectIdentifier: AnyObject] = [:]
 
     private let poller: any Poller
-    private var watched: [Watched] = []
+    @safe @exclusivity(unchecked) private var watched: [Watched] = []
     /// The number of descriptors that are watched.
     package private(set) var watchedCount = 0
-    private var timers: TimerWheel
-    // Whether the lists below have something in them. Beside them, because each look at a list that is moved about costs a
-    // check for overlapping accesses, some fifty instructions, and a turn looks often.
+    @safe @exclusivity(unchecked) private var timers: TimerWheel
+    // Whether the lists below have something in them.
     private var hasJobs = false
     private var hasDirty = false
     private var hasCalled = false
-    private var jobs: [UnownedJob] = []
-    private var dirty: [any Flushable] = []
-    private var events: [PollEvent] = []
-    private var dueTimers: [DueTimer] = []
+    // Not checked for overlapping accesses, some fifty instructions each time: a list is appended to, or taken out whole before
+    // anything of it is called.
+    @safe @exclusivity(unchecked) private var jobs: [UnownedJob] = []
+    @safe @exclusivity(unchecked) private var dirty: [any Flushable] = []
+    @safe @exclusivity(unchecked) private var events: [PollEvent] = []
+    @safe @exclusivity(unchecked) private var dueTimers: [DueTimer] = []
     private var called: [any TurnTarget] = []
     private var calling: [any TurnTarget] = []
     /// How far the time is to be moved, of a loop that is moved by hand.

@@ -32,7 +32,7 @@ package enum SystemCalls {
     package static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> TransferResult {
         result {
             SystemCall.receive.move(buffer.count, on: descriptor) {
-                unsafe recv(descriptor, buffer.baseAddress, $0, 0)
+                unsafe Self.systemReceive(descriptor, buffer.baseAddress, $0)
             }
         }
     }
@@ -118,14 +118,22 @@ package enum SystemCalls {
         }
     }
 
+    private static func systemReceive(_ descriptor: Int32, _ base: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+        #if os(Linux)
+        unsafe cduplex_receive(descriptor, base, count)
+        #else
+        unsafe recv(descriptor, base, count, 0)
+        #endif
+    }
+
     private static func systemSend(
         _ descriptor: Int32,
         _ base: UnsafeRawPointer?,
         _ count: Int,
         _ flags: Int32
     ) -> Int {
-        #if canImport(Glibc)
-        unsafe Glibc.send(descriptor, base, count, flags)
+        #if os(Linux)
+        unsafe cduplex_send(descriptor, base, count, flags)
         #else
         unsafe Darwin.send(descriptor, base, count, flags)
         #endif

@@ -35,7 +35,10 @@ public actor WebSocket {
     /// What only some connections have, such as those of clients and those that are observed.
     let record: ConnectionRecord?
     /// Messages that wait for the app, and what they hold.
-    var inbox: Deque<Message> = []
+    ///
+    /// Not checked for overlapping accesses, as ``delivered`` and ``receiver`` aren't: each message would take six checks of some
+    /// fifty instructions, and a message is put in or taken out while nothing else is called.
+    @safe @exclusivity(unchecked) var inbox: Deque<Message> = []
     var inboxBytes = 0
     /// The number of messages in the inbox, in a plain field, which takes no check for overlapping accesses.
     var inboxCount: Int32 = 0
@@ -46,7 +49,7 @@ public actor WebSocket {
     /// The message that the receiver is being resumed for.
     ///
     /// Handed over here rather than through the continuation, whose task would keep room for it while it waits.
-    var delivered: Message?
+    @safe @exclusivity(unchecked) var delivered: Message?
     var stage = Stage.open { didSet { updateIsTaking() } }
     /// Whether what arrives is parsed: while nothing has ended.
     ///
@@ -59,7 +62,7 @@ public actor WebSocket {
     var frameAllowance = WebSocket.framesPerTurn
     /// Of a server: how long before the opening the connection was accepted.
     let sinceAccepted: ShortTime
-    var receiver: Waiter<Void>?
+    @safe @exclusivity(unchecked) var receiver: Waiter<Void>?
 
     /// What messages in pieces need; there is none where all are whole.
     var streams: PieceTraffic?

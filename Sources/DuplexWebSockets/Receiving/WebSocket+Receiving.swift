@@ -101,7 +101,7 @@ extension WebSocket {
     ///
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0, for handler: HandlerBox) -> Int {
-        let now = channel.core.now
+        let now = channel.now
         var position = start
         var count: Int32 = 0
         while isTaking, count < Self.framesPerTurn {
@@ -110,6 +110,8 @@ extension WebSocket {
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
                 continue
             }
+            // Most of what is received are whole messages and nothing behind them.
+            if position == bytes.byteCount && !session.hasMoreToGive { break }
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
             switch event {
             case .message(let kind, .input(let range)):
@@ -131,7 +133,7 @@ extension WebSocket {
     /// - Returns: how far it came.
     private func parse(_ bytes: inout MutableRawSpan, from start: Int = 0) -> Int {
         if let streams, streams.isReceiving { return parsePieces(&bytes, from: start, streams) }
-        let now = channel.core.now
+        let now = channel.now
         let allowance = frameAllowance
         var position = start
         var count: Int32 = 0
@@ -141,6 +143,8 @@ extension WebSocket {
                 deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
                 continue
             }
+            // Most of what is received are whole messages and nothing behind them.
+            if position == bytes.byteCount && !session.hasMoreToGive { break }
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
             switch event {
             case .message(let kind, .input(let range)): deliver(Message(kind, copying: bytes.bytes.extracting(range)))

@@ -19,9 +19,21 @@ extension WebSocket {
     ///   ended the connection; `CancellationError`.
     @inlinable
     @inline(__always)
-    public func send(_ message: Message) async throws {
-        // Part of the function that calls it; see ``nextMessage()`` for why.
+    public nonisolated func send(_ message: Message) async throws {
+        // Part of the function that calls it, and without a hop on the loop; see ``nextMessageOrError()`` for why.
+        guard loop.isCurrent else { return try await sendFromElsewhere(message) }
+        if try !writeHere(message) { try await waitForDrain() }
+    }
+
+    @usableFromInline
+    func sendFromElsewhere(_ message: Message) async throws {
         if try !write(message) { try await waitForDrain() }
+    }
+
+    /// Writes a message on the loop's thread; see ``write(_:)``.
+    @usableFromInline
+    nonisolated func writeHere(_ message: Message) throws -> Bool {
+        try onLoop(loop, message) { try $0.write($1) }
     }
 
     /// Writes a message.
@@ -40,22 +52,23 @@ extension WebSocket {
             if ending != nil { throw notOpen() }
             return hold(message, choice, streams)
         }
-        let channel = channel
-        switch message {
-        case .text(let text): write(text, choice)
-        case .binary(let bytes): write(.binary, bytes.span.raw, to: channel, compress: choice)
-        }
+        let isBelowMark =
+            switch message {
+            case .text(let text): write(text, choice)
+            case .binary(let bytes): write(.binary, bytes.span.raw, to: channel, compress: choice)
+            }
+        if isBelowMark { return true }
         guard channel.canWrite else { throw notOpen() }
-        return !channel.isAboveHighWaterMark
+        return false
     }
 
     /// Sends a text message; see ``send(_:)-(Message)``.
-    public func send(_ text: String) async throws {
+    public nonisolated func send(_ text: String) async throws {
         try await send(.text(text))
     }
 
     /// Sends a binary message; see ``send(_:)-(Message)``.
-    public func send(_ bytes: [UInt8]) async throws {
+    public nonisolated func send(_ bytes: [UInt8]) async throws {
         try await send(.binary(bytes))
     }
 
@@ -73,9 +86,7 @@ extension WebSocket {
     @discardableResult
     public func enqueue(_ bytes: RawSpan, _ kind: Message.Kind) -> Bool {
         if let streams, streams.writer != nil { return hold(kind, bytes, nil, streams) }
-        let channel = channel
-        write(kind, bytes, to: channel)
-        return channel.canWrite && !channel.isAboveHighWaterMark
+        return write(kind, bytes, to: channel)
     }
 
     /// Whether what is sent now goes out: neither side has begun to close, and no send has failed.
@@ -92,15 +103,30 @@ extension WebSocket {
         )
     }
 
-    private func write(_ text: String, _ choice: Bool?) {
+    private func write(_ text: String, _ choice: Bool?) -> Bool {
         var text = text
         // Contiguous UTF-8 is what native strings have; only a bridged one is copied.
         text.makeContiguousUTF8()
-        write(.text, text.utf8.span.raw, to: channel, compress: choice)
+        return write(.text, text.utf8.span.raw, to: channel, compress: choice)
     }
 
     /// Frames the payload; after a close frame the session writes nothing.
-    func write(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel, compress choice: Bool? = nil) {
+    ///
+    /// - Returns: whether the channel sends it, and what waits is below the high-water mark.
+    @inline(__always)
+    @discardableResult
+    func write(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel, compress choice: Bool? = nil) -> Bool {
+        // The short way, in two calls: what most servers send.
+        if payload.byteCount < Self.directSendSize, let header = session.shortHeader(kind, payload: payload.byteCount) {
+            return channel.write(header.bytes, header.size, then: payload)
+        }
+        encode(kind, payload, to: channel, compress: choice)
+        return channel.canWrite && !channel.isAboveHighWaterMark
+    }
+
+    /// The long way: what is compressed, masked, seen by a tap, or sent from where it lies.
+    @inline(never)
+    private func encode(_ kind: Message.Kind, _ payload: RawSpan, to channel: Channel, compress choice: Bool?) {
         if session.compression != nil, writeCompressed(kind, payload, choice, to: channel) { return }
         if payload.byteCount >= Self.directSendSize && !session.masksFrames && !session.isTapped {
             writeDirectly(kind, payload, to: channel)

@@ -100,8 +100,14 @@ enum Masking {
                 index += 64
             }
         }
-        // Steps of eight bytes; they begin at most at `count - 8`.
-        while index <= count - 8 {
+        // Steps of 16 bytes; they begin at most at `count - 16`.
+        while index <= count - 16 {
+            let masked = unsafe (base + index).loadUnaligned(as: SIMD2<UInt64>.self) ^ SIMD2(repeating: word)
+            unsafe (base + index).storeBytes(of: masked, as: SIMD2<UInt64>.self)
+            index += 16
+        }
+        // And one of eight; it begins at most at `count - 8`.
+        if index <= count - 8 {
             let masked = unsafe (base + index).loadUnaligned(as: UInt64.self) ^ word
             unsafe (base + index).storeBytes(of: masked, as: UInt64.self)
             index += 8

@@ -36,6 +36,58 @@ public struct FrameHeaderParser: Sendable {
         return header
     }
 
+    /// A whole message in one frame.
+    struct WholeFrame {
+        var isText: Bool
+        /// Where the payload begins, and how long it is.
+        var start: Int
+        var count: Int
+        /// 0 where it isn't masked.
+        var key: UInt32
+    }
+
+    /// Finds a message that is in one frame, all of which is there, without reserved bits and with a header without fault.
+    ///
+    /// - Parameters:
+    ///   - input: what has arrived.
+    ///   - position: where the frame begins.
+    ///   - isMasked: whether it has to be masked, or must not be.
+    /// - Returns: where its payload lies; `nil` for everything else.
+    @inline(__always)
+    static func wholeMessage(_ input: RawSpan, at position: Int, isMasked: Bool) -> WholeFrame? {
+        let left = input.byteCount - position
+        guard left >= 2 else { return nil }
+        // The end of its message, and text (1) or binary (2).
+        let first = input.byte(at: position)
+        guard first == 0x81 || first == 0x82 else { return nil }
+        // With the mask's bit taken out where it belongs, everything above 127 is wrong.
+        var count = Int(input.byte(at: position &+ 1) ^ (isMasked ? 0x80 : 0))
+        var size = isMasked ? 6 : 2
+        if count >= 126 {
+            guard let length = longLength(count, input, position) else { return nil }
+            size &+= count == 126 ? 2 : 8
+            count = length
+        }
+        // No overflow: a length that isn't negative, less than 15.
+        guard count <= left &- size else { return nil }
+        let start = position &+ size
+        return WholeFrame(
+            isText: first == 0x81,
+            start: start,
+            count: count,
+            key: isMasked ? input.key(at: start &- 4) : 0
+        )
+    }
+
+    /// A length that stands in 16 bits (126) or 64 (127), if it is all there and had to.
+    @inline(never)
+    private static func longLength(_ short: Int, _ input: RawSpan, _ position: Int) -> Int? {
+        let size = short == 126 ? 4 : 10
+        guard short <= 127, input.byteCount - position >= size else { return nil }
+        let bytes = input.extracting(position..<(position + size))
+        return (try? longPayloadLength(UInt8(short), bytes)).flatMap { Int(exactly: $0) }
+    }
+
     private mutating func parsePartial(
         _ input: RawSpan,
         from position: inout Int

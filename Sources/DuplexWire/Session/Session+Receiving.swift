@@ -44,24 +44,21 @@ extension Session {
         now: Instant
     ) -> WholeMessage? {
         guard !isMidMessage, !isMidFrame, !isMidHeader, !isDeaf else { return nil }
-        var start = position
-        guard let header = try? FrameHeaderParser.whole(input.bytes, from: &start),
-            header.isFinal, header.reservedBits == 0, header.opcode == .binary || header.opcode == .text,
-            (header.maskingKey != nil) == (role == .server),
-            MessageAssembler.allows(header.payloadLength, held: 0, limits),
-            header.payloadLength <= UInt64(input.byteCount - start)
+        guard let frame = FrameHeaderParser.wholeMessage(input.bytes, at: position, isMasked: role == .server),
+            MessageAssembler.allows(UInt64(frame.count), held: 0, limits)
         else { return nil }
-        let range = start..<(start + Int(header.payloadLength))
-        if let key = header.maskingKey { input.mask(range, with: key) }
-        if header.opcode == .text && !Self.isText(input.bytes.extracting(range)) {
+        let range = frame.start..<(frame.start + frame.count)
+        // Frames that aren't masked have a key of 0, which changes nothing.
+        if role == .server { input.mask(range, with: frame.key) }
+        if frame.isText && !Self.isText(input.bytes.extracting(range)) {
             // Masking undoes itself: the long way finds the frame as it came, and says what is wrong with it.
-            if let key = header.maskingKey { input.mask(range, with: key) }
+            input.mask(range, with: frame.key)
             return nil
         }
         lastHeard = now
         position = range.upperBound
         countArrived(range.count, now)
-        return WholeMessage(kind: header.opcode == .text ? .text : .binary, range: range)
+        return WholeMessage(kind: frame.isText ? .text : .binary, range: range)
     }
 
     private static func isText(_ bytes: RawSpan) -> Bool {

@@ -24,6 +24,27 @@ extension Session {
         if let key { output.maskLast(payload.byteCount, with: key) }
     }
 
+    /// The header of a short message, as a number.
+    package struct ShortHeader {
+        /// Its bytes, the first one lowest.
+        package let bytes: UInt64
+        /// How many there are.
+        package let size: Int
+    }
+
+    /// The header of a message whose payload the owner writes itself, behind it and unchanged.
+    ///
+    /// `nil` for what isn't written as it is: by clients, where messages may be compressed or a tap looks on, in more than
+    /// 65,535 bytes, and once a close frame was sent. Such a message is to be encoded. The other one counts as sent.
+    package func shortHeader(_ kind: Message.Kind, payload count: Int) -> ShortHeader? {
+        guard !isMute, role == .server, compression == nil, tap == nil, count <= 0xFFFF else { return nil }
+        countSent(count)
+        let first = UInt64(0x80 | kind.opcode.rawValue)
+        let length = UInt64(truncatingIfNeeded: count)
+        if count < 126 { return ShortHeader(bytes: first | length << 8, size: 2) }
+        return ShortHeader(bytes: first | 126 << 8 | (length >> 8) << 16 | (length & 0xFF) << 24, size: 4)
+    }
+
     /// Writes the header of a message whose payload the owner sends itself, after it and unchanged; for servers, whose
     /// payload isn't masked.
     ///

@@ -65,7 +65,9 @@ public final class Session {
 
     package let role: Role
     /// How far the connection is.
-    public internal(set) var state = State.open
+    ///
+    /// Not checked for overlapping accesses: it is one byte that is set and read at once, and each message asks.
+    @safe @exclusivity(unchecked) public internal(set) var state = State.open
     /// Whether part of a header has been taken: whether ``headers`` holds something; with a tap always, since then no
     /// message may go the short way, which asks for nothing else.
     var isMidHeader = false
