@@ -13,17 +13,28 @@ extension WebSocket {
     ///
     /// All that is thrown is a ``WebSocketError``. Cancelling the task ends the wait with
     /// ``WebSocketError/Code/cancelled``; the connection stays open and no message is lost.
+    @inlinable
     public nonisolated var messages: Messages {
         Messages(socket: self)
     }
 
     /// The messages of a connection; iterated by one task at a time.
     public struct Messages: AsyncSequence, Sendable {
-        let socket: WebSocket
+        @usableFromInline let socket: WebSocket
+
+        @inlinable
+        init(socket: WebSocket) {
+            self.socket = socket
+        }
 
         /// Waits for one message after the other.
         public struct AsyncIterator: AsyncIteratorProtocol {
             @usableFromInline let socket: WebSocket
+
+            @inlinable
+            init(socket: WebSocket) {
+                self.socket = socket
+            }
 
             /// The next message; `nil` once the connection has ended in order.
             @inlinable
@@ -32,15 +43,19 @@ extension WebSocket {
             }
 
             /// The next message, without a hop on the connection's loop; `nil` once the connection has ended in order.
+            ///
+            /// Stays where its caller is, as functions without an isolation of their own do; `actor` isn't needed for that.
             @inlinable
-            public mutating func next(
-                isolation actor: isolated (any Actor)?
-            ) async throws(WebSocketError) -> Message? {
+            public mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> Message? {
                 try await socket.nextMessageOrError()
             }
         }
 
         /// Begins to iterate.
+        ///
+        /// Inlined as all of this is: the compiler sees then that the socket of the iterator is that of the caller, and leaves
+        /// out the hops between the two.
+        @inlinable
         public func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(socket: socket)
         }
@@ -66,18 +81,23 @@ extension WebSocket {
         return takeDelivered()
     }
 
-    /// The same, with what ends it in one type.
+    /// The same, with what ends it in one type, for callers on the loop without a hop.
+    ///
+    /// Not isolated, because each hop costs some three hundred instructions, also one that stays where it is, and the compiler
+    /// puts one around each call of a function that is isolated. On the loop's thread nobody else uses the socket, whatever
+    /// the caller is isolated to.
     ///
     /// Each wait has its own end, and that is a function apart: if they met in one place, an idle connection would hold room
     /// for the error between them.
     @inlinable
     @inline(__always)
-    func nextMessageOrError() async throws(WebSocketError) -> Message? {
-        if let message = takeMessage() { return message }
-        if isHandlerTaskCurrent {
+    nonisolated func nextMessageOrError() async throws(WebSocketError) -> Message? {
+        guard loop.isCurrent else { return try await nextFromElsewhere() }
+        if let message = takeHere() { return message }
+        if isHandlerTaskHere {
             do {
                 // Resumed once, as every ``Waiter`` is.
-                try unsafe await withUnsafeThrowingContinuation(isolation: self) { unsafe wait($0) }
+                try unsafe await withUnsafeThrowingContinuation(isolation: #isolation) { unsafe waitHere($0) }
             } catch {
                 return try endOfWait(error)
             }
@@ -88,13 +108,46 @@ extension WebSocket {
                 return try endOfWait(error)
             }
         }
-        return takeDelivered()
+        guard loop.isCurrent else { return await takeDelivered() }
+        return takeDeliveredHere()
+    }
+
+    @usableFromInline
+    func nextFromElsewhere() async throws(WebSocketError) -> Message? {
+        try await nextMessageOrError()
     }
 
     @inline(never)
     @usableFromInline
-    func endOfWait(_ error: any Error) throws(WebSocketError) -> Message? {
+    nonisolated func endOfWait(_ error: any Error) throws(WebSocketError) -> Message? {
         throw WebSocketError(endOfWait: error)
+    }
+
+    // On the loop's thread.
+
+    @usableFromInline
+    nonisolated func takeHere() -> Message? {
+        onLoop(loop) { socket, _ in socket.takeMessage() }
+    }
+
+    @usableFromInline
+    nonisolated func takeDeliveredHere() -> Message? {
+        onLoop(loop) { socket, _ in socket.takeDelivered() }
+    }
+
+    @usableFromInline nonisolated var isHandlerTaskHere: Bool {
+        onLoop(loop) { socket, _ in socket.handlerTask.isCurrent }
+    }
+
+    /// Waits; on another thread only where the task's isolation has led there meanwhile.
+    @usableFromInline
+    nonisolated func waitHere(_ continuation: UnsafeContinuation<Void, any Error>) {
+        let waiter = unsafe Waiter(id: Self.handlerWait, continuation)
+        if loop.isCurrent {
+            onLoop(loop, waiter) { $0.wait($1) }
+        } else {
+            loop.execute { _ in self.assumeIsolated { $0.wait(waiter) } }
+        }
     }
 
     @usableFromInline var isHandlerTaskCurrent: Bool { handlerTask.isCurrent }
