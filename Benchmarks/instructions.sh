@@ -59,6 +59,8 @@ committed_count() {
 # The slope between the two runs: what the beginning and the end cost is in both.
 measure_instructions() {
     local run handler size depth short long first count before risen=0 lines=()
+    # Under callgrind a server takes some fifty times as long to start, and on a busy machine longer.
+    listen_seconds=300
     printf '%-8s%8s%8s%14s%12s\n' handler bytes depth instructions committed
     for run in "${instruction_runs[@]}"; do
         read -r handler size depth short long <<<"$run"

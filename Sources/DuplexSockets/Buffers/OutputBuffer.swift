@@ -27,7 +27,7 @@
     }
 
     /// The number of bytes that wait.
-    var count: Int { end - start }
+    var count: Int { end &- start }
 
     /// Appends up to `capacity` bytes that `body` writes.
     func append(capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
@@ -59,7 +59,8 @@
             guard let base = block.baseAddress, let start = source.baseAddress else { return }
             unsafe (base + end + size).copyMemory(from: start, byteCount: source.count)
         }
-        end += size + bytes.byteCount
+        // No overflow: both lie in the block.
+        end &+= size &+ bytes.byteCount
     }
 
     /// Appends a copy of the pieces but for that many bytes of them.
@@ -91,6 +92,7 @@
     }
 
     /// Forgets as many bytes, which were sent.
+    @inline(__always)
     func drop(_ sent: Int) {
         start += sent
         guard start == end else { return }

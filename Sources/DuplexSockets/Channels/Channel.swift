@@ -298,6 +298,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     }
 
     /// The bytes that wait to be sent.
+    @inline(__always)
     package var queuedBytes: Int {
         let written = output?.count ?? 0
         return if let tls { written + tls.wireCount } else { written }
@@ -338,6 +339,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     }
 
     /// Whether nothing is to be done once all is sent, as nearly always: nobody waits for it.
+    @inline(__always)
     private var hasOnlySent: Bool { canWrite && !waitsForDrain && !handlerSends && !isFull }
 
     func after(_ result: TransferResult) {

@@ -48,6 +48,18 @@ extension Actor {
         _ body: @escaping (isolated Self, Argument) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         precondition(loop.isCurrent, "Code of an actor on an event loop was entered from another thread.")
+        return try onPresentLoop(argument, body)
+    }
+
+    /// The same for a caller that has just found the loop to be the present one.
+    ///
+    /// Hazard: on another thread the isolation of the actor is broken.
+    @inlinable
+    @inline(__always)
+    package nonisolated func onPresentLoop<Argument, Result, Failure>(
+        _ argument: Argument,
+        _ body: @escaping (isolated Self, Argument) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         // That the isolation holds was just checked.
         let call = unsafe unsafeBitCast(
             IsolatedCall(body),

@@ -123,20 +123,20 @@ extension WebSocket {
         throw WebSocketError(endOfWait: error)
     }
 
-    // On the loop's thread.
+    // On the loop's thread, which their callers have just found to be the present one.
 
     @usableFromInline
     nonisolated func takeHere() -> Message? {
-        onLoop(loop) { socket, _ in socket.takeMessage() }
+        onPresentLoop(()) { socket, _ in socket.takeMessage() }
     }
 
     @usableFromInline
     nonisolated func takeDeliveredHere() -> Message? {
-        onLoop(loop) { socket, _ in socket.takeDelivered() }
+        onPresentLoop(()) { socket, _ in socket.takeDelivered() }
     }
 
     @usableFromInline nonisolated var isHandlerTaskHere: Bool {
-        onLoop(loop) { socket, _ in socket.handlerTask.isCurrent }
+        onPresentLoop(()) { socket, _ in socket.handlerTask.isCurrent }
     }
 
     /// Waits; on another thread only where the task's isolation has led there meanwhile.
@@ -144,7 +144,7 @@ extension WebSocket {
     nonisolated func waitHere(_ continuation: UnsafeContinuation<Void, any Error>) {
         let waiter = unsafe Waiter(id: Self.handlerWait, continuation)
         if loop.isCurrent {
-            onLoop(loop, waiter) { $0.wait($1) }
+            onPresentLoop(waiter) { $0.wait($1) }
         } else {
             loop.execute { _ in self.assumeIsolated { $0.wait(waiter) } }
         }

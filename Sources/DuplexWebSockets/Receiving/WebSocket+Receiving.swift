@@ -175,15 +175,17 @@ extension WebSocket {
     }
 
     /// Hands a message to the task that waits for it, or keeps it.
+    @inline(__always)
     private func deliver(_ message: Message) {
         if let receiver {
             self.receiver = nil
             delivered = message
             receiver.resume(returning: ())
         } else if session.state == .open || hasRoom {
+            let size = message.byteCount
             inbox.append(message)
-            inboxCount += 1
-            inboxBytes += message.byteCount
+            inboxCount &+= 1
+            inboxBytes &+= size
         }
     }
 
@@ -268,8 +270,9 @@ extension WebSocket {
     @usableFromInline
     func takeMessage() -> Message? {
         guard inboxCount > 0, let message = inbox.popFirst() else { return nil }
-        inboxCount -= 1
-        inboxBytes -= message.byteCount
+        let size = message.byteCount
+        inboxCount &-= 1
+        inboxBytes &-= size
         if !channel.isReading || isReadingAhead { refill() }
         return message
     }

@@ -30,10 +30,10 @@ extension WebSocket {
         if try !write(message) { try await waitForDrain() }
     }
 
-    /// Writes a message on the loop's thread; see ``write(_:)``.
+    /// Writes a message on the loop's thread, which the caller has just found to be the present one; see ``write(_:)``.
     @usableFromInline
     nonisolated func writeHere(_ message: Message) throws -> Bool {
-        try onLoop(loop, message) { try $0.write($1) }
+        try onPresentLoop(message) { try $0.write($1) }
     }
 
     /// Writes a message.

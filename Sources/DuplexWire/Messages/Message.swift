@@ -25,6 +25,7 @@ public enum Message: Sendable, Hashable {
     }
 
     /// The length of the payload in bytes.
+    @inlinable
     public var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count

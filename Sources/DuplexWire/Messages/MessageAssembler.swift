@@ -28,6 +28,12 @@ struct MessageAssembler {
         if !Self.allows(length, held: buffer.count, limits) { throw Self.tooLarge(length, limits) }
     }
 
+    /// Whether a frame may be taken that is a message of that many bytes.
+    @inline(__always)
+    static func allows(whole count: Int, _ limits: AssemblyLimits) -> Bool {
+        count <= limits.frameSize.bytes && count <= limits.messageSize.bytes
+    }
+
     /// Whether a frame of that length may be taken when so much of its message is held.
     @inline(__always)
     static func allows(_ length: UInt64, held: Int, _ limits: AssemblyLimits) -> Bool {

@@ -45,7 +45,7 @@ extension Session {
     ) -> WholeMessage? {
         guard !isMidMessage, !isMidFrame, !isMidHeader, !isDeaf else { return nil }
         guard let frame = FrameHeaderParser.wholeMessage(input.bytes, at: position, isMasked: role == .server),
-            MessageAssembler.allows(UInt64(frame.count), held: 0, limits)
+            MessageAssembler.allows(whole: frame.count, limits)
         else { return nil }
         let range = frame.start..<(frame.start + frame.count)
         // Frames that aren't masked have a key of 0, which changes nothing.

@@ -34,12 +34,18 @@ extension Session {
 
     /// The header of a message whose payload the owner writes itself, behind it and unchanged.
     ///
-    /// `nil` for what isn't written as it is: by clients, where messages may be compressed or a tap looks on, in more than
-    /// 65,535 bytes, and once a close frame was sent. Such a message is to be encoded. The other one counts as sent.
+    /// The message counts as sent then.
+    ///
+    /// - Parameters:
+    ///   - kind: text or binary.
+    ///   - count: the length of the payload in bytes.
+    /// - Returns: `nil` for a message that is to be encoded: of clients, where messages may be compressed or a tap looks on, of
+    ///   more than 65,535 bytes, and once a close frame was sent.
     package func shortHeader(_ kind: Message.Kind, payload count: Int) -> ShortHeader? {
         guard !isMute, role == .server, compression == nil, tap == nil, count <= 0xFFFF else { return nil }
         countSent(count)
-        let first = UInt64(0x80 | kind.opcode.rawValue)
+        // The end of its message, and text (1) or binary (2).
+        let first: UInt64 = kind == .text ? 0x81 : 0x82
         let length = UInt64(truncatingIfNeeded: count)
         if count < 126 { return ShortHeader(bytes: first | length << 8, size: 2) }
         return ShortHeader(bytes: first | 126 << 8 | (length >> 8) << 16 | (length & 0xFF) << 24, size: 4)

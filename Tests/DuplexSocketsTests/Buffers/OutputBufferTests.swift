@@ -62,6 +62,19 @@ import Testing
         }
     }
 
+    @Test("A head of up to eight bytes stands before its bytes, also past the first block", arguments: 0...8)
+    func head(size: Int) throws {
+        try withPair { pair in
+            let buffer = OutputBuffer()
+            let bytes = pattern(OutputPool.blockSize - 4)
+            let expected = (1...8).prefix(size).map(UInt8.init) + [9] + (1...8).prefix(size).map(UInt8.init) + bytes
+            buffer.append(0x0807_0605_0403_0201, size, then: [9].span.raw)
+            buffer.append(0x0807_0605_0403_0201, size, then: bytes.span.raw)
+            #expect(buffer.count == expected.count)
+            #expect(drain(buffer, pair, total: expected.count) == expected)
+        }
+    }
+
     @Test("A socket that takes a part leaves the rest waiting, and then says that it would block")
     func partial() throws {
         try withPair { pair in

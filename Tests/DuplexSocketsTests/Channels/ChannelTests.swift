@@ -90,6 +90,33 @@ import Testing
         }
     }
 
+    @Test("A short message goes out behind its head, and says when what waits is above the high-water mark")
+    func short() async throws {
+        try await withChannel { fixture, events in
+            let isBelow = try await fixture.run { $0.write(0x0201, 2, then: [3].span.raw) }
+            #expect(isBelow)
+            #expect(Descriptors.read(fixture.far) == [1, 2, 3])
+            let total = 16 << 20
+            let isBelowBehindMuch = try await fixture.run { channel in
+                channel.writeNow([UInt8](repeating: 7, count: total).span.raw)
+                return channel.write(0x0201, 2, then: [3].span.raw)
+            }
+            #expect(!isBelowBehindMuch)
+            var received = 0
+            while received < total + 3, let bytes = Descriptors.read(fixture.far), !bytes.isEmpty {
+                received += bytes.count
+            }
+            #expect(received == total + 3)
+            let event = await next(events)
+            #expect(event == .drained)
+            let isSent = try await fixture.run { channel in
+                channel.finishWriting()
+                return channel.write(0x0201, 2, then: [3].span.raw)
+            }
+            #expect(!isSent)
+        }
+    }
+
     @Test("Output above the high-water mark is told of once it has drained, and all of it arrives")
     func drained() async throws {
         try await withChannel { fixture, events in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexServer
 import DuplexTestPeers
 import DuplexWebSockets
 import DuplexWire
@@ -85,6 +86,53 @@ import Testing
             }
             #expect(await reader.value == .cancelled)
             #expect(await socket.state == .open)
+        }
+    }
+
+    /// Reads on the loop, in a task that isn't the handler's.
+    private func texts(of socket: isolated WebSocket) async throws -> [Message] {
+        var texts: [Message] = []
+        for try await message in socket.messages {
+            texts.append(message)
+            try await socket.send(message)
+        }
+        return texts
+    }
+
+    /// Reads away from the loop, whichever task it is called by.
+    @MainActor
+    private static func echoFromMainActor(_ socket: WebSocket) async throws {
+        for try await message in socket.messages { try await socket.send(message) }
+    }
+
+    @Test("A task on the loop that isn't a handler's gets what had come and what it waits for, and sends it back")
+    func onLoop() async throws {
+        try await withClient { socket, peer in
+            try await peer.send(.text("a"), .text("b"))
+            async let read = texts(of: socket)
+            var echoes = [try await peer.readFrame().payload, try await peer.readFrame().payload]
+            try await peer.send(.text("c"))
+            echoes.append(try await peer.readFrame().payload)
+            try await peer.send(.close(1_000))
+            let texts = try await read
+            #expect(texts == ["a", "b", "c"])
+            #expect(echoes.map { String(decoding: $0, as: UTF8.self) } == ["a", "b", "c"])
+        }
+    }
+
+    @Test("A handler that reads on another actor gets what had come and what it waits for, and sends it back")
+    func handlerElsewhere() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in try await Self.echoFromMainActor(socket) }
+        } _: { address in
+            let client = try await WebSocket.connect(to: "ws://\(address)/")
+            for round in 0..<20 {
+                try await client.send("\(round)")
+                try await client.send("and \(round)")
+                #expect(try await client.receive() == .text("\(round)"))
+                #expect(try await client.receive() == .text("and \(round)"))
+            }
+            #expect(await client.close().isClean)
         }
     }
 

@@ -50,6 +50,31 @@ struct SessionSendingTests {
         #expect(header + payload == Self.encode(.text, payload, by: session))
     }
 
+    @Test("A short header is that of the same message, and the message counts", arguments: [0, 125, 126, 255, 65_535])
+    func shortHeader(count: Int) throws {
+        let session = Self.session(.server)
+        let payload = [UInt8](repeating: 5, count: count)
+        for kind in [Message.Kind.text, .binary] {
+            let header = try #require(session.shortHeader(kind, payload: count))
+            let bytes = (0..<header.size).map { UInt8(truncatingIfNeeded: header.bytes >> UInt64(8 * $0)) }
+            #expect(bytes + payload == Self.encode(kind, payload, by: Self.session(.server)))
+        }
+        #expect(session.counts.messagesSent == 2)
+        #expect(session.counts.bytesSent == 2 * count)
+    }
+
+    @Test("There is no short header for long messages, of clients, where a tap looks on and behind a close frame")
+    func noShortHeader() {
+        #expect(Self.session(.server).shortHeader(.binary, payload: 65_536) == nil)
+        #expect(Self.session(.client).shortHeader(.binary, payload: 1) == nil)
+        let closed = Self.session(.server)
+        closed.close(.normalClosure, now: Self.start)
+        #expect(closed.shortHeader(.binary, payload: 1) == nil)
+        let tapped = Session(role: .server, tap: SessionTap(payloadLimit: 0) { _, _ in }, now: Self.start)
+        #expect(tapped.shortHeader(.binary, payload: 1) == nil)
+        #expect(tapped.counts.messagesSent == 0)
+    }
+
     @Test("A client may not send a header alone, for its payload must be masked")
     func headerAloneFromClient() async {
         await #expect(processExitsWith: .failure) {
