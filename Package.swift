@@ -91,7 +91,16 @@ let package = Package(
             pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]
         ),
-        .target(name: "DuplexDeflate", dependencies: ["DuplexWire", "CDuplexZlib"], swiftSettings: strict),
+        .systemLibrary(
+            name: "CDuplexISAL",
+            pkgConfig: "libisal",
+            providers: [.apt(["libisal-dev"]), .brew(["isa-l"])]
+        ),
+        .target(
+            name: "DuplexDeflate",
+            dependencies: ["DuplexBase", "DuplexWire", "CDuplexISAL", "CDuplexZlib"],
+            swiftSettings: strict
+        ),
 
         // USER: what joins the two.
         .target(
@@ -181,7 +190,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DuplexDeflateTests",
-            dependencies: ["DuplexDeflate", "DuplexWire", "DuplexTesting"],
+            dependencies: ["DuplexBase", "DuplexDeflate", "DuplexWire", "DuplexTesting"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexBase
 package import DuplexWire
 
 /// Takes the codings off one content, piece by piece, never more at once than 64 KiB (RFC 9110 section 8.4).

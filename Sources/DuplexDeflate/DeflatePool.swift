@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexBase
 public import DuplexWire
 
-/// What the connections of one event loop share: whoever doesn't take context over borrows, for the length of a message.
+/// What the connections of one event loop share: one engine that inflates, and one for each level that deflates.
 ///
-/// So ten thousand connections without context need the memory of one deflater for each kind of settings. Not safe to use
-/// from several threads.
+/// So ten thousand connections need the memory of these, and each its windows. Not safe to use from several threads.
 public final class DeflatePool {
-    private var deflaters: [Deflater.Settings: Deflater] = [:]
-    /// Inflaters that nobody uses, by their windows: from 8 bits to 15.
-    private var inflaters = [[Inflater]](repeating: [], count: 8)
+    private var inflateEngine: InflateEngine?
+    private var deflateEngines: [DeflateEngine?] = [nil, nil, nil, nil]
     /// What a message is deflated into.
     private var scratch: [UInt8] = []
 
-    /// The most inflaters that wait for each window.
-    static let spares = 4
     /// The most memory that is kept from one message to the next.
     private static let scratchBound = 128 * 1_024
 
@@ -27,10 +24,9 @@ public final class DeflatePool {
     /// - Parameters:
     ///   - agreement: what was agreed on.
     ///   - role: which side this is.
-    ///   - settings: how to deflate; a smaller window than is allowed stays, a larger one becomes that. Where the peer
-    ///     allows only one of 8, with which zlib can't deflate, everything is sent as it is.
-    ///   - takesOver: whether this side's messages may refer to those before them, if the agreement allows it.
-    ///   - threshold: messages shorter than that many bytes are sent as they are.
+    ///   - settings: how to deflate; a smaller window than is allowed stays, a larger one becomes that.
+    ///   - takesOver: whether this side's messages may refer to those before them, if the agreement allows it. Default: true.
+    ///   - threshold: messages shorter than that many bytes are sent as they are. Default: 0.
     /// - Returns: what a session is made with.
     public func compression(
         _ agreement: DeflateAgreement,
@@ -40,62 +36,68 @@ public final class DeflatePool {
         threshold: Int = 0
     ) -> MessageCompression {
         let peer: Session.Role = role == .client ? .server : .client
-        let inflater: any MessageInflater =
-            agreement.takesOver(peer)
-            ? Inflater(windowBits: agreement.windowBits(peer))
-            : PooledInflater(self, windowBits: agreement.windowBits(peer))
+        let inflater = Inflater(
+            windowBits: agreement.windowBits(peer),
+            keepsContext: agreement.takesOver(peer),
+            pool: self
+        )
+        let settings = Deflater.Settings(
+            windowBits: min(agreement.windowBits(role), settings.windowBits),
+            level: settings.level
+        )
+        let deflater = Deflater(settings, keepsContext: takesOver && agreement.takesOver(role), pool: self)
         return MessageCompression(
             agreement: agreement,
             threshold: threshold,
             inflater: inflater,
-            deflater: deflater(agreement.windowBits(role), settings, takesOver && agreement.takesOver(role))
+            deflater: ConnectionDeflater(self, deflater)
         )
     }
 
-    private func deflater(_ allowed: Int, _ settings: Deflater.Settings, _ takesOver: Bool) -> (any MessageDeflater)? {
-        guard allowed >= DeflateNegotiation.smallestDeflatingWindow else { return nil }
-        let settings = Deflater.Settings(
-            windowBits: min(allowed, settings.windowBits),
-            level: settings.level,
-            memoryLevel: settings.memoryLevel
-        )
-        return takesOver ? ConnectionDeflater(self, settings) : PooledDeflater(self, settings)
+    // MARK: Engines
+
+    /// The engine that deflates at one of ISA-L's levels; nil without memory for it.
+    func deflating(_ level: Int) -> DeflateEngine? {
+        if let engine = deflateEngines[level] { return engine }
+        let engine = DeflateEngine(level: level)
+        deflateEngines[level] = engine
+        return engine
     }
 
-    /// The deflater that all share who use these settings.
-    func shared(_ settings: Deflater.Settings) -> Deflater {
-        if let deflater = deflaters[settings] { return deflater }
-        let deflater = Deflater(settings)
-        deflaters[settings] = deflater
-        return deflater
+    /// The engine that inflates, with this stream in it; nil without memory for it.
+    func inflating(_ stream: InflateStream) -> InflateEngine? {
+        if inflateEngine == nil { inflateEngine = InflateEngine() }
+        inflateEngine?.use(stream)
+        return inflateEngine
     }
 
-    func takeInflater(windowBits: Int) -> Inflater {
-        inflaters[windowBits - 8].popLast() ?? Inflater(windowBits: windowBits, keepsContext: false)
+    /// Whether that stream is in the engine.
+    func holds(_ stream: InflateStream) -> Bool { inflateEngine?.stream === stream }
+
+    /// Takes that stream out of the engine, if it is there.
+    func leave(_ stream: InflateStream) {
+        if holds(stream) { inflateEngine?.leave() }
     }
 
-    func give(_ inflater: Inflater) {
-        let place = inflater.windowBits - 8
-        if inflaters[place].count < Self.spares { inflaters[place].append(inflater) }
+    /// A message of that stream has ended; the next one begins with a whole byte.
+    func endMessage(_ stream: InflateStream) {
+        if holds(stream) { inflateEngine?.beginAgain() }
     }
 
-    /// The number of inflaters that nobody uses.
-    var spareInflaters: Int { inflaters.reduce(0) { $0 + $1.count } }
+    /// Forgets that stream, if it is in the engine.
+    func drop(_ stream: InflateStream) {
+        inflateEngine?.drop(stream)
+    }
 
     /// Deflates with a deflater, and lends what comes of it.
     ///
     /// - Parameters:
     ///   - payload: the message.
-    ///   - deflater: the connection's own, or a shared one.
-    ///   - mustShrink: whether a message that doesn't get shorter is left as it is.
+    ///   - deflater: the connection's.
     ///   - body: gets what came of it.
-    /// - Returns: whether `body` was called.
-    func deflate(
-        _ payload: RawSpan,
-        with deflater: Deflater,
-        mustShrink: Bool,
-        _ body: (RawSpan) -> Void
-    ) -> Bool {
+    /// - Returns: whether `body` was called: not for want of memory, nor where nothing may refer to the message and it
+    ///   doesn't get shorter.
+    func deflate(_ payload: RawSpan, with deflater: Deflater, _ body: (RawSpan) -> Void) -> Bool {
         var output = scratch
         scratch = []
         defer {
@@ -105,102 +107,48 @@ public final class DeflatePool {
             }
         }
         guard deflater.deflate(payload, into: &output) else { return false }
-        if mustShrink && output.count >= payload.byteCount { return false }
+        if !deflater.keepsContext && output.count >= payload.byteCount { return false }
         body(output.span.raw)
         return true
     }
 }
 
-/// Deflates messages that refer to those before them.
+/// Deflates the messages of one connection.
 private final class ConnectionDeflater: MessageDeflater {
     private let pool: DeflatePool
     private let deflater: Deflater
 
-    init(_ pool: DeflatePool, _ settings: Deflater.Settings) {
+    init(_ pool: DeflatePool, _ deflater: Deflater) {
         self.pool = pool
-        deflater = Deflater(settings)
+        self.deflater = deflater
     }
 
     func deflate(_ payload: RawSpan, _ body: (RawSpan) -> Void) -> Bool {
-        pool.deflate(payload, with: deflater, mustShrink: false, body)
+        pool.deflate(payload, with: deflater, body)
     }
 
     func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool {
         deflater.deflate(piece, isLast: isLast, into: &output)
     }
 
+    var form: DeflatedForm {
+        DeflatedForm(windowBits: deflater.settings.windowBits, level: deflater.settings.engineLevel)
+    }
+
+    func deflateAlone(_ payload: RawSpan, _ form: DeflatedForm) -> [UInt8]? {
+        let alone = Deflater(
+            Deflater.Settings(windowBits: form.windowBits, level: deflater.settings.level),
+            keepsContext: false,
+            pool: pool
+        )
+        var output: [UInt8] = []
+        output.reserveCapacity(payload.byteCount / 2 + 64)
+        return alone.deflate(payload, into: &output) ? output : nil
+    }
+
+    func follow(_ payload: RawSpan) { deflater.follow(payload) }
+
     // The peer's window stays what it is; the next message merely refers to nothing in it.
     func rest() { deflater.rest() }
     func stop() { deflater.rest() }
-}
-
-/// Deflates messages each by itself, with what all share.
-private final class PooledDeflater: MessageDeflater {
-    private let pool: DeflatePool
-    private let settings: Deflater.Settings
-    /// For a message that comes in pieces: others are sent by other connections meanwhile.
-    private var deflater: Deflater?
-
-    init(_ pool: DeflatePool, _ settings: Deflater.Settings) {
-        self.pool = pool
-        self.settings = settings
-    }
-
-    func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool {
-        let deflater = deflater ?? Deflater(settings)
-        self.deflater = isLast ? nil : deflater
-        return deflater.deflate(piece, isLast: isLast, into: &output)
-    }
-
-    func deflate(_ payload: RawSpan, _ body: (RawSpan) -> Void) -> Bool {
-        let deflater = pool.shared(settings)
-        deflater.reset()
-        return pool.deflate(payload, with: deflater, mustShrink: true, body)
-    }
-
-    func rest() {}
-    func stop() { deflater = nil }
-}
-
-/// Inflates messages each by itself, with an inflater that is borrowed for the length of a message.
-private final class PooledInflater: MessageInflater {
-    private let pool: DeflatePool
-    private let windowBits: Int
-    private var inflater: Inflater?
-
-    init(_ pool: DeflatePool, windowBits: Int) {
-        self.pool = pool
-        self.windowBits = windowBits
-    }
-
-    private func borrowed() -> Inflater {
-        if let inflater { return inflater }
-        let borrowed = pool.takeInflater(windowBits: windowBits)
-        inflater = borrowed
-        return borrowed
-    }
-
-    func inflate(
-        _ input: RawSpan,
-        from position: inout Int,
-        into output: inout [UInt8],
-        upTo room: Int
-    ) -> InflateProgress {
-        borrowed().inflate(input, from: &position, into: &output, upTo: room)
-    }
-
-    func inflateEnd(into output: inout [UInt8], upTo room: Int) -> InflateProgress {
-        borrowed().inflateEnd(into: &output, upTo: room)
-    }
-
-    func endMessage() {
-        inflater?.endMessage()
-        if let inflater { pool.give(inflater) }
-        inflater = nil
-    }
-
-    func rest() {}
-
-    /// What is in the middle of a message is of no use to anybody else.
-    func stop() { inflater = nil }
 }

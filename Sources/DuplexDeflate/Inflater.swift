@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexBase
 public import DuplexWire
 
-/// Inflates messages piece by piece with zlib, never more at once than it is allowed to (RFC 1951, RFC 7692 section 7.2.2).
+/// Inflates messages piece by piece with ISA-L, never giving more at once than it is allowed to (RFC 1951, RFC 7692 section
+/// 7.2.2).
 ///
-/// Memory is taken with the first byte: about 7 KiB, and 2 to the power of the window's bits. ``rest()`` gives back all but
-/// what is in the window. One inflater serves one connection, and isn't safe to use from several threads.
+/// The engine belongs to the pool. What an inflater has of its own are the last bytes of its messages, 2 to the power of the
+/// window's bits at most, while others use the engine; and where it was within a message, at most 22 KiB and 64 KiB that
+/// wait to be given. One inflater serves one connection, and isn't safe to use from several threads.
+///
+/// A peer may refer to anything that it may (RFC 7692); whether a reference beyond its window is found out, depends. Codes
+/// that are incomplete are taken, which zlib refuses: no compressor makes them.
 public final class Inflater: MessageInflater {
     /// The exponent of the window: 8 to 15, for 256 bytes to 32 KiB.
     public let windowBits: Int
     /// Whether messages may refer to those before them (RFC 7692 section 7.1.1).
     public let keepsContext: Bool
-    private var stream: ZlibStream?
-    /// The window, while there is no stream.
-    private var window: [UInt8] = []
-    /// Whether something of the message at hand was taken.
-    private var isMidMessage = false
+    private let pool: DeflatePool
+    private var stream: InflateStream?
+    /// Whether the engine may have more to give without more input.
+    private var mayHaveMore = false
+    /// Whether something corrupt lies behind what waits.
+    private var hasFailed = false
     /// Whether the last byte taken ended a block that says to be the last one.
     private var hasEnded = false
     private var endPosition = 0
@@ -27,16 +34,25 @@ public final class Inflater: MessageInflater {
     /// Makes an inflater without memory; it takes some when there is something to inflate.
     ///
     /// - Parameters:
-    ///   - windowBits: the exponent of the window that the sender promised; 15 unless told otherwise, and never outside
-    ///     8 to 15. A sender that goes beyond may be found out or not.
-    ///   - keepsContext: whether messages may refer to those before them; they may unless told otherwise.
-    public init(windowBits: Int = 15, keepsContext: Bool = true) {
+    ///   - windowBits: the exponent of the window that the sender promised, never outside 8 to 15. Default: 15. A sender that
+    ///     goes beyond may be found out or not.
+    ///   - keepsContext: whether messages may refer to those before them. Default: true.
+    ///   - pool: whose engine it uses. Default: one of its own.
+    public init(windowBits: Int = 15, keepsContext: Bool = true, pool: DeflatePool = DeflatePool()) {
         self.windowBits = min(max(windowBits, 8), 15)
         self.keepsContext = keepsContext
+        self.pool = pool
     }
 
-    /// Whether zlib's memory is held.
-    public var holdsMemory: Bool { stream != nil }
+    deinit {
+        if let stream { pool.drop(stream) }
+    }
+
+    /// Whether it holds the engine, or what is needed to go on within a message.
+    public var holdsMemory: Bool {
+        guard let stream else { return false }
+        return stream.isMidMessage || pool.holds(stream)
+    }
 
     /// Inflates payload of the message at hand; see `MessageInflater`.
     public func inflate(
@@ -45,25 +61,33 @@ public final class Inflater: MessageInflater {
         into output: inout [UInt8],
         upTo room: Int
     ) -> InflateProgress {
-        if position == input.byteCount && stream == nil { return .inputTaken }
-        guard let stream = ready() else { return .corrupt }
+        if position == input.byteCount && stream?.isMidMessage != true { return .inputTaken }
+        let stream = stream ?? InflateStream(windowBits: windowBits)
+        self.stream = stream
+        guard let engine = pool.inflating(stream) else { return .corrupt }
         let limit = output.count + room
         while true {
-            if position < input.byteCount {
-                isMidMessage = true
-                hasEnded = false
-            }
-            switch stream.run(input, from: &position, into: &output, upTo: limit - output.count) {
-            case .inputTaken: return .inputTaken
-            case .outputFull: return .outputFull
-            case .corrupt: return .corrupt
-            case .ended:
-                // RFC 7692 section 7.2.3.4: a message may go on behind a last block; its references reach across.
-                stream.beginAgain()
-                hasEnded = true
-                if position == input.byteCount { return .inputTaken }
-                if output.count == limit { return .outputFull }
-            }
+            engine.give(into: &output, upTo: limit - output.count)
+            if engine.waiting > 0 { return .outputFull }
+            if hasFailed { return .corrupt }
+            if position == input.byteCount && !mayHaveMore { return .inputTaken }
+            if output.count == limit { return .outputFull }
+            advance(engine, input, &position)
+        }
+    }
+
+    private func advance(_ engine: InflateEngine, _ input: RawSpan, _ position: inout Int) {
+        stream?.isMidMessage = true
+        hasEnded = false
+        switch engine.inflate(input, from: &position) {
+        case .inputTaken: mayHaveMore = false
+        case .bufferFull: mayHaveMore = true
+        case .corrupt: hasFailed = true
+        case .ended:
+            // RFC 7692 section 7.2.3.4: a message may go on behind a last block; its references reach across.
+            engine.beginAgain()
+            mayHaveMore = engine.hasBytes
+            hasEnded = !mayHaveMore && position == input.byteCount
         }
     }
 
@@ -72,43 +96,40 @@ public final class Inflater: MessageInflater {
     /// A message without payload is taken as an empty one, and so is an end right behind a block that says to be the
     /// last: there are senders of both, and nothing is left open.
     public func inflateEnd(into output: inout [UInt8], upTo room: Int) -> InflateProgress {
-        if endPosition == 0 && (!isMidMessage || hasEnded) { return .inputTaken }
+        if endPosition == 0 && (stream?.isMidMessage != true || hasEnded) { return .inputTaken }
         let progress = inflate(Self.end.span.raw, from: &endPosition, into: &output, upTo: room)
-        if progress == .corrupt || hasEnded { return .corrupt }
-        // Between two blocks nothing waits to be given. Asked before zlib is called again, which looks for the next one.
-        if endPosition == Self.end.count && stream?.isBetweenBlocks == true { return .inputTaken }
-        return progress == .outputFull ? .outputFull : .corrupt
+        if progress == .inputTaken && (hasEnded || !isBetweenBlocks) { return .corrupt }
+        return progress
+    }
+
+    private var isBetweenBlocks: Bool {
+        guard let stream else { return false }
+        return pool.inflating(stream)?.isBetweenBlocks == true
     }
 
     /// Begins with the next message; without context the window is forgotten.
     public func endMessage() {
-        if !keepsContext { stream?.reset() }
-        isMidMessage = false
+        mayHaveMore = false
         hasEnded = false
         endPosition = 0
+        guard let stream else { return }
+        stream.isMidMessage = false
+        if keepsContext { return pool.endMessage(stream) }
+        pool.drop(stream)
+        self.stream = nil
     }
 
-    /// Gives back zlib's memory between two messages, and keeps the window if the next one may refer to it.
+    /// Leaves the engine between two messages, and keeps the window if the next one may refer to it.
     ///
     /// Within a message it does nothing.
     public func rest() {
-        guard !isMidMessage, let stream else { return }
-        if keepsContext { window = stream.window() }
-        self.stream = nil
+        guard let stream, !stream.isMidMessage else { return }
+        pool.leave(stream)
     }
 
     /// Gives back all memory; nothing may be inflated behind it.
     public func stop() {
+        if let stream { pool.drop(stream) }
         stream = nil
-        window = []
-    }
-
-    private func ready() -> ZlibStream? {
-        if let stream { return stream }
-        let stream = ZlibStream(.inflating(windowBits: windowBits))
-        if !window.isEmpty { stream?.setWindow(window) }
-        window = []
-        self.stream = stream
-        return stream
     }
 }

@@ -185,14 +185,3 @@ extension ZlibStream.Flush {
         }
     }
 }
-
-extension Span where Element == UInt8 {
-    /// The same bytes as a raw span.
-    var raw: RawSpan {
-        @_lifetime(copy self)
-        get {
-            // Bytes have no padding, so none of them is uninitialised, which is what makes `bytes` unsafe in general.
-            unsafe bytes
-        }
-    }
-}

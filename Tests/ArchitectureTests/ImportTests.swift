@@ -11,6 +11,7 @@ struct ImportTests {
     private static let allowed: [String: Set<String>] = [
         "CDuplexSystem": [],
         "CDuplexOpenSSL": [],
+        "CDuplexISAL": [],
         "CDuplexZlib": [],
         "CDuplexExpat": [],
         "CDuplexQRCode": [],
@@ -21,7 +22,7 @@ struct ImportTests {
             "DequeModule",
         ],
         "DuplexWire": ["DuplexBase", "HTTPTypes", "Synchronization"],
-        "DuplexDeflate": ["DuplexWire", "CDuplexZlib"],
+        "DuplexDeflate": ["DuplexBase", "DuplexWire", "CDuplexISAL", "CDuplexZlib"],
         "DuplexWebSockets": [
             "DuplexSockets", "DuplexWire", "DuplexDeflate", "CDuplexOpenSSL", "Dispatch", "Synchronization",
             "HTTPTypes", "Logging", "DequeModule", "CoreMetrics", "Tracing",

@@ -23,7 +23,7 @@ struct ProgramTests {
             "swift-numerics/Sources/_NumericsShims/include/module.modulemap",
         ]
         return [built] + others.map { checkouts.appending(path: $0) }
-            + ["CDuplexOpenSSL", "CDuplexZlib", "CDuplexExpat", "CDuplexQRCode"].map {
+            + ["CDuplexOpenSSL", "CDuplexISAL", "CDuplexZlib", "CDuplexExpat", "CDuplexQRCode"].map {
                 Repository.root.appending(path: "Sources/\($0)/module.modulemap")
             }
     }()

@@ -19,7 +19,7 @@ struct Inflated: Equatable, Sendable {
 }
 
 /// Inflates a message that comes in pieces, `room` bytes at a time.
-func inflated(_ pieces: [[UInt8]], by inflater: Inflater, limit: Int = .max, room: Int = 1_000) -> Inflated {
+func inflated(_ pieces: [[UInt8]], by inflater: any MessageInflater, limit: Int = .max, room: Int = 1_000) -> Inflated {
     var result = Inflated()
     for piece in pieces {
         var position = 0

@@ -58,7 +58,7 @@ extension PeerTests {
         private static func deflated(zeros count: Int) -> [UInt8] {
             let zeros = [UInt8](repeating: 0, count: count)
             var payload: [UInt8] = []
-            _ = Deflater(.init(windowBits: 15, level: 9, memoryLevel: 9)).deflate(zeros.span.raw, into: &payload)
+            _ = Deflater(.init(windowBits: 15, level: 9)).deflate(zeros.span.raw, into: &payload)
             return payload
         }
 

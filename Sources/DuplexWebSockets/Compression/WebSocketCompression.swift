@@ -65,11 +65,11 @@ public struct WebSocketCompression: Sendable, Hashable {
 
 /// What compression is to be agreed on, and how this side deflates.
 ///
-/// A connection whose messages refer to earlier ones holds memory for it in either direction, from the first compressed
-/// message on: with the defaults 38 KiB for what it sends, and 11 KiB for what arrives; 39 KiB for what arrives at a
-/// client that doesn't name its parameters, from a server that doesn't bound its window. It is given back, but for the
-/// window of what arrives (4 or 32 KiB), when no compressed message went for a keepalive interval. Without context
-/// messages borrow what all connections of a loop share.
+/// What deflates and inflates belongs to the event loop. A connection whose messages refer to earlier ones holds a window in
+/// either direction, which grows as it fills: with the defaults up to 4 KiB each; up to 32 KiB for what arrives at a client
+/// that doesn't name its parameters, from a server that doesn't bound its window. That of what it sends is given back when
+/// no compressed message went for a keepalive interval. In the middle of a message that arrives, while others use what the
+/// loop has, a connection holds up to 22 KiB more, and up to 64 KiB of the message that it hasn't taken yet.
 public struct CompressionParameters: Sendable, Hashable {
     /// Whether the server's messages may refer to those before them (`server_no_context_takeover` if not).
     ///
@@ -86,17 +86,14 @@ public struct CompressionParameters: Sendable, Hashable {
     /// The largest window for the client's messages, as an exponent from 8 (256 bytes) to 15 (32 KiB).
     ///
     /// Default: 12.
-    ///
-    /// zlib can't deflate with 8: a client whose server asks for that sends its messages as they are.
     public var clientWindowBits = 12
     /// How hard to try: from 1, the fastest, to 9, the tightest.
     ///
     /// Default: 6.
-    public var level = 6
-    /// How much memory to deflate with: from 1, the least, to 9, the fastest.
     ///
-    /// Default: 5.
-    public var memoryLevel = 5
+    /// The numbers are zlib's. The library that deflates, ISA-L, has four levels: 1 is its 0, 2 to 6 its 1, 7 and 8 its 2, 9
+    /// its 3.
+    public var level = 6
     /// Messages shorter than that are sent as they are.
     ///
     /// Default: 256 bytes if this side's messages don't refer to earlier ones, and none if they do, since short
@@ -137,8 +134,7 @@ package struct AgreedCompression: Sendable {
             role: role,
             settings: Deflater.Settings(
                 windowBits: role == .client ? parameters.clientWindowBits : parameters.serverWindowBits,
-                level: parameters.level,
-                memoryLevel: parameters.memoryLevel
+                level: parameters.level
             ),
             takesOver: takesOver,
             threshold: parameters.threshold?.bytes ?? (takesOver ? 0 : 256)

@@ -6,8 +6,9 @@ public import DuplexWire
 
 /// A message that is framed once, to be sent to many clients.
 ///
-/// A server sends the same bytes to each client whose connection isn't compressed, without a copy. It is sent like any
-/// other message by a client, to a client with compression, and with a tap.
+/// A server sends the same bytes to each client, from where they lie. To clients whose connections are compressed it goes
+/// compressed, which is done once for each size of window, whatever they agreed on: without reference to earlier messages,
+/// so that short ones shrink less. A client, and a connection with a tap, send it like any other message.
 public struct PreparedMessage: Sendable {
     package let frame: MessageFrame
 
@@ -73,6 +74,9 @@ extension WebSocket {
         if channel.canWrite, session.sends(message.frame) {
             channel.writeNow(message.frame.bytes.span.raw)
             if channel.sendError != nil { session.takeBackSent(message.byteCount) }
+        } else if channel.canWrite, let bytes = session.sendsCompressed(message.frame) {
+            channel.writeNow(bytes.span.raw)
+            if channel.sendError != nil { session.takeBackSent(message.byteCount) }
         } else {
             write(message.kind, message.frame.payload, to: channel)
         }
@@ -94,6 +98,8 @@ extension WebSocket {
         let channel = channel
         if streams?.writer == nil, channel.canWrite, session.sends(message.frame) {
             channel.write(message.frame.bytes.span.raw)
+        } else if streams?.writer == nil, channel.canWrite, let bytes = session.sendsCompressed(message.frame) {
+            channel.write(bytes.span.raw)
         } else {
             enqueue(message)
         }

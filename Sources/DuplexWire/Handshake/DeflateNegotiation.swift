@@ -25,7 +25,7 @@ public struct DeflateNegotiation: Sendable, Hashable {
     /// Some gateways refuse a handshake for a parameter with a value. Default: true.
     public var namesSettings = true
 
-    /// The smallest window that can be deflated with: zlib has none of 8 for raw deflate.
+    /// The smallest window that a server answers with: zlib, and who uses it, has none of 8 for raw deflate.
     public static let smallestDeflatingWindow = 9
 
     /// The defaults: windows of 12 bits, and context taken over.
@@ -88,7 +88,7 @@ public struct DeflateNegotiation: Sendable, Hashable {
         fields.serverNoContextTakeover = offer.serverNoContextTakeover || !serverContextTakeover
         fields.clientNoContextTakeover = offer.clientNoContextTakeover || !clientContextTakeover
         let serverBits = min(Self.bounded(serverWindowBits), offer.serverMaxWindowBits ?? 15)
-        // Declining is right for a server that can't deflate with what is asked of it (section 7.1.2.1); one that was
+        // Declining is right for a server that won't deflate with what is asked of it (section 7.1.2.1); one that was
         // set to 8 itself uses 9 where the client allows it.
         if let asked = offer.serverMaxWindowBits {
             guard asked >= Self.smallestDeflatingWindow else { return nil }

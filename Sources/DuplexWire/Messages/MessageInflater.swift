@@ -3,7 +3,7 @@
 
 /// Inflates the messages of one connection, one after the other (RFC 7692 section 7.2.2).
 ///
-/// What does it is handed in, so that the rules of the session need no library: `DuplexDeflate` has one over zlib.
+/// What does it is handed in, so that the rules of the session need no library: `DuplexDeflate` has one over ISA-L.
 public protocol MessageInflater: AnyObject {
     /// Inflates payload of the message at hand.
     ///
@@ -73,6 +73,21 @@ public protocol MessageDeflater: AnyObject {
     ///   - output: what goes into a frame is appended.
     /// - Returns: whether it was deflated; if not, nothing is appended, and the message has to go as it is.
     func deflate(piece: RawSpan, isLast: Bool, into output: inout [UInt8]) -> Bool
+
+    /// How it deflates a message that refers to no other: that of any deflater of the same form can be sent instead.
+    var form: DeflatedForm { get }
+
+    /// Deflates a message that refers to no other, and that may be sent on any connection of that form; it counts as sent
+    /// nowhere.
+    ///
+    /// - Parameters:
+    ///   - payload: the whole message.
+    ///   - form: ``form``, or the same with a smaller window.
+    /// - Returns: what goes into a frame, without the bytes 00 00 FF FF at its end; `nil` for want of memory.
+    func deflateAlone(_ payload: RawSpan, _ form: DeflatedForm) -> [UInt8]?
+
+    /// A message was sent that ``deflateAlone(_:_:)`` of any deflater made: later ones may refer to it.
+    func follow(_ payload: RawSpan)
 
     /// Nothing was sent for a while: gives back what memory isn't needed until something is.
     func rest()

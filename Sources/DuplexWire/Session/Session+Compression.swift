@@ -70,6 +70,28 @@ extension Session {
         return true
     }
 
+    /// The frame that was made for everybody, as it goes out where messages are compressed; it counts as sent then, and the
+    /// owner sends it.
+    ///
+    /// The message is deflated by itself, once for all connections alike; it goes as it is below the threshold, and where
+    /// deflating makes it no shorter.
+    ///
+    /// - Returns: `nil` where ``sends(_:)`` may say more, for a client, where a tap looks on, within a message in pieces, and
+    ///   once a close frame was sent: it is to be encoded as any other message.
+    public func sendsCompressed(_ frame: MessageFrame) -> [UInt8]? {
+        guard let compression, canSend, !isMidSending, !masksFrames, tap == nil else { return nil }
+        let payload = frame.payload
+        countSent(payload.byteCount)
+        guard let deflater = compression.deflater, compression.compresses(payload.byteCount, nil),
+            let deflated = frame.deflated(by: deflater)
+        else { return frame.bytes }
+        deflater.follow(payload)
+        compression.counts.messagesDeflated += 1
+        compression.counts.bytesBeforeDeflating += payload.byteCount
+        compression.counts.bytesDeflated += deflated.payloadCount
+        return deflated.bytes
+    }
+
     /// Writes a message that ``compress(_:_:_:)`` has compressed, as one frame with the bit that says so (RFC 7692
     /// section 6.1), or nothing once a close frame was sent.
     ///

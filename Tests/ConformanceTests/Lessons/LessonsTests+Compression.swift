@@ -16,7 +16,7 @@ extension LessonsTests {
     static func deflated(zeros count: Int) -> [UInt8] {
         let zeros = [UInt8](repeating: 0, count: count)
         var payload: [UInt8] = []
-        #expect(Deflater(.init(windowBits: 15, level: 9, memoryLevel: 9)).deflate(zeros.span.raw, into: &payload))
+        #expect(Deflater(.init(windowBits: 15, level: 9)).deflate(zeros.span.raw, into: &payload))
         return payload
     }
 

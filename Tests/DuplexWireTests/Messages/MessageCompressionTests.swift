@@ -9,8 +9,8 @@ import Testing
 @Suite("What is kept for compression")
 struct MessageCompressionTests {
     private static func compression(threshold: Int = 0, deflates: Bool = true) -> MessageCompression {
-        var agreement = DeflateAgreement()
-        if !deflates { agreement.serverMaxWindowBits = 8 }
+        let agreement = DeflateAgreement()
+        if !deflates { return MessageCompression(agreement: agreement, inflater: Inflater(), deflater: nil) }
         return DeflatePool().compression(agreement, role: .server, settings: .init(), threshold: threshold)
     }
 

@@ -33,7 +33,7 @@ struct SessionCompressionTests {
 
     private static func deflated(_ bytes: [UInt8], level: Int = 9) -> [UInt8] {
         var output: [UInt8] = []
-        let deflater = Deflater(.init(windowBits: 15, level: level, memoryLevel: 9))
+        let deflater = Deflater(.init(windowBits: 15, level: level))
         return deflater.deflate(bytes.span.raw, into: &output) ? output : []
     }
 

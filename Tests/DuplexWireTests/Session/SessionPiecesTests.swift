@@ -29,7 +29,7 @@ struct SessionPiecesTests {
 
     private static func deflated(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
-        let deflater = Deflater(.init(windowBits: 15, level: 9, memoryLevel: 9))
+        let deflater = Deflater(.init(windowBits: 15, level: 9))
         return deflater.deflate(bytes.span.raw, into: &output) ? output : []
     }
 

@@ -22,7 +22,7 @@ final class ConversationRun {
             maskingKeys: MaskingKeys { 0x4433_2211 },
             compression: conversation.deflate.map {
                 // The settings of the examples in RFC 7692 section 7.2.3.
-                let settings = Deflater.Settings(windowBits: 15, memoryLevel: 8)
+                let settings = Deflater.Settings(windowBits: 15)
                 return DeflatePool().compression(
                     $0,
                     role: conversation.role,
