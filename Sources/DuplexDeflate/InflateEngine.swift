@@ -117,10 +117,7 @@ import CDuplexISAL
     /// as written before it has looked at its distance, so what was in the buffer before would come out: what has failed
     /// is done again, in steps that are too short to hurry.
     func inflate(_ input: RawSpan, from position: inout Int) -> Status {
-        if count >= Self.crowdedSize {
-            unsafe cduplex_inflater_slide(state, Self.windowSize)
-            given = count
-        }
+        makeRoom()
         let rest = input.extracting(position..<input.byteCount)
         if rest.byteCount > Self.carefulSize { setMark() }
         let count = count
@@ -133,6 +130,12 @@ import CDuplexISAL
         }
         position = input.byteCount
         return .corrupt
+    }
+
+    private func makeRoom() {
+        guard count >= Self.crowdedSize else { return }
+        unsafe cduplex_inflater_slide(state, Self.windowSize)
+        given = count
     }
 
     private func status(_ left: Int) -> Status {

@@ -11,6 +11,9 @@ public import DuplexWire
 /// window's bits at most, while others use the engine; and where it was within a message, at most 22 KiB and 64 KiB that
 /// wait to be given. One inflater serves one connection, and isn't safe to use from several threads.
 ///
+/// Of a message that ends within a block, which is corrupt, the last two bytes may not be given: ISA-L looks up several symbols
+/// at once, and takes none where the last isn't whole.
+///
 /// A peer may refer to anything that it may (RFC 7692); whether a reference beyond its window is found out, depends. Codes
 /// that are incomplete are taken, which zlib refuses: no compressor makes them.
 public final class Inflater: MessageInflater {
@@ -98,13 +101,8 @@ public final class Inflater: MessageInflater {
     public func inflateEnd(into output: inout [UInt8], upTo room: Int) -> InflateProgress {
         if endPosition == 0 && (stream?.isMidMessage != true || hasEnded) { return .inputTaken }
         let progress = inflate(Self.end.span.raw, from: &endPosition, into: &output, upTo: room)
-        if progress == .inputTaken && (hasEnded || !isBetweenBlocks) { return .corrupt }
-        return progress
-    }
-
-    private var isBetweenBlocks: Bool {
-        guard let stream else { return false }
-        return pool.inflating(stream)?.isBetweenBlocks == true
+        guard progress == .inputTaken, let stream, let engine = pool.inflating(stream) else { return progress }
+        return !hasEnded && engine.isBetweenBlocks ? .inputTaken : .corrupt
     }
 
     /// Begins with the next message; without context the window is forgotten.

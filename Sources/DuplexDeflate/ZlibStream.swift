@@ -156,24 +156,6 @@ import CDuplexZlib
     func beginAgain() {
         _ = unsafe inflateResetKeep(stream)
     }
-
-    /// What an inflating stream has in its window: the last bytes that it gave, at most 32 KiB.
-    func window() -> [UInt8] {
-        var length: UInt32 = 0
-        guard unsafe inflateGetDictionary(stream, nil, &length) == Z_OK, length > 0 else { return [] }
-        // As long as zlib has just said that it is.
-        return unsafe [UInt8](unsafeUninitializedCapacity: Int(length)) { target, count in
-            let result = unsafe inflateGetDictionary(stream, target.baseAddress, &length)
-            count = result == Z_OK ? Int(length) : 0
-        }
-    }
-
-    /// Gives a new inflating stream the window of another.
-    func setWindow(_ bytes: [UInt8]) {
-        _ = unsafe bytes.withUnsafeBufferPointer {
-            unsafe inflateSetDictionary(stream, $0.baseAddress, UInt32(clamping: $0.count))
-        }
-    }
 }
 
 extension ZlibStream.Flush {

@@ -14,7 +14,11 @@ struct DeflaterTests {
         let first = deflated(Array("Hello".utf8), by: deflater)
         let second = deflated(Array("Hello".utf8), by: deflater)
         #expect(first == [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00])
-        #expect(second == [0xF2, 0x00, 0x11, 0x00, 0x00])
+        // The example has five bytes; there is more than one way to say it.
+        #expect(second.count <= 5)
+        let inflater = Inflater()
+        let messages = [first, second].map { inflated([$0], by: inflater).bytes }
+        #expect(messages == [Array("Hello".utf8), Array("Hello".utf8)])
     }
 
     @Test("Without context the second message is as the first", arguments: [false, true])

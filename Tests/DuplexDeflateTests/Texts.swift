@@ -53,6 +53,15 @@ enum Texts {
         return isLast ? payload : payload.dropLast(4)
     }
 
+    /// A message as tight as zlib makes it.
+    static func tight(_ message: [UInt8]) -> [UInt8] {
+        var payload: [UInt8] = []
+        var position = 0
+        let stream = ZlibStream(.deflating(level: 9, windowBits: 15, memoryLevel: 9))
+        _ = stream?.run(rawSpan(of: message), from: &position, into: &payload, upTo: message.count + 1_000)
+        return payload.dropLast(4)
+    }
+
     /// A payload of any kind: right, changed here and there, cut, or bytes by chance.
     static func stream(upTo most: Int, using generator: inout SeededGenerator) -> [UInt8] {
         var payload = Self.payload(message(upTo: most, using: &generator), using: &generator)
@@ -64,7 +73,7 @@ enum Texts {
                 .random(in: .min ... .max, using: &generator)
             }
             // A block of any kind that isn't the last.
-            if !payload.isEmpty { payload[0] = payload[0] & 0xF8 | [0, 2, 4, 4].randomElement(using: &generator)! }
+            if !payload.isEmpty { payload[0] = payload[0] & 0xF8 | (Bool.random(using: &generator) ? 4 : 2) }
         case 3:
             let start = Int.random(in: 0...payload.count, using: &generator)
             payload.removeSubrange(start..<min(payload.count, start + Int.random(in: 0...20, using: &generator)))

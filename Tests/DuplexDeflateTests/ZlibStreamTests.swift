@@ -15,16 +15,4 @@ struct ZlibStreamTests {
         #expect(ZlibStream(.inflating(windowBits: 7)) == nil)
         #expect(ZlibStream(.inflating(windowBits: 8)) != nil)
     }
-
-    @Test("The window is what was given last, as long as there is of it")
-    func window() {
-        let stream = ZlibStream(.inflating(windowBits: 8))
-        #expect(stream?.window() == [])
-        var position = 0
-        var output: [UInt8] = []
-        let input: [UInt8] = [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00]
-        let status = stream?.run(rawSpan(of: input), from: &position, into: &output, upTo: 100)
-        #expect(status == .inputTaken && output == Array("Hello".utf8))
-        #expect(stream?.window() == Array("Hello".utf8))
-    }
 }

@@ -46,6 +46,7 @@ final class DeflatedFrames: Sendable {
     /// - Parameters:
     ///   - form: how it is deflated.
     ///   - make: deflates; called where nobody has yet, outside the lock.
+    /// - Returns: the frame.
     func frame(_ form: DeflatedForm, _ make: () -> Frame?) -> Frame? {
         if let known = frames.withLock({ frames in frames.first { $0.form == form } }) { return known.frame }
         let frame = make()

@@ -12,6 +12,9 @@ public final class MessageCompression {
     /// What was deflated and inflated so far.
     public internal(set) var counts = Counts()
 
+    /// The bit of a frame that says that its message is compressed (RFC 7692 section 6).
+    static let reservedBit: UInt8 = 0x40
+
     let inflater: any MessageInflater
     /// Without one, everything is sent as it is, which a sender always may (section 6.1).
     let deflater: (any MessageDeflater)?

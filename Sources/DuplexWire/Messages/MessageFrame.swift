@@ -35,7 +35,7 @@ public struct MessageFrame: Sendable {
             let size = FrameHeader.size(payload: body.count, isMasked: false)
             let bytes = [UInt8](room: size + body.count) { output in
                 FrameHeader(
-                    reservedBits: Session.compressedBit,
+                    reservedBits: MessageCompression.reservedBit,
                     opcode: kind.opcode,
                     payloadLength: UInt64(body.count)
                 )

@@ -5,7 +5,7 @@
 
 extension Session {
     /// The bit of a frame that says that its message is compressed (RFC 7692 section 6).
-    static let compressedBit: UInt8 = 0x40
+    static let compressedBit = MessageCompression.reservedBit
 
     // MARK: Arriving
 

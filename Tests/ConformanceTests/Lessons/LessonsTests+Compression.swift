@@ -111,7 +111,8 @@ extension LessonsTests {
             #expect(try await socket.receive() == "Hello")
             try await socket.send("Hello")
             let frame = try await peer.readFrame()
-            #expect(frame.reservedBits == 0 && frame.text == "Hello")
+            // ISA-L can deflate with 8, and zlib understands it.
+            #expect(frame.reservedBits == 0x40 && frame.payload == [0xF2, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00])
             await peer.reset()
         }
         // A server that is asked to deflate with 8 declines.
