@@ -122,8 +122,11 @@ import CDuplexISAL
         if rest.byteCount > Self.carefulSize { setMark() }
         let count = count
         let result = run(rest)
-        position = input.byteCount - result.left
-        if !result.isCorrupt { return status(result.left) }
+        if !result.isCorrupt {
+            position = input.byteCount - result.left
+            return status(result.left)
+        }
+        // What is left isn't known of a call that has failed; nothing more of this connection is inflated.
         if rest.byteCount > Self.carefulSize {
             restore(mark, markSize, count: count)
             runCarefully(rest)
@@ -162,7 +165,9 @@ import CDuplexISAL
         while position < input.byteCount {
             let end = min(position + Self.carefulSize, input.byteCount)
             let result = run(input.extracting(position..<end))
-            if result.isCorrupt { return }
+            // A full buffer takes nothing more, and what has failed did so without more of it: nothing right comes behind. Nor may
+            // a step that takes nothing be done again.
+            if result.isCorrupt || count >= cduplex_inflater_room() || result.left == end - position { return }
             position = end - result.left
         }
     }

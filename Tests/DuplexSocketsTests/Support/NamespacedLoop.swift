@@ -63,11 +63,15 @@ struct NamespacedLoop {
         ] {
             try await ip(command)
         }
-        // The system notices a moment later that there is a cable.
-        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
+        // The system notices a moment later that there is a cable; much later while it takes down other namespaces.
+        let deadline = ContinuousClock.now.advanced(by: .seconds(40))
         for address in ["fd99::1", "fd99::9"] {
             let question = "route get ff15::1 from \(address) oif near0"
-            while (try? await ip(question)) == nil, ContinuousClock.now < deadline {}
+            while (try? await ip(question)) == nil {
+                guard ContinuousClock.now < deadline else {
+                    throw SocketError(.timedOut, message: "\(address) isn't there within 40 s.")
+                }
+            }
         }
         let path = "/proc/\(holder.processIdentifier)/ns/net"
         try await loop.run { _ in try Self.enter(path) }
