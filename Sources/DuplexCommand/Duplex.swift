@@ -56,7 +56,7 @@ struct Duplex: AsyncParsableCommand {
                 } catch let other where message(for: other).hasPrefix("Unknown option") {
                     throw other
                 } catch {
-                    // What was wrong at first is told.
+                    // The first error is reported.
                 }
             }
             throw error

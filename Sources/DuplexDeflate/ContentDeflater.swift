@@ -52,8 +52,8 @@ package final class ContentDeflater {
     ///
     /// - Parameters:
     ///   - piece: the bytes.
-    ///   - flushes: whether all of it can be inflated from what comes of it, before there is more.
-    ///   - output: what comes of it is appended.
+    ///   - flushes: whether all of it can be inflated from the output, before there is more.
+    ///   - output: the deflated bytes are appended.
     package func deflate(_ piece: RawSpan, flushes: Bool, into output: inout [UInt8]) {
         if !piece.isEmpty { run(piece, flushes ? .sync : .none, into: &output) }
     }

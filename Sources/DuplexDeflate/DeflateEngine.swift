@@ -42,7 +42,7 @@ import CDuplexISAL
         }
     }
 
-    /// Deflates a piece of the stream that was begun, and appends what comes of it.
+    /// Deflates a piece of the stream that was begun, and appends the result.
     func deflate(_ input: RawSpan, _ flush: Flush, into output: inout [UInt8]) {
         var left = input.byteCount
         var isDone = false

@@ -89,12 +89,12 @@ public final class DeflatePool {
         inflateEngine?.drop(stream)
     }
 
-    /// Deflates with a deflater, and lends what comes of it.
+    /// Deflates with a deflater, and lends the result.
     ///
     /// - Parameters:
     ///   - payload: the message.
     ///   - deflater: the connection's.
-    ///   - body: gets what came of it.
+    ///   - body: gets the result.
     /// - Returns: whether `body` was called: not for want of memory, nor where nothing may refer to the message and it
     ///   doesn't get shorter.
     func deflate(_ payload: RawSpan, with deflater: Deflater, _ body: (RawSpan) -> Void) -> Bool {

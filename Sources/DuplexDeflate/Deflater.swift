@@ -72,7 +72,7 @@ public final class Deflater {
     ///   - input: the piece.
     ///   - isLast: whether the message ends with it; then the bytes 00 00 FF FF at the end are left out, which the peer
     ///     puts back. Default: true.
-    ///   - output: what comes of it is appended.
+    ///   - output: the deflated bytes are appended.
     /// - Returns: whether it could be done; false for want of memory, with nothing appended.
     public func deflate(_ input: RawSpan, isLast: Bool = true, into output: inout [UInt8]) -> Bool {
         if input.isEmpty {

@@ -107,7 +107,7 @@ import CDuplexZlib
         var status = Status.corrupt
         output.append(addingCapacity: Int(room)) { span in
             unsafe span.withUnsafeMutableBufferPointer { target, count in
-                // The span may have more room than was asked for; zlib is told of what was.
+                // The span may have more room than was asked for; zlib gets what was.
                 status = unsafe run(input, &position, target.baseAddress, room, flush)
                 count += unsafe Int(room - stream.pointee.avail_out)
                 unsafe stream.pointee.next_out = nil

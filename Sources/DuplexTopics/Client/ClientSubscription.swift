@@ -68,7 +68,7 @@ struct ClientTopic: Sendable {
     var isLive = false
     /// What the next message carries.
     var isAfterGap = false
-    /// Whether it is told so unless it is the very next one: the server didn't know what is kept.
+    /// Whether the next message is after a gap unless its offset is the very next one: the server didn't know what is kept.
     var isUnsure = false
     var missed = 0
 

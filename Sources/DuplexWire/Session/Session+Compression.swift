@@ -76,7 +76,7 @@ extension Session {
     /// The message is deflated by itself, once for all connections alike; it goes as it is below the threshold, and where
     /// deflating makes it no shorter.
     ///
-    /// - Returns: `nil` where ``sends(_:)`` may say more, for a client, where a tap looks on, within a message in pieces, and
+    /// - Returns: `nil` where ``sends(_:)`` may say more, for a client, with a tap, within a message in pieces, and
     ///   once a close frame was sent: it is to be encoded as any other message.
     public func sendsCompressed(_ frame: MessageFrame) -> [UInt8]? {
         guard let compression, canSend, !isMidSending, !masksFrames, tap == nil else { return nil }

@@ -39,7 +39,7 @@ extension Session {
     /// - Parameters:
     ///   - kind: text or binary.
     ///   - count: the length of the payload in bytes.
-    /// - Returns: `nil` for a message that is to be encoded: of clients, where messages may be compressed or a tap looks on, of
+    /// - Returns: `nil` for a message that is to be encoded: of clients, with compression or a tap, of
     ///   more than 65,535 bytes, and once a close frame was sent.
     package func shortHeader(_ kind: Message.Kind, payload count: Int) -> ShortHeader? {
         guard !isMute, role == .server, compression == nil, tap == nil, count <= 0xFFFF else { return nil }
