@@ -84,10 +84,15 @@ extension PeerTests {
                 try await Bystanders.withBystanders(of: server.port) {
                     // As many as are measured, so that all that a loop keeps for the next is there.
                     try await Self.launch(attack, times: 50, server)
-                    let memory = try server.residentMemory()
-                    try await Self.launch(attack, times: 50, server)
-                    let growth = try server.residentMemory() - memory
-                    #expect(growth < DuplexServe.memoryTolerance, "resident memory grew by \(growth / 1_024) KiB")
+                    // A leak grows each time. What the allocator keeps grows when more come at the same moment than before.
+                    var growths: [Int] = []
+                    repeat {
+                        let memory = try server.residentMemory()
+                        try await Self.launch(attack, times: 50, server)
+                        growths.append(try server.residentMemory() - memory)
+                    } while growths.count < 4 && growths[growths.count - 1] >= DuplexServe.memoryTolerance
+                    let least = growths.min() ?? 0
+                    #expect(least < DuplexServe.memoryTolerance, "resident memory grew each time, in bytes: \(growths)")
                 }
             }
         }

@@ -32,6 +32,8 @@ extension InspectorSite {
         class Files {
             #folders;
             #folder = null;
+            /** The fragment of the page's address that is shown. While it has another one, what that asks for is on its way. */
+            #fragment = "";
             #turn = 0;
             #choice = make("select", { id: "folder-choice", "aria-label": "Folder" });
             #frame = make("iframe", { id: "files-frame", class: "files-frame" });
@@ -72,6 +74,7 @@ extension InspectorSite {
             }
 
             show(parameters) {
+                this.#fragment = location.hash;
                 const folder = this.#folders[Number(parameters.get("folder") ?? 0)] === undefined
                     ? "0" : parameters.get("folder") ?? "0";
                 const path = parameters.get("path") ?? "";
@@ -115,7 +118,10 @@ extension InspectorSite {
 
             #listen() {
                 const page = this.#frame.contentWindow;
-                page.addEventListener("duplex-selected", ({ detail }) => this.#selected(detail));
+                page.addEventListener("duplex-selected", ({ detail }) => {
+                    // A folder that is being left may still report.
+                    if (page.location.pathname.endsWith(`/files/${this.#folder}/`)) this.#selected(detail);
+                });
                 page.addEventListener("duplex-open", (event) => {
                     if (!names.test(event.detail)) return;
                     event.preventDefault();
@@ -146,15 +152,22 @@ extension InspectorSite {
 
             /** The address of the page leads to the folder that is shown, too. */
             #keepPlace(entries) {
-                if (this.#columns !== null) return history.replaceState(null, "", this.#wish({ path: entries[0]?.path ?? "" }));
+                if (location.hash !== this.#fragment) return;
+                if (this.#columns !== null) return this.#lead({ path: entries[0]?.path ?? "" });
                 const { hash } = this.#frame.contentWindow.location;
                 if (!hash.startsWith("#/")) return;
                 try {
                     const path = hash.slice(2).split("/").map(decodeURIComponent).join("/");
-                    history.replaceState(null, "", this.#wish({ folder: this.#folder, path }));
+                    this.#lead({ folder: this.#folder, path });
                 } catch {
                     // An address that can't be read leads nowhere.
                 }
+            }
+
+            /** Changes the address of the page to what is shown. */
+            #lead(place) {
+                history.replaceState(null, "", this.#wish(place));
+                this.#fragment = location.hash;
             }
 
             #tell(facts) {
