@@ -161,25 +161,25 @@ measure_deflate() {
             done
         done
     done
-    measure_share_of_zlib 1024 50 "${ids[duplex]}" "${ports[duplex]}"
-    measure_share_of_zlib 65536 8 "${ids[duplex]}" "${ports[duplex]}"
+    measure_share_of_compressor 1024 50 "${ids[duplex]}" "${ports[duplex]}"
+    measure_share_of_compressor 65536 8 "${ids[duplex]}" "${ports[duplex]}"
     for who in "${!ids[@]}"; do stop "${ids[$who]}"; done
 }
 
-# measure_share_of_zlib SIZE CONNECTIONS PID PORT: how much of the server's time, and of that outside the system, zlib has.
-measure_share_of_zlib() {
+# measure_share_of_compressor SIZE CONNECTIONS PID PORT: how much of the server's time, and of that outside the system, ISA-L has.
+measure_share_of_compressor() {
     local profiler
     if ! command -v perf >/dev/null 2>&1; then
-        note "perf isn't there: the share of zlib is not measured."
+        note "perf isn't there: the share of the compressor is not measured."
         return
     fi
-    perf record -q -o "$work/zlib.perf" -p "$3" sleep "$seconds" >/dev/null 2>"$work/perf.err" &
+    perf record -q -o "$work/compressor.perf" -p "$3" sleep "$seconds" >/dev/null 2>"$work/perf.err" &
     profiler=$!
     taskset -c "$load_core" "$work/wsload" -j -z -t -p /echo -d 1 -s "$1" -c "$2" -T "$seconds" -w 0.3 "$4" >/dev/null
-    wait "$profiler" || { note "perf may not watch here: the share of zlib is not measured." && return; }
-    perf report -i "$work/zlib.perf" --sort dso --stdio 2>/dev/null | awk -v size="$1" '
-        /^ *[0-9.]+%/ { share = $1 + 0; if ($2 ~ /libz\./) zlib += share; if ($2 ~ /kernel/) kernel += share; all += share }
-        END { if (all) printf "zlib %s of_all=%.4f of_user=%.4f\n", size, zlib / all, zlib / (all - kernel) }' >>"$results"
+    wait "$profiler" || { note "perf may not watch here: the share of the compressor is not measured." && return; }
+    perf report -i "$work/compressor.perf" --sort dso --stdio 2>/dev/null | awk -v size="$1" '
+        /^ *[0-9.]+%/ { share = $1 + 0; if ($2 ~ /libisal\./) isal += share; if ($2 ~ /kernel/) kernel += share; all += share }
+        END { if (all) printf "compressor %s of_all=%.4f of_user=%.4f\n", size, isal / all, isal / (all - kernel) }' >>"$results"
 }
 
 # The sans-I/O limit is an echo over OpenSSL without WebSockets.
@@ -220,6 +220,35 @@ measure_broadcast() {
     done
     stop "$c_pid"
     stop "$our_pid"
+}
+
+# One message compressed for all of them, beside a loop in C that gets it compressed.
+measure_compressed_broadcast() {
+    local round size=1024
+    start_program tcp_fanout "$work/tcp_fanout" 0
+    local c_pid=$pid c_port=$port
+    start_serve broadcast-deflate --handler broadcast --compression on
+    local our_pid=$pid our_port=$port
+    for ((round = 1; round <= rounds; round++)); do
+        note "Broadcasts with compression to $idle connections, round $round of $rounds ..."
+        measure_one "compressedbroadcast $size $round c" taskset -c "$load_core" "$work/fanout" -z -c "$idle" -s "$size" \
+            -T "$seconds" -P "$c_pid" "$c_port"
+        measure_one "compressedbroadcast $size $round duplex" taskset -c "$load_core" "$work/fanout" -z -c "$idle" -s "$size" \
+            -T "$seconds" -p /all -P "$our_pid" "$our_port"
+    done
+    stop "$c_pid"
+    stop "$our_pid"
+}
+
+# A message each way that fills the windows of both, and then nothing more.
+measure_compressed_memory() {
+    local before line
+    note "Memory of $idle idle connections with compression ..."
+    start_serve memory-deflate --handler sync --compression on
+    before=$(rss "$pid")
+    line=$(load -k -t -s 8192 -d 1 -n 1 -c "$idle" -b 4 -T 20 -w 20 -P "$pid" "$port")
+    echo "memory compressed connections=$idle before_kb=$before $line" >>"$results"
+    stop "$pid"
 }
 
 # Each client by turns against the same server, which is cheaper than all of them.

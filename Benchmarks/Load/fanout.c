@@ -13,6 +13,8 @@
 //     -P PID    sample this server process: CPU over the measured time, RSS at its end
 //     -b N      connect from 127.0.0.1 to 127.0.0.N in turn (4), for more ports than one address has
 //     -p PATH   WebSocket, at this path; a stream otherwise, in which the very bytes of the server's frames are sent
+//     -z        with permessage-deflate; what comes first of each delivery is inflated and compared with the message, all others are to
+//               have the same bytes. A stream gets the frame that zlib makes of it at its level 1, which is about as long
 //     -e        events instead, at -p PATH; the bytes of their chunks where it is a stream
 //     -a PATH   what an event is asked for by (/publish/)
 //     -x N      besides, so many connections that never receive (0)
@@ -34,6 +36,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include <zlib.h>
 
 typedef uint8_t u8; typedef uint64_t u64;
 struct conn { int fd; size_t pos; };
@@ -41,11 +44,11 @@ struct conn { int fd; size_t pos; };
 static int o_conns = 10000, o_sources = 4, o_pid, o_stalled, o_interval;
 static size_t o_size = 256;
 static double o_time = 3, o_warm = 0.5;
-static int o_events, publisher = -1;
+static int o_events, o_deflate, publisher = -1;
 static const char *o_path, *o_publish = "/publish/";
 static struct sockaddr_in server = { .sin_family = AF_INET };
 static struct conn *cs;
-static u8 *frame, *sent, buf[256 * 1024];
+static u8 *frame, *sent, *message, *packed, buf[256 * 1024];
 static size_t framed, header_size, sent_size;
 static int ep;
 static u64 begun, delays[100000];             // when the message was sent; deliveries by their time in 10 us
@@ -54,7 +57,7 @@ static u64 now_ns(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);
 static void die(const char *what) { fprintf(stderr, "fanout: %s (errno %d: %s)\n", what, errno, strerror(errno)); exit(1); }
 
 static size_t header(u8 *h, size_t n, int mask) {   // of a binary message
-    h[0] = 0x82;
+    h[0] = o_deflate ? 0xc2 : 0x82;
     if (n < 126) { h[1] = (u8)(mask | (int)n); return 2; }
     int wide = n > 0xffff; size_t size = wide ? 10 : 4;
     h[1] = (u8)(mask | (wide ? 127 : 126));
@@ -71,8 +74,62 @@ static void compose_event(u64 round) {
     if (!o_path) { memcpy(sent, frame, framed); sent_size = framed; return; }
     sent_size = (size_t)sprintf((char *)sent, "POST %s%012llu HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", o_publish, (unsigned long long)round);
 }
+static size_t deflate_message(void) {         // into packed, without the end that a sender takes off
+    static z_stream z;
+    if (!z.state && deflateInit2(&z, 1, Z_DEFLATED, -12, 8, Z_DEFAULT_STRATEGY) != Z_OK) die("deflateInit2");
+    deflateReset(&z);
+    z.next_in = message; z.avail_in = (uInt)o_size; z.next_out = packed; z.avail_out = (uInt)(o_size + 256);
+    if (deflate(&z, Z_SYNC_FLUSH) != Z_OK || !z.avail_out) die("deflate");
+    return o_size + 256 - z.avail_out - 4;
+}
+// Whether that many bytes are the message, compressed without reference to others.
+static int is_message(const u8 *bytes, size_t n) {
+    static z_stream z; static const u8 end[4] = { 0, 0, 0xff, 0xff };
+    if (!z.state && inflateInit2(&z, -15) != Z_OK) die("inflateInit2");
+    inflateReset(&z);
+    z.next_out = buf; z.avail_out = (uInt)(o_size + 1);
+    for (int i = 0; i < 2; i++) {
+        z.next_in = (Bytef *)(i ? end : bytes); z.avail_in = (uInt)(i ? 4 : n);
+        int r = inflate(&z, Z_SYNC_FLUSH);
+        if (r != Z_OK && r != Z_BUF_ERROR) return 0;
+    }
+    return z.avail_out == 1 && !memcmp(buf, message, o_size);
+}
+static void compose_deflated(u64 round) {
+    for (int i = 0; i < 8; i++) message[i] = (u8)(round >> (8 * i));
+    size_t n = deflate_message(), h = header(sent, n, o_path ? 0x80 : 0);
+    // A mask of zeros changes nothing.
+    if (o_path) { memset(sent + h, 0, 4); h += 4; }
+    memcpy(sent + h, packed, n);
+    sent_size = h + n;
+    if (!o_path) { memcpy(frame, sent, sent_size); framed = sent_size; }
+}
+static void receive_first(u8 *to, size_t n) { // at the connection that has sent the message
+    for (size_t got = 0; got < n;) {
+        ssize_t r = recv(cs[0].fd, to + got, n - got, 0);
+        if (r <= 0 && errno == EINTR) continue;
+        if (r <= 0) die("the message didn't come back to its sender");
+        got += (size_t)r;
+    }
+}
+static void learn(void) {                    // the frame that all others are to get
+    receive_first(frame, 2);
+    size_t h = (frame[1] & 127) == 126 ? 4 : (frame[1] & 127) == 127 ? 10 : 2, n = frame[1] & 127;
+    if (frame[0] != 0xc2 || frame[1] & 0x80) die("no compressed message in one frame");
+    receive_first(frame + 2, h - 2);
+    if (h > 2) { n = 0; for (size_t i = 2; i < h; i++) n = n << 8 | frame[i]; }
+    if (n > o_size + 64) die("a compressed message that is longer than it was");
+    receive_first(frame + h, n);
+    framed = h + n;
+    if (!is_message(frame + h, n)) die("a delivery differs");
+}
+static void delivered(void) {
+    u64 delay = (now_ns() - begun) / 10000;
+    delays[delay < 100000 ? delay : 99999]++;
+}
 static void compose(u64 round) {             // the frame that the server sends, and what has it send that
     if (o_events) { compose_event(round); return; }
+    if (o_deflate) { compose_deflated(round); return; }
     for (int i = 0; i < 8; i++) frame[header_size + (size_t)i] = (u8)(round >> (8 * i));
     if (!o_path) { memcpy(sent, frame, framed); sent_size = framed; return; }
     size_t h = header(sent, o_size, 0x80);
@@ -93,7 +150,9 @@ static void publish(void) {
 static void await_all(void) {                // the current message, everywhere
     struct epoll_event ev[1024];
     u64 deadline = now_ns() + 20000000000ull;
-    for (int left = o_conns; left;) {
+    int left = o_conns;
+    if (o_deflate && o_path) { learn(); delivered(); left--; }
+    while (left) {
         int n = epoll_wait(ep, ev, 1024, 1000);
         if (now_ns() > deadline) die("a message didn't come to all of them within 20 seconds");
         for (int i = 0; i < n; i++) {
@@ -103,11 +162,7 @@ static void await_all(void) {                // the current message, everywhere
             if (r <= 0) die("a connection was ended by the server");
             if ((size_t)r > framed - c->pos || memcmp(buf, frame + c->pos, (size_t)r)) die("a delivery differs");
             c->pos += (size_t)r;
-            if (c->pos == framed) {
-                u64 delay = (now_ns() - begun) / 10000;
-                delays[delay < 100000 ? delay : 99999]++;
-                c->pos = 0; left--;
-            }
+            if (c->pos == framed) { delivered(); c->pos = 0; left--; }
         }
     }
 }
@@ -128,15 +183,18 @@ static void read_to(int fd, char *text, size_t size, const char *end, const char
         if (r <= 0) die(failure);
         got += (size_t)r;
     }
+    text[got < size ? got : size - 1] = 0;
 }
 static void ask(int fd) {                    // for a WebSocket, or for events
     char head[512];
     int n = snprintf(head, sizeof head, o_events ? "GET %s HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
         : "GET %s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n", o_path);
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n%s\r\n", o_path,
+        o_deflate ? "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n" : "");
     if (send(fd, head, (size_t)n, MSG_NOSIGNAL) != n) die("send");
     read_to(fd, head, sizeof head, "\r\n\r\n", "no end of the head");
     if (memcmp(head, o_events ? "HTTP/1.1 200" : "HTTP/1.1 101", 12)) die("neither 101 nor 200");
+    if (o_deflate && !strcasestr(head, "permessage-deflate")) die("permessage-deflate wasn't accepted");
     // The stream begins with the id behind which the client would come back.
     if (o_events) read_to(fd, head, sizeof head, "\n\n\r\n", "no id at the beginning");
 }
@@ -169,6 +227,18 @@ static u64 rounds_until(u64 end) {
     return count;
 }
 
+static void make_message(void) {             // like JSON
+    message = malloc(o_size + 64); packed = malloc(o_size + 256);
+    if (!message || !packed) die("no memory");
+    unsigned seed = 1;
+    for (size_t at = 0; at < o_size;) {
+        char text[80];
+        seed = seed * 1664525 + 1013904223;
+        int n = snprintf(text, sizeof text, "{\"id\":%u,\"name\":\"user%u\",\"price\":%u.%02u,\"ok\":true},", seed >> 12, seed >> 18, seed >> 22, seed >> 26);
+        for (int i = 0; i < n && at < o_size; i++) message[at++] = (u8)text[i];
+    }
+}
+
 static double delay_us(double share) {       // within which so many deliveries were
     u64 all = 0, sum = 0; size_t i = 0;
     for (size_t k = 0; k < 100000; k++) all += delays[k];
@@ -177,21 +247,25 @@ static double delay_us(double share) {       // within which so many deliveries 
 }
 
 int main(int argc, char **argv) {
-    for (int c; (c = getopt(argc, argv, "c:s:T:w:P:b:p:ea:x:i:")) != -1;) switch (c) {
+    for (int c; (c = getopt(argc, argv, "c:s:T:w:P:b:p:eza:x:i:")) != -1;) switch (c) {
         case 'c': o_conns = atoi(optarg); break; case 's': o_size = (size_t)atol(optarg); break;
         case 'T': o_time = atof(optarg); break; case 'w': o_warm = atof(optarg); break;
         case 'P': o_pid = atoi(optarg); break; case 'b': o_sources = atoi(optarg); break;
-        case 'p': o_path = optarg; break; case 'e': o_events = 1; break; case 'a': o_publish = optarg; break;
+        case 'p': o_path = optarg; break; case 'e': o_events = 1; break; case 'z': o_deflate = 1; break; case 'a': o_publish = optarg; break;
         case 'x': o_stalled = atoi(optarg); break; case 'i': o_interval = atoi(optarg); break; default: return 64;
     }
-    if (optind != argc - 1 || o_conns < 1 || o_sources < 1 || strlen(o_publish) > 256 || o_size < 8 || o_size > 1 << 20) return 64;
+    if (optind != argc - 1 || o_conns < 1 || o_sources < 1 || strlen(o_publish) > 256 || o_size < 8 || o_size > 1 << 20
+        || (o_deflate && (o_events || o_size >= sizeof buf))) return 64;
     server.sin_port = htons((uint16_t)atoi(argv[optind])); server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     ep = epoll_create1(0); cs = calloc((size_t)o_conns, sizeof *cs);
     frame = malloc(o_size + 256); sent = malloc(o_size + 1024);
     if (ep < 0 || !cs || !frame || !sent) die("no memory");
     header_size = header(frame, o_size, 0); framed = header_size + o_size;
-    if (!o_events) for (size_t i = 0; i < o_size; i++) frame[header_size + i] = (u8)(i * 7);
+    if (o_deflate) make_message();
+    else if (!o_events) for (size_t i = 0; i < o_size; i++) frame[header_size + i] = (u8)(i * 7);
     open_all();
+    struct timeval patience = { .tv_sec = 20 };
+    setsockopt(cs[0].fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     rounds_until(now_ns() + (u64)(o_warm * 1e9));
     double cpu = proc_cpu(o_pid); u64 began = now_ns();
     u64 deliveries = rounds_until(began + (u64)(o_time * 1e9)) * (u64)o_conns;

@@ -11,6 +11,8 @@
 //     -r        raw TCP echo, no WebSocket: sends the size of a client frame (payload, header, mask), expects it back
 //     -z        offer permessage-deflate; fails if not accepted; echoes are inflated if the server compresses
 //     -Z        as -z, and ask for server_no_context_takeover
+//     -k        as -z with the offer of a browser, client_max_window_bits: the server keeps a window each way, though no message of
+//               the client refers to an earlier one
 //     -P PID    sample this server process: CPU over the measured time, peak RSS (VmHWM) at its end
 //     -p PATH   request path (/)                  -F N   send every message as N fragments (1)
 //     -v N      compare every byte of 1 message in N (64; 1 = all). The first 32 bytes of each are always compared.
@@ -49,7 +51,7 @@
 
 typedef uint8_t u8; typedef uint32_t u32; typedef uint64_t u64;
 
-static int o_conns = 50, o_sources, o_depth = 1, o_raw, o_text, o_utf8, o_pmd, o_snct, o_frag = 1, o_check = 64, o_line, o_pid;
+static int o_conns = 50, o_sources, o_depth = 1, o_raw, o_text, o_utf8, o_pmd, o_snct, o_keep, o_frag = 1, o_check = 64, o_line, o_pid;
 static size_t o_size = 32;
 static u32 o_count;
 static double o_time = 3, o_warm = 0.5;
@@ -179,7 +181,7 @@ static void put_frame(struct conn *c, int op, int fin, int rsv1, const u8 *p, si
 }
 static u8 *zmsg[256]; static size_t zlen[256];   // -z: 256 messages compressed beforehand, each on its own
 static void precompress(void) {
-    z_stream z; memset(&z, 0, sizeof z); deflateInit2(&z, 6, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY);
+    z_stream z; memset(&z, 0, sizeof z); deflateInit2(&z, 6, Z_DEFLATED, o_keep ? -9 : -15, 8, Z_DEFAULT_STRATEGY);
     size_t cap = deflateBound(&z, o_size) + 64; u8 *b = malloc(cap);
     for (u32 i = 0; i < 256; i++) {
         if (o_size >= 8) hex8(i, tmpl);
@@ -358,7 +360,7 @@ static void writable(struct conn *c) {
         b64(k, 16, key); snprintf(cat, sizeof cat, "%s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", key);
         sha1((u8 *)cat, strlen(cat), d); b64(d, 20, c->accept);
         c->ol += (size_t)sprintf(o, "GET %s HTTP/1.1\r\nHost: %s:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n%s\r\n",
-            o_path, o_host, o_port, key, o_pmd ? (o_snct ? "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover; server_no_context_takeover\r\n" : "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover\r\n") : "");
+            o_path, o_host, o_port, key, o_keep ? "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n" : o_pmd ? (o_snct ? "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover; server_no_context_takeover\r\n" : "Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover\r\n") : "");
         c->st = S_HTTP;
     }
     flush_out(c);
@@ -413,11 +415,11 @@ static void make_template(size_t n) {
 
 int main(int argc, char **argv) {
     int o;
-    while ((o = getopt(argc, argv, "H:c:s:d:T:w:turzZP:p:F:v:b:n:j")) != -1) switch (o) {
+    while ((o = getopt(argc, argv, "H:c:s:d:T:w:turzZkP:p:F:v:b:n:j")) != -1) switch (o) {
         case 'H': o_host = optarg; break; case 'c': o_conns = atoi(optarg); break; case 's': o_size = strtoul(optarg, NULL, 10); break;
         case 'd': o_depth = atoi(optarg); break; case 'T': o_time = atof(optarg); break; case 'w': o_warm = atof(optarg); break;
         case 't': o_text = 1; break; case 'u': o_text = o_utf8 = 1; break; case 'r': o_raw = 1; break;
-        case 'z': o_pmd = 1; break; case 'Z': o_pmd = o_snct = 1; break; case 'P': o_pid = atoi(optarg); break; case 'p': o_path = optarg; break;
+        case 'z': o_pmd = 1; break; case 'Z': o_pmd = o_snct = 1; break; case 'k': o_pmd = o_keep = 1; break; case 'P': o_pid = atoi(optarg); break; case 'p': o_path = optarg; break;
         case 'n': o_count = (u32)strtoul(optarg, NULL, 10); break;
         case 'F': o_frag = atoi(optarg); break; case 'v': o_check = atoi(optarg); break; case 'b': o_sources = atoi(optarg); break; case 'j': o_line = 1; break;
         default: fprintf(stderr, "see the head of wsload.c\n"); return 2;
