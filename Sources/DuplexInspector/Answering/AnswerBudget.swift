@@ -17,6 +17,9 @@ final class AnswerBudget: Sendable {
 
     init(_ limit: ByteCount = AnswerBudget.limit) { all = limit.bytes }
 
+    /// How many bytes are left.
+    var left: Int { taken.withLock { all - $0 } }
+
     /// Takes a part of it, until the result is let go.
     ///
     /// - Parameter bytes: how much; more than there is counts as all of it.
