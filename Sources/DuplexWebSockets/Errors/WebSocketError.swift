@@ -39,10 +39,19 @@ public struct WebSocketError: Error, Sendable {
         public static let invalidText = Code("invalidText")
         /// A request has the identity of another that waits for its answer.
         public static let duplicateRequest = Code("duplicateRequest")
+        /// A value can't be sent: its codec doesn't make a message of it; ``WebSocketError/cause`` has the codec's error.
+        public static let unencodable = Code("unencodable")
+        /// A message has come that its codec doesn't make a value of; ``WebSocketError/undecodable`` has both.
+        public static let undecodable = Code("undecodable")
+        /// A client that reconnects has no connection at present; it may have one later.
+        public static let notConnected = Code("notConnected")
+        /// What the app adds to an attempt of a client that reconnects has failed: its configuration or its preamble;
+        /// ``WebSocketError/cause`` has the error.
+        public static let unprepared = Code("unprepared")
         /// The task that waited was cancelled.
         ///
-        /// The sequences, such as ``WebSocket/messages``, throw this, as all of their errors are of this type;
-        /// functions such as ``WebSocket/receive()`` throw `CancellationError`.
+        /// The sequences, such as ``WebSocket/messages``, and what has messages as values throw this, as all of their
+        /// errors are of this type; functions such as ``WebSocket/receive()`` throw `CancellationError`.
         public static let cancelled = Code("cancelled")
         /// Too many unsent messages; see ``DelegatedWebSocket/queueLimit`` and ``DelegatedWebSocket/queueCount``.
         public static let queueFull = Code("queueFull")

@@ -258,9 +258,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
                     delegate.webSocket(self, didCloseWith: code, reason: failure.message, wasClean: true)
                 }
             } else {
-                let last = await client.lastError as? WebSocketError
-                let error = last ?? WebSocketError(.connectionLost, message: failure.description)
-                await call { $0.webSocket(self, didFailWith: error) }
+                await call { $0.webSocket(self, didFailWith: failure.error) }
             }
         case .closed:
             let (code, reason) = await client.closeFrame

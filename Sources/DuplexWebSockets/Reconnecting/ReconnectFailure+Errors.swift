@@ -8,35 +8,43 @@ import HTTPTypes
 extension ReconnectFailure {
     /// What an attempt has failed with.
     init(_ error: any Error) {
-        let message = (error as? WebSocketError)?.message ?? (error as? SocketError)?.message ?? "\(error)"
-        guard let error = error as? WebSocketError else {
-            self.init((error as? SocketError).map(Self.kind) ?? .unprepared, message: message)
+        guard let described = error as? WebSocketError else {
+            let message = (error as? SocketError)?.message ?? "\(error)"
+            self.init((error as? SocketError).map(Self.kind) ?? .unprepared, message: message, cause: error)
             return
         }
-        if let report = error.closeReport {
-            self.init(report, error.cause)
+        if let report = described.closeReport {
+            self.init(report, described)
             return
         }
-        self.init(Self.kind(error), message: message)
-        if let fields = error.headers {
+        self.init(Self.kind(described), message: described.message, cause: described)
+        if let fields = described.headers {
             retryAfter = RetryAfter.delay(fields, calendar: UnixTime.now.seconds)
         }
     }
 
     /// What a connection has ended with.
-    init(_ report: CloseReport, _ cause: (any Error)?) {
-        if let error = report.error {
-            self.init(.closed(error.closeCode), message: error.message)
+    init(_ report: CloseReport, _ error: WebSocketError) {
+        if let violation = report.error {
+            self.init(.closed(violation.closeCode), message: violation.message, cause: error)
         } else if report.code == .abnormalClosure {
-            self.init(.closed(.abnormalClosure), message: (cause as? SocketError)?.message ?? "")
+            let message = (error.cause as? SocketError)?.message ?? ""
+            self.init(.closed(.abnormalClosure), message: message, cause: error)
         } else {
-            self.init(.closed(report.code), message: report.received?.reason ?? "")
+            self.init(.closed(report.code), message: report.received?.reason ?? "", cause: error)
         }
     }
 
     /// What the caller's own code has failed with.
     static func unprepared(_ error: any Error) -> ReconnectFailure {
-        ReconnectFailure(.unprepared, message: (error as? WebSocketError)?.message ?? "\(error)")
+        ReconnectFailure(.unprepared, message: (error as? WebSocketError)?.message ?? "\(error)", cause: error)
+    }
+
+    /// What a client throws that gives up because of this.
+    var error: WebSocketError {
+        if let error = cause as? WebSocketError { return error }
+        let code: WebSocketError.Code = kind == .unprepared ? .unprepared : .connectionLost
+        return WebSocketError(code, message: "The last attempt has failed: \(self)", cause: cause)
     }
 
     private static func kind(_ error: WebSocketError) -> Kind {

@@ -14,14 +14,8 @@ struct ReconnectingAttempt: Sendable {
     let options: ReconnectOptions
     let preamble: Preamble?
 
-    /// Why it failed, in the words of a decision and as it was thrown.
-    struct Failure: Error {
-        let failure: ReconnectFailure
-        let error: any Error
-    }
-
     /// Makes the attempt; cancelling ends it at once, as far as the caller's own code allows.
-    func run() async throws(Failure) -> WebSocket {
+    func run() async throws(ReconnectFailure) -> WebSocket {
         let socket = try await connect()
         guard let preamble else { return socket }
         do {
@@ -30,16 +24,16 @@ struct ReconnectingAttempt: Sendable {
         } catch {
             let ended = await socket.isEnding ? socket.endFailure : nil
             await socket.close(code: .goingAway)
-            throw ended ?? Failure(failure: .unprepared(error), error: error)
+            throw ended ?? .unprepared(error)
         }
     }
 
-    private func connect() async throws(Failure) -> WebSocket {
+    private func connect() async throws(ReconnectFailure) -> WebSocket {
         var connection = ReconnectConnection(attempt: attempt, url: url, options: options.connection)
         do {
             try await options.configure?(&connection)
         } catch {
-            throw Failure(failure: .unprepared(error), error: error)
+            throw .unprepared(error)
         }
         do {
             connection.options.attempt = attempt.number
@@ -49,7 +43,7 @@ struct ReconnectingAttempt: Sendable {
             let attempts = HandshakeAttempts(loop: loop, options: connection.options, handler: nil)
             return try await attempts.run(HandshakePlan(try WebSocketURL.parse(connection.url), connection.options))
         } catch {
-            throw Failure(failure: ReconnectFailure(error), error: error)
+            throw ReconnectFailure(error)
         }
     }
 
@@ -62,8 +56,5 @@ extension WebSocket {
     var isEnding: Bool { ending != nil || stage != .open }
 
     /// What has ended the connection.
-    var endFailure: ReconnectingAttempt.Failure {
-        let error = endError()
-        return ReconnectingAttempt.Failure(failure: ReconnectFailure(session.report, error.cause), error: error)
-    }
+    var endFailure: ReconnectFailure { ReconnectFailure(session.report, endError()) }
 }

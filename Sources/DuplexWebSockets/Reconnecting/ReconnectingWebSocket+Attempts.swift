@@ -49,7 +49,7 @@ extension ReconnectingWebSocket {
         )
         // It keeps the client only once there is something to report, so that one that is dropped ends.
         let task = Task { [weak self] in
-            do throws(ReconnectingAttempt.Failure) {
+            do throws(ReconnectFailure) {
                 let socket = try await making.run()
                 if await self?.opened(socket, attempt.number) != true { await socket.close(code: .goingAway) }
             } catch {
@@ -67,11 +67,10 @@ extension ReconnectingWebSocket {
         attemptTimer = nil
     }
 
-    private func failed(_ failure: ReconnectingAttempt.Failure, _ number: Int) {
+    private func failed(_ failure: ReconnectFailure, _ number: Int) {
         guard attempt?.number == number else { return }
         endAttempt()
-        lastError = failure.error
-        handle(.failed(attempt: number, failure.failure))
+        handle(.failed(attempt: number, failure))
     }
 
     /// Takes over a connection.
@@ -103,9 +102,7 @@ extension ReconnectingWebSocket {
         switch end {
         // The caller has closed it by itself: no other is wanted.
         case .ownClose: handle(.close)
-        case .failed(let failure):
-            lastError = failure.error
-            handle(.failed(attempt: number, failure.failure))
+        case .failed(let failure): handle(.failed(attempt: number, failure))
         }
     }
 
@@ -139,7 +136,7 @@ extension ReconnectingWebSocket {
         } else if timer == attemptTimer, let number = attempt?.number {
             attemptTimer = nil
             let error = WebSocketError(.timedOut, message: "The attempt took longer than it may.")
-            failed(ReconnectingAttempt.Failure(failure: ReconnectFailure(.timedOut), error: error), number)
+            failed(ReconnectFailure(.timedOut, cause: error), number)
         }
     }
 
@@ -166,7 +163,7 @@ extension ReconnectingWebSocket: TimerTarget {
 enum ReconnectingEnd: Sendable {
     /// The caller closed the connection.
     case ownClose
-    case failed(ReconnectingAttempt.Failure)
+    case failed(ReconnectFailure)
 }
 
 extension WebSocket {

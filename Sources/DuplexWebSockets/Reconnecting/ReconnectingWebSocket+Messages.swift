@@ -20,7 +20,20 @@ extension ReconnectingWebSocket {
     @inline(__always)
     public func send(_ message: Message) async throws {
         // Part of the function that calls it, as that of a connection: in an open one's time a call is much.
-        if try !sendNow(message) { try await sendLater(message) }
+        if try !sendNow(message, nil) { try await sendLater(message, nil) }
+    }
+
+    /// Takes a message to be sent, compressed or not whatever its length.
+    ///
+    /// Otherwise as ``send(_:)-(Message)``: the choice holds for whichever connections the message is written to, and has no
+    /// effect on one without compression.
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - compress: as in `WebSocket.send(_:compress:)`.
+    /// - Throws: as ``send(_:)-(Message)``.
+    public func send(_ message: Message, compress: Bool) async throws {
+        if try !sendNow(message, compress) { try await sendLater(message, compress) }
     }
 
     /// Writes or takes a message that has to wait for nothing; here, since a task may be put off on its way into a
@@ -28,29 +41,35 @@ extension ReconnectingWebSocket {
     ///
     /// - Returns: whether it was taken.
     @usableFromInline
-    func sendNow(_ message: Message) throws -> Bool {
-        if writeNow(message) { return true }
+    func sendNow(_ message: Message, _ compress: Bool?) throws -> Bool {
+        if writeNow(message, compress) { return true }
         handle(.start)
         if case .ended = machine.phase { throw Self.isOver }
         guard senders.isEmpty && outbox.hasRoom(for: message) else { return false }
-        outbox.append(message)
+        outbox.append(message, compress: compress)
         flush()
         return true
     }
 
     /// Writes a message if there is a connection that takes it, and nothing that it has to wait for or be kept for.
-    private func writeNow(_ message: Message) -> Bool {
+    private func writeNow(_ message: Message, _ compress: Bool?) -> Bool {
         guard let socket = current?.socket, !isDraining, senders.isEmpty, outbox.passesOn else { return false }
-        return write(message, to: socket)
+        return write(message, compress, to: socket)
     }
 
     /// Writes a message to the connection that is open, and sees to it that no more is written than it takes.
     ///
     /// - Returns: whether it was written: one that is ending says so itself, and what wasn't written waits for the next
     ///   one.
-    private func write(_ message: Message, to socket: WebSocket) -> Bool {
+    private func write(_ message: Message, _ compress: Bool?, to socket: WebSocket) -> Bool {
         do {
-            if try !socket.onLoop(loop, message, { try $0.write($1) }) { drain(socket) }
+            let isBelowMark =
+                if let compress {
+                    try socket.onLoop(loop, (message, compress)) { try $0.write($1.0, compress: $1.1) }
+                } else {
+                    try socket.onLoop(loop, message) { try $0.write($1) }
+                }
+            if !isBelowMark { drain(socket) }
             return true
         } catch {
             return false
@@ -58,14 +77,14 @@ extension ReconnectingWebSocket {
     }
 
     @usableFromInline
-    func sendLater(_ message: Message) async throws {
+    func sendLater(_ message: Message, _ compress: Bool?) async throws {
         nextWaiterID += 1
         let id = nextWaiterID
         // Decided anew there: the task may have been put off on its way.
         try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
             if case .ended = machine.phase { return waiter.resume(throwing: Self.isOver) }
             if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
-            senders.append((waiter, message))
+            senders.append((waiter, ReconnectOutbox.Entry(message, compress: compress)))
             flush()
         } onCancel: {
             loop.execute { _ in self.assumeIsolated { $0.cancelSender(id) } }
@@ -99,17 +118,17 @@ extension ReconnectingWebSocket {
     }
 
     private func writeWaiting() {
-        while !isDraining, let socket = current?.socket, let message = outbox.next {
-            guard write(message, to: socket) else { return }
+        while !isDraining, let socket = current?.socket, let entry = outbox.next {
+            guard write(entry.message, entry.compress, to: socket) else { return }
             outbox.wrote()
         }
     }
 
     private func admit() -> Bool {
         var hasAdmitted = false
-        while let sender = senders.first, outbox.hasRoom(for: sender.message) {
+        while let sender = senders.first, outbox.hasRoom(for: sender.entry.message) {
             senders.removeFirst()
-            outbox.append(sender.message)
+            outbox.append(sender.entry.message, compress: sender.entry.compress)
             sender.waiter.resume(returning: ())
             hasAdmitted = true
         }
@@ -136,19 +155,15 @@ extension ReconnectingWebSocket {
 
     /// The next message of whichever connection; `nil` once the client has ended in order.
     @usableFromInline
-    func nextMessage() async throws -> Message? {
+    func nextMessage() async throws(WebSocketError) -> Message? {
         while true {
             if reading == nil { reading = try await nextSession() }
             guard let socket = reading else { return nil }
-            do {
+            do throws(WebSocketError) {
                 if let message = try await nextMessage(of: socket) { return message }
-            } catch let error as CancellationError {
-                throw error
-            } catch let error as WebSocketError where error.code == .alreadyReceiving {
-                throw error
             } catch {
                 // How it ended is for the policy, which decides whether there is another.
-                lastError = error
+                if error.code == .cancelled || error.code == .alreadyReceiving { throw error }
             }
             if reading === socket { reading = nil }
         }
@@ -171,7 +186,7 @@ extension ReconnectingWebSocket {
 
     /// The next message of one connection, looked at for what it acknowledges; `nil` once it has ended in order.
     @inline(__always)
-    func nextMessage(of socket: WebSocket) async throws -> Message? {
+    func nextMessage(of socket: WebSocket) async throws(WebSocketError) -> Message? {
         guard let message = try await takeMessage(of: socket) else { return nil }
         acknowledge(by: message)
         return message
@@ -179,22 +194,26 @@ extension ReconnectingWebSocket {
 
     /// The next message of one connection, as its own `nextMessage()` gives it, but without a hop to it and back.
     @inline(__always)
-    private func takeMessage(of socket: WebSocket) async throws -> Message? {
+    private func takeMessage(of socket: WebSocket) async throws(WebSocketError) -> Message? {
         let (message, id) = socket.onLoop(loop) { socket, _ in
             socket.nextWaiterID += 1
             return (socket.takeMessage(), socket.nextWaiterID)
         }
         if let message { return message }
-        try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
-            socket.onLoop(loop, waiter) { $0.wait($1) }
-        } onCancel: {
-            socket.loop.execute { _ in socket.assumeIsolated { $0.cancelReceiver(id) } }
+        do {
+            try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
+                socket.onLoop(loop, waiter) { $0.wait($1) }
+            } onCancel: {
+                socket.loop.execute { _ in socket.assumeIsolated { $0.cancelReceiver(id) } }
+            }
+        } catch {
+            throw WebSocketError(endOfWait: error)
         }
         return socket.onLoop(loop) { socket, _ in socket.takeDelivered() }
     }
 
     /// The next connection; `nil` once the client has ended in order.
-    func nextSession() async throws -> WebSocket? {
+    func nextSession() async throws(WebSocketError) -> WebSocket? {
         handle(.start)
         while true {
             if let session = unclaimed {
@@ -203,10 +222,17 @@ extension ReconnectingWebSocket {
             }
             if case .ended(let end) = machine.phase {
                 guard let failure = end.failure, !failure.isOrderly else { return nil }
-                throw lastError ?? WebSocketError(.connectionLost, message: failure.description)
+                throw failure.error
             }
-            nextWaiterID += 1
-            let id = nextWaiterID
+            try await waitForSession()
+        }
+    }
+
+    /// Waits until there may be another connection, or none any more.
+    private func waitForSession() async throws(WebSocketError) {
+        nextWaiterID += 1
+        let id = nextWaiterID
+        do {
             try await waitOnLoop(id: id) { (waiter: Waiter<Void>) in
                 // Asked again here: the task may have been put off on its way.
                 if Task.isCancelled { return waiter.resume(throwing: CancellationError()) }
@@ -214,6 +240,8 @@ extension ReconnectingWebSocket {
             } onCancel: {
                 loop.execute { _ in self.assumeIsolated { $0.cancelReceiver(id) } }
             }
+        } catch {
+            throw WebSocketError(endOfWait: error)
         }
     }
 

@@ -10,6 +10,10 @@ extension ReconnectingWebSocket {
     /// last attempt failed with when the policy gives up. Connections are made whether or not somebody reads the
     /// sequence; one that was not read before the next was open is left out. Leaving the body of a loop doesn't close a
     /// connection; closing it there closes the client.
+    ///
+    /// All that is thrown is a ``WebSocketError``. An error of the caller's own, of ``ReconnectOptions/configure`` or the
+    /// preamble, is the cause of one with ``WebSocketError/Code/unprepared``. Cancelling the task ends the wait with
+    /// ``WebSocketError/Code/cancelled``; the client goes on.
     public nonisolated var sessions: Sessions { Sessions(client: self) }
 
     /// The messages of all connections, one after the other, as if of one socket.
@@ -26,12 +30,12 @@ extension ReconnectingWebSocket {
             let client: ReconnectingWebSocket
 
             /// The next connection; `nil` once the client has ended in order.
-            public mutating func next() async throws -> WebSocket? {
+            public mutating func next() async throws(WebSocketError) -> WebSocket? {
                 try await client.nextSession()
             }
 
             /// The next connection; `nil` once the client has ended in order.
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> WebSocket? {
+            public mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> WebSocket? {
                 try await client.nextSession()
             }
         }
@@ -50,13 +54,13 @@ extension ReconnectingWebSocket {
 
             /// The next message; `nil` once the client has ended in order.
             @inlinable
-            public mutating func next() async throws -> Message? {
+            public mutating func next() async throws(WebSocketError) -> Message? {
                 try await client.nextMessage()
             }
 
             /// The next message; `nil` once the client has ended in order.
             @inlinable
-            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Message? {
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws(WebSocketError) -> Message? {
                 try await client.nextMessage()
             }
         }

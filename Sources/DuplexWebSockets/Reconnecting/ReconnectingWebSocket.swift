@@ -43,7 +43,7 @@ public actor ReconnectingWebSocket {
 
     var outbox: ReconnectOutbox
     /// Those who wait for room in the outbox.
-    var senders: Deque<(waiter: Waiter<Void>, message: Message)> = []
+    var senders: Deque<(waiter: Waiter<Void>, entry: ReconnectOutbox.Entry)> = []
     /// Whether the connection has as much to send as it takes for now.
     var isDraining = false
 
@@ -65,8 +65,6 @@ public actor ReconnectingWebSocket {
     /// The connection that is being asked whether it lives, and whether the network has changed meanwhile.
     var probing: Int?
     var mustProbeAgain = false
-    /// What the last failure was thrown as.
-    var lastError: (any Error)?
 
     /// Makes a client; it connects when it is used.
     ///

@@ -14,7 +14,7 @@ public protocol MessageCodec<Incoming, Outgoing>: Sendable {
     ///
     /// - Parameter value: what to send.
     /// - Returns: the message.
-    /// - Throws: what is wrong with the value; nothing is sent then.
+    /// - Throws: what is wrong with the value; nothing is sent then. It becomes the cause of a ``WebSocketError``.
     func encode(_ value: Outgoing) throws -> Message
 
     /// Makes a value.
@@ -44,9 +44,15 @@ public struct UndecodableMessage: Error, Sendable, CustomStringConvertible {
     }
 }
 
+extension WebSocketError {
+    /// The message that can't be decoded, and what its codec said, where the code is ``Code/undecodable``.
+    public var undecodable: UndecodableMessage? { cause as? UndecodableMessage }
+}
+
 /// What happens to a message that can't be decoded.
 public enum UndecodablePolicy: Sendable {
-    /// The receiver gets an ``UndecodableMessage``; the connection stays open, and the next call gets the next message.
+    /// The receiver gets a ``WebSocketError`` with the ``UndecodableMessage``; the connection stays open, and the next call
+    /// gets the next message.
     case report
     /// As ``report``, and the connection is closed with that code: 1007 for data that isn't what it should be, 1003 for a
     /// kind that isn't wanted.

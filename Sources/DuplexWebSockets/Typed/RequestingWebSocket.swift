@@ -18,7 +18,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
     /// The messages that answer no request: those without an identity, and answers that nobody waits for any more.
     ///
     /// At most `unsolicitedLimit` wait: the oldest are dropped for newer ones, as answers may be behind them and have to be
-    /// read. Ends as ``WebSocket/messages`` does. Iterated by one task.
+    /// read. Ends as ``TypedWebSocket/messages`` does. Iterated by one task.
     public let unsolicited: AsyncThrowingStream<Incoming, any Error>
 
     /// Begins to receive.
@@ -46,7 +46,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
         requestID = request
         unsolicited = stream
         pump = Task {
-            do {
+            do throws(WebSocketError) {
                 for try await value in typed.messages {
                     if let id = answer(value), table.resolve(id, value) { continue }
                     others.yield(value)
@@ -56,8 +56,9 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
             } catch {
                 table.end(error)
                 others.finish(throwing: error)
-                if error is UndecodableMessage {
-                    await typed.socket.startClosing(.invalidFramePayloadData, reason: "A message can't be decoded.")
+                if error.code == .undecodable {
+                    let reason = ValueCoding<Incoming, Outgoing>.reason
+                    await typed.socket.startClosing(.invalidFramePayloadData, reason: reason)
                 }
             }
         }
@@ -78,9 +79,21 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
     ///   - value: the request, whose identity must be that of no other that waits.
     ///   - timeout: how long sending and waiting may take together. Default: 20 s.
     /// - Returns: the answer.
-    /// - Throws: ``WebSocketError``: ``WebSocketError/Code/timedOut``, ``WebSocketError/Code/duplicateRequest`` with nothing
-    ///   sent, or what ended the connection; ``UndecodableMessage``; what the codec threw; `CancellationError`.
-    public func request(_ value: Outgoing, timeout: Duration = .seconds(20)) async throws -> Incoming {
+    /// - Throws: ``WebSocketError``: ``WebSocketError/Code/timedOut``, ``WebSocketError/Code/duplicateRequest`` or
+    ///   ``WebSocketError/Code/unencodable`` with nothing sent, ``WebSocketError/Code/undecodable``,
+    ///   ``WebSocketError/Code/cancelled``, or what ended the connection.
+    public func request(
+        _ value: Outgoing,
+        timeout: Duration = .seconds(20)
+    ) async throws(WebSocketError) -> Incoming {
+        do {
+            return try await exchange(value, timeout)
+        } catch {
+            throw WebSocketError(endOfWait: error)
+        }
+    }
+
+    private func exchange(_ value: Outgoing, _ timeout: Duration) async throws -> Incoming {
         let id = requestID(value)
         let ticket = try table.register(id)
         // Whatever happens, nobody is waited for behind this.

@@ -7,12 +7,11 @@ import DuplexWire
 /// A WebSocket whose messages are values, by a codec.
 ///
 /// A view: the connection stays what it is, and can be used beside it. Values are made and unmade in the task that sends or
-/// receives, one message at a time, under `MessageLimits.messageSize`.
+/// receives, one message at a time, under `MessageLimits.messageSize`. All that it throws is a ``WebSocketError``.
 public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     /// The connection below.
     public let socket: WebSocket
-    private let codec: any MessageCodec<Incoming, Outgoing>
-    private let undecodable: UndecodablePolicy
+    private let coding: ValueCoding<Incoming, Outgoing>
 
     /// Makes a view of a connection.
     ///
@@ -26,26 +25,39 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
         undecodable: UndecodablePolicy = .report
     ) {
         self.socket = socket
-        self.codec = codec
-        self.undecodable = undecodable
+        coding = ValueCoding(codec: codec, undecodable: undecodable)
     }
 
     /// Sends a value as a message; see ``WebSocket/send(_:)-(Message)``.
     ///
     /// - Parameter value: the value.
-    /// - Throws: what the codec threw, with nothing sent; else as ``WebSocket/send(_:)-(Message)``.
-    public func send(_ value: Outgoing) async throws {
-        try await socket.send(codec.encode(value))
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/unencodable``, with nothing sent; else as
+    ///   ``WebSocket/send(_:)-(Message)``, and with ``WebSocketError/Code/cancelled`` when the task was cancelled.
+    public func send(_ value: Outgoing) async throws(WebSocketError) {
+        let message = try coding.encode(value)
+        do {
+            try await socket.send(message)
+        } catch {
+            throw WebSocketError(endOfWait: error)
+        }
     }
 
     /// Waits for the next value; see ``WebSocket/receive()``.
     ///
     /// - Returns: the value.
-    /// - Throws: ``UndecodableMessage``; the next call goes on after it unless the policy is to close. Else as
-    ///   ``WebSocket/receive()``.
-    public func receive() async throws -> Incoming {
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/undecodable``; the next call goes on after it unless the policy
+    ///   is to close. Else as ``WebSocket/receive()``, and with ``WebSocketError/Code/cancelled`` when the task was cancelled.
+    public func receive() async throws(WebSocketError) -> Incoming {
         while true {
-            if let value = try await decode(socket.receive()) { return value }
+            if let value = try await decode(receiveMessage()) { return value }
+        }
+    }
+
+    private func receiveMessage() async throws(WebSocketError) -> Message {
+        do {
+            return try await socket.receive()
+        } catch {
+            throw WebSocketError(endOfWait: error)
         }
     }
 
@@ -64,11 +76,13 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
             let typed: TypedWebSocket
 
             /// The next value; `nil` once the connection has ended in order.
-            public mutating func next() async throws -> Incoming? {
-                while let message = try await typed.socket.nextMessage() {
-                    if let value = try await typed.decode(message) { return value }
-                }
-                return nil
+            public mutating func next() async throws(WebSocketError) -> Incoming? {
+                try await typed.nextValue()
+            }
+
+            /// The next value; `nil` once the connection has ended in order.
+            public mutating func next(isolation actor: (any Actor)?) async throws(WebSocketError) -> Incoming? {
+                try await typed.nextValue()
             }
         }
 
@@ -78,22 +92,15 @@ public struct TypedWebSocket<Incoming: Sendable, Outgoing: Sendable>: Sendable {
         }
     }
 
-    /// The value of a message; `nil` if it is to be skipped.
-    private func decode(_ message: Message) async throws -> Incoming? {
-        do {
-            return try codec.decode(message)
-        } catch {
-            let error = UndecodableMessage(message, cause: error)
-            switch undecodable {
-            case .report: throw error
-            case .close(let code):
-                await socket.startClosing(code, reason: "A message can't be decoded.")
-                throw error
-            case .skip(let tell):
-                tell(error)
-                return nil
-            }
+    private func nextValue() async throws(WebSocketError) -> Incoming? {
+        while let message = try await socket.nextMessageOrError() {
+            if let value = try await decode(message) { return value }
         }
+        return nil
+    }
+
+    private func decode(_ message: Message) async throws(WebSocketError) -> Incoming? {
+        try await coding.decode(message) { code, reason in await socket.startClosing(code, reason: reason) }
     }
 }
 

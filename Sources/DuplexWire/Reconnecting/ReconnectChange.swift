@@ -85,6 +85,12 @@ public enum ReconnectReason: Sendable, Hashable {
     case resumed
     /// The caller closed the client.
     case closed
+
+    /// What has failed, with the error below it; `nil` when nothing has.
+    public var failure: ReconnectFailure? {
+        guard case .failed(let failure) = self else { return nil }
+        return failure
+    }
 }
 
 /// One change of a reconnecting client.
@@ -124,8 +130,7 @@ extension ReconnectChange: CustomStringConvertible {
     }
 
     private var because: String {
-        guard case .failed(let failure) = reason else { return "" }
-        return ", because: \(failure)"
+        reason.failure.map { ", because: \($0)" } ?? ""
     }
 
     private static func text(_ duration: Duration) -> String { "\(duration.wholeNanoseconds / 1_000_000) ms" }

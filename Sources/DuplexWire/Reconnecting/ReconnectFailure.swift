@@ -29,6 +29,11 @@ public struct ReconnectFailure: Error, Sendable, Hashable {
     public var message: String
     /// How long the server asked to be left alone (RFC 9110 section 10.2.3); `nil` if it didn't.
     public var retryAfter: Duration?
+    /// The error below it, as it was thrown; `nil` if there is none.
+    ///
+    /// A client's is its room's error, with the timeline of an attempt or the report of a connection, or what the caller's own
+    /// code threw. It doesn't count when failures are compared: errors can't be.
+    public var cause: (any Error)?
 
     /// Makes a failure.
     ///
@@ -36,10 +41,24 @@ public struct ReconnectFailure: Error, Sendable, Hashable {
     ///   - kind: what happened, for programs.
     ///   - message: what happened, for people.
     ///   - retryAfter: how long the server asked to be left alone.
-    public init(_ kind: Kind, message: String = "", retryAfter: Duration? = nil) {
+    ///   - cause: the error below it. Default: none.
+    public init(_ kind: Kind, message: String = "", retryAfter: Duration? = nil, cause: (any Error)? = nil) {
         self.kind = kind
         self.message = message
         self.retryAfter = retryAfter
+        self.cause = cause
+    }
+
+    /// Compares all but the causes.
+    public static func == (one: ReconnectFailure, other: ReconnectFailure) -> Bool {
+        one.kind == other.kind && one.message == other.message && one.retryAfter == other.retryAfter
+    }
+
+    /// Hashes all but the cause.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(message)
+        hasher.combine(retryAfter)
     }
 }
 

@@ -18,6 +18,24 @@ public struct ReconnectOutbox: Sendable {
         case atLeastOnce(isAcknowledged: @Sendable (_ sent: Message, _ by: Message) -> Bool)
     }
 
+    /// A message, and how it is to be sent.
+    public struct Entry: Sendable, Hashable {
+        /// The message.
+        public var message: Message
+        /// Whether it is to be compressed; `nil` leaves that to the connection.
+        public var compress: Bool?
+
+        /// Makes an entry.
+        ///
+        /// - Parameters:
+        ///   - message: the message.
+        ///   - compress: whether it is to be compressed. Default: the connection decides.
+        public init(_ message: Message, compress: Bool? = nil) {
+            self.message = message
+            self.compress = compress
+        }
+    }
+
     /// The guarantee for each message.
     public let delivery: Delivery
     /// The most messages that are kept.
@@ -26,7 +44,7 @@ public struct ReconnectOutbox: Sendable {
     public let byteLimit: ByteCount
 
     /// Those that are kept, in the order of the calls; what lies before ``first`` is gone.
-    private var messages: [Message] = []
+    private var entries: [Entry] = []
     private var first = 0
     /// How many of those that are kept were written to the present connection.
     private var written = 0
@@ -45,13 +63,13 @@ public struct ReconnectOutbox: Sendable {
     }
 
     /// How many are kept.
-    public var count: Int { messages.count - first }
+    public var count: Int { entries.count - first }
 
     /// The bytes of those that are kept.
     public var byteCount: Int { bytes }
 
     /// Those that are kept: not written, or not acknowledged.
-    public var undelivered: [Message] { Array(messages[first...]) }
+    public var undelivered: [Message] { entries[first...].map(\.message) }
 
     /// Whether a message fits.
     public func hasRoom(for message: Message) -> Bool {
@@ -61,17 +79,21 @@ public struct ReconnectOutbox: Sendable {
     /// Whether a message could be written past the outbox: nothing waits in it, and nothing is kept for an acknowledgement.
     public var passesOn: Bool {
         guard case .atMostOnce = delivery else { return false }
-        return first == messages.count
+        return first == entries.count
     }
 
     /// Adds a message after the others.
-    public mutating func append(_ message: Message) {
-        messages.append(message)
+    ///
+    /// - Parameters:
+    ///   - message: the message.
+    ///   - compress: whether it is to be compressed, on whichever connection. Default: the connection decides.
+    public mutating func append(_ message: Message, compress: Bool? = nil) {
+        entries.append(Entry(message, compress: compress))
         bytes += message.byteCount
     }
 
     /// The next message to be written to the present connection; `nil` when there is none.
-    public var next: Message? { written < count ? messages[first + written] : nil }
+    public var next: Entry? { written < count ? entries[first + written] : nil }
 
     /// Takes note that ``next`` was written.
     public mutating func wrote() {
@@ -96,8 +118,8 @@ public struct ReconnectOutbox: Sendable {
         var found = 0
         // What came late, for a message that waits to be written again, counts as well.
         var index = first
-        while index < messages.count {
-            guard isAcknowledged(messages[index], message) else {
+        while index < entries.count {
+            guard isAcknowledged(entries[index].message, message) else {
                 index += 1
                 continue
             }
@@ -107,21 +129,21 @@ public struct ReconnectOutbox: Sendable {
                 removeFirst()
                 index = first
             } else {
-                bytes -= messages.remove(at: index).byteCount
+                bytes -= entries.remove(at: index).message.byteCount
             }
         }
         return found
     }
 
     private mutating func removeFirst() {
-        bytes -= messages[first].byteCount
+        bytes -= entries[first].message.byteCount
         first += 1
         // Moved up once half of the array is gone, so that each message is moved about once.
-        if first == messages.count || first > 64 && first > messages.count / 2 {
-            messages.removeFirst(first)
+        if first == entries.count || first > 64 && first > entries.count / 2 {
+            entries.removeFirst(first)
             first = 0
         } else {
-            messages[first - 1] = .binary([])
+            entries[first - 1] = Entry(.binary([]))
         }
     }
 }

@@ -42,6 +42,20 @@ import Testing
         for (error, expected) in cases { #expect(kind(error) == expected, "\(error)") }
     }
 
+    @Test("The error stays below it, and is what a client gives up with; the caller's own is the cause of one")
+    func causes() throws {
+        struct Own: Error {}
+        let refused = refusal(503)
+        #expect((ReconnectFailure(refused).cause as? WebSocketError)?.handshake?.status?.code == 503)
+        #expect(ReconnectFailure(refused).error.code == .handshakeRefused)
+        #expect(ReconnectFailure(Own()).cause is Own && ReconnectFailure.unprepared(Own()).cause is Own)
+        let unprepared = ReconnectFailure.unprepared(Own()).error
+        #expect(unprepared.code == .unprepared && unprepared.cause is Own)
+        #expect(unprepared.message == "The last attempt has failed: not prepared: Own()")
+        let lost = ReconnectFailure(SocketError(.connectionReset, message: "reset"))
+        #expect(lost.cause is SocketError && lost.error.code == .connectionLost && lost.error.cause is SocketError)
+    }
+
     @Test("What a server says of the time is kept")
     func retryAfter() {
         var fields = HTTPFields()

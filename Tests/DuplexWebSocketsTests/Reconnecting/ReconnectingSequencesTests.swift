@@ -17,17 +17,78 @@ import Testing
             server.webSocket("/") { socket in await socket.close(code: .policyViolation, reason: "banned") }
         } _: { address in
             let client = ReconnectingWebSocket(urls: ["ws://\(address)/"])
-            do {
+            let states = client.states
+            do throws(WebSocketError) {
                 if isMessages {
                     for try await _ in client.messages {}
                 } else {
                     for try await _ in client.sessions {}
                 }
                 Issue.record("It has ended in order.")
-            } catch let error as WebSocketError {
+            } catch {
                 #expect(error.closeReport?.received?.code == .policyViolation)
                 #expect(error.closeReport?.received?.reason == "banned")
             }
+            // The last change has the same error below it.
+            for await change in states {
+                guard case .ended(let end) = change.phase else { continue }
+                #expect(change.reason.failure == end.failure)
+                let cause = end.failure?.cause as? WebSocketError
+                #expect(cause?.closeReport?.received?.reason == "banned")
+            }
+        }
+    }
+
+    @Test(
+        "What the app adds to an attempt is the cause of the error, in the changes and in either sequence",
+        arguments: [false, true]
+    )
+    func ownErrors(isPreamble: Bool) async throws {
+        struct Own: Error {}
+        try await withServer { server in
+            server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        } _: { address in
+            var policy = ReconnectPolicy.constant(.zero)
+            policy.attemptLimit = 2
+            var options = ReconnectOptions()
+            if !isPreamble { options.configure = { _ in throw Own() } }
+            for isMessages in [false, true] {
+                let client = ReconnectingWebSocket(urls: ["ws://\(address)/"], policy: policy, options: options)
+                if isPreamble { client.preamble { _ in throw Own() } }
+                let states = client.states
+                do throws(WebSocketError) {
+                    if isMessages {
+                        for try await _ in client.messages {}
+                    } else {
+                        for try await _ in client.sessions {}
+                    }
+                    Issue.record("It has ended in order.")
+                } catch {
+                    #expect(error.code == .unprepared && error.cause is Own)
+                }
+                var causes = 0
+                for await change in states where change.reason.failure?.cause is Own { causes += 1 }
+                #expect(causes == 2)
+            }
+        }
+    }
+
+    @Test("Cancelling who waits for a message ends the wait with an error of the sequence's type; the client goes on")
+    func cancelling() async throws {
+        try await withListener { url, accept in
+            let client = ReconnectingWebSocket(urls: [url])
+            let states = client.states
+            let waiting = Task { try await client.messages.first { _ in true } }
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            await ReconnectingWebSocket.changes(states, until: "open")
+            waiting.cancel()
+            await expect(.cancelled) { try await waiting.value }
+            try await peer.send(.text("still there"))
+            var messages = client.messages.makeAsyncIterator()
+            #expect(try await messages.next() == "still there")
+            await peer.reset()
+            await client.close()
         }
     }
 

@@ -212,6 +212,68 @@ import Testing
         #expect(await client.undelivered == ["1", "2"])
     }
 
+    @Test("A ping is for the connection that is open; without one the error says what the client does instead")
+    func pinging() async throws {
+        try await withListener { url, accept in
+            let client = ReconnectingWebSocket(urls: [url], policy: .constant(Self.long))
+            let states = client.states
+            func expectNone(_ part: String) async {
+                await #expect {
+                    try await client.ping()
+                } throws: {
+                    let error = $0 as? WebSocketError
+                    return error?.code == .notConnected && error?.message.contains(part) == true
+                }
+            }
+            await expectNone("wasn't used yet")
+            await client.start()
+            await expectNone("is connecting")
+            let peer = try await accept()
+            try await peer.acceptWebSocket()
+            await ReconnectingWebSocket.changes(states, until: "open")
+            let pinging = Task { try await client.ping([1, 2, 3]) }
+            let ping = try await peer.readFrame { $0.opcode == 0x9 }
+            #expect(ping.payload == [1, 2, 3])
+            try await peer.send(.pong(ping.payload))
+            #expect(try await pinging.value > .zero)
+            // Nobody reads the messages, and the ping is answered all the same; one without an answer fails with the connection.
+            let lost = Task { try await client.ping() }
+            _ = try await peer.readFrame { $0.opcode == 0x9 }
+            await peer.reset()
+            await expect(.connectionLost) { try await lost.value }
+            await ReconnectingWebSocket.changes(states, until: "waiting 1006")
+            await expectNone("waits before its next attempt")
+            await client.pause()
+            await expectNone("is paused")
+            await client.close()
+            await expect(.closed) { try await client.ping() }
+        }
+    }
+
+    @Test("Whether a message is compressed is up to the sender, also where it waits for a connection")
+    func compressing() async throws {
+        try await withListener { url, accept in
+            let client = ReconnectingWebSocket(urls: [url])
+            let text = String(repeating: "compressible ", count: 100)
+            func expectFrames(_ peer: RawPeer) async throws {
+                for bits in [UInt8(0x40), 0] { #expect(try await peer.readFrame().reservedBits == bits) }
+            }
+            // These begin the client, and wait.
+            try await client.send(.text(text), compress: true)
+            try await client.send(.text(text), compress: false)
+            let peer = try await accept()
+            try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
+            try await expectFrames(peer)
+            // And these don't.
+            try await client.send(.text(text), compress: true)
+            try await client.send(.text(text), compress: false)
+            try await expectFrames(peer)
+            #expect(await client.undelivered == [])
+            await peer.reset()
+            await client.close()
+        }
+    }
+
     @Test("A client that nobody has any more closes its connection; one who waits for it can be cancelled")
     func dropping() async throws {
         try await withListener { url, accept in
@@ -227,7 +289,7 @@ import Testing
                 let waiting = Task { try await client.sessions.first { _ in true } }
                 while await client.waitingReceivers == 0 { await Task.yield() }
                 waiting.cancel()
-                await #expect(throws: CancellationError.self) { try await waiting.value }
+                await expect(.cancelled) { try await waiting.value }
                 #expect(await client.waitingReceivers == 0)
             }
             client = nil

@@ -50,7 +50,7 @@ import Testing
             let cancelled = Task { try await requests.request(Note(id: 2, text: "given up")) }
             _ = try await peer.readFrame { $0.text == "2:given up" }
             cancelled.cancel()
-            await #expect(throws: CancellationError.self) { try await cancelled.value }
+            await expect(.cancelled) { try await cancelled.value }
             let third = Task { try await requests.request(Note(id: 3, text: "fine")) }
             _ = try await peer.readFrame { $0.text == "3:fine" }
             await expect(.duplicateRequest) { try await requests.request(Note(id: 3, text: "twice")) }
@@ -59,7 +59,7 @@ import Testing
             var others = requests.unsolicited.makeAsyncIterator()
             #expect(try await others.next() == Note(id: 1, text: "late"))
             #expect(requests.pendingRequests == 0)
-            await #expect(throws: NoteCodec.Wrong.self) { try await requests.request(Note(id: 4, text: "")) }
+            await expect(.unencodable) { try await requests.request(Note(id: 4, text: "")) }
             #expect(requests.pendingRequests == 0)
         }
     }
@@ -90,7 +90,7 @@ import Testing
             let first = Task { try await requests.request(Note(id: 1, text: "ask")) }
             _ = try await peer.readFrame()
             try await peer.send(.text("wrong"))
-            await #expect(throws: UndecodableMessage.self) { try await first.value }
+            await expect(.undecodable) { try await first.value }
             #expect(try await peer.readFrame().closeCode == 1_007)
         }
         try await withClient(options: TypedWebSocketTests.quiet) { socket, peer in
@@ -122,7 +122,7 @@ import Testing
             let others = try #require(requests?.unsolicited)
             requests = nil
             // It ends when the receiving has.
-            await #expect(throws: CancellationError.self) { for try await _ in others {} }
+            await expect(.cancelled) { for try await _ in others {} }
             try await peer.send(.text("1:next"))
             #expect(try await socket.receive() == "1:next")
         }

@@ -20,7 +20,12 @@ import Testing
         try await withClient(options: Self.quiet) { socket, peer in
             let typed = TypedWebSocket(socket, codec: NoteCodec())
             try await typed.send(Note(id: 1, text: "one"))
-            await #expect(throws: NoteCodec.Wrong.self) { try await typed.send(Note(id: 2, text: "")) }
+            do throws(WebSocketError) {
+                try await typed.send(Note(id: 2, text: ""))
+                Issue.record("It was sent.")
+            } catch {
+                #expect(error.code == .unencodable && error.cause is NoteCodec.Wrong)
+            }
             try await typed.send(Note(id: nil, text: "three"))
             #expect(try await peer.readFrame().text == "1:one")
             #expect(try await peer.readFrame().text == ":three")
@@ -38,10 +43,15 @@ import Testing
         try await withClient(options: Self.quiet) { socket, peer in
             let typed = TypedWebSocket(socket, codec: NoteCodec())
             try await peer.send(.text("wrong"), .text("1:right"), .binary([1]), .text("2:right"), .close(1_000))
-            await #expect { try await typed.receive() } throws: { ($0 as? UndecodableMessage)?.message == "wrong" }
+            do throws(WebSocketError) {
+                _ = try await typed.receive()
+                Issue.record("It was decoded.")
+            } catch {
+                #expect(error.code == .undecodable && error.undecodable?.message == "wrong")
+            }
             #expect(try await typed.receive() == Note(id: 1, text: "right"))
             var iterator = typed.messages.makeAsyncIterator()
-            await #expect(throws: UndecodableMessage.self) { try await iterator.next() }
+            await expect(.undecodable) { try await iterator.next() }
             #expect(try await iterator.next() == Note(id: 2, text: "right"))
             #expect(try await iterator.next() == nil)
         }
@@ -64,8 +74,31 @@ import Testing
             let policy = UndecodablePolicy.close(.unsupportedData)
             let typed = TypedWebSocket(socket, codec: NoteCodec(), undecodable: policy)
             try await peer.send(.binary([1]))
-            await #expect(throws: UndecodableMessage.self) { try await typed.receive() }
+            await expect(.undecodable) { try await typed.receive() }
             #expect(try await peer.readFrame().closeCode == 1_003)
+        }
+    }
+
+    @Test("Whoever waits and is cancelled gets an error of the same type, and the next message is there for others")
+    func cancelling() async throws {
+        try await withClient(options: Self.quiet) { socket, peer in
+            let typed = TypedWebSocket(socket, codec: NoteCodec())
+            let waits = [
+                Task { _ = try await typed.receive() }, Task { for try await _ in typed.messages {} },
+            ]
+            for wait in waits { wait.cancel() }
+            for wait in waits {
+                do {
+                    try await wait.value
+                    Issue.record("It had something to give.")
+                } catch {
+                    // The second to wait may be there before the first was cancelled.
+                    let code = (error as? WebSocketError)?.code
+                    #expect(code == .cancelled || code == .alreadyReceiving)
+                }
+            }
+            try await peer.send(.text("1:next"))
+            #expect(try await typed.receive() == Note(id: 1, text: "next"))
         }
     }
 }

@@ -36,4 +36,10 @@ import Testing
         let ends: [ReconnectEnd] = [.closed, .stopped(failure), .exhausted(.urls, failure)]
         #expect(ends.map(\.failure) == [nil, failure, failure])
     }
+
+    @Test("A reason says what failed, if anything has")
+    func reasons() {
+        let failure = ReconnectFailure(.network)
+        #expect([ReconnectReason.failed(failure), .waited, .closed].map(\.failure) == [failure, nil, nil])
+    }
 }

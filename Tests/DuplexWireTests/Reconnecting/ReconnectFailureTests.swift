@@ -18,4 +18,14 @@ import Testing
         ]
         for (failure, text) in cases { #expect(failure.description == text) }
     }
+
+    @Test("It has the error below it, which doesn't count when failures are compared")
+    func causes() throws {
+        struct Below: Error { let number: Int }
+        let failures = (1...2).map { ReconnectFailure(.network, message: "m", cause: Below(number: $0)) }
+        #expect(failures.map { ($0.cause as? Below)?.number } == [1, 2])
+        #expect(Set(failures).count == 1 && failures[0] == ReconnectFailure(.network, message: "m"))
+        #expect(failures[0] != ReconnectFailure(.timedOut, message: "m") && failures[0] != ReconnectFailure(.network))
+        #expect(failures[0] != ReconnectFailure(.network, message: "m", retryAfter: .seconds(1)))
+    }
 }

@@ -20,7 +20,7 @@ import Testing
     private func write(_ outbox: inout ReconnectOutbox, _ count: Int = .max) -> [Message] {
         var written: [Message] = []
         while written.count < count, let next = outbox.next {
-            written.append(next)
+            written.append(next.message)
             outbox.wrote()
         }
         return written
@@ -61,6 +61,24 @@ import Testing
         #expect(write(&outbox) == ["4", "5"])
         for text in ["1", "4", "5"] { #expect(outbox.received(.text("ack \(text)")) == 1) }
         #expect(outbox.count == 0 && outbox.byteCount == 0 && outbox.next == nil)
+    }
+
+    @Test("Whether a message is to be compressed stays with it, however often it is written")
+    func compressing() {
+        var outbox = outbox(Self.acknowledged)
+        outbox.append("1", compress: true)
+        outbox.append("2")
+        outbox.append("3", compress: false)
+        for _ in 0..<2 {
+            var choices: [Bool?] = []
+            while let next = outbox.next {
+                choices.append(next.compress)
+                outbox.wrote()
+            }
+            #expect(choices == [true, nil, false])
+            outbox.connectionEnded()
+        }
+        #expect(outbox.undelivered == ["1", "2", "3"])
     }
 
     @Test("It is bounded in messages and in bytes, and one message always fits")
