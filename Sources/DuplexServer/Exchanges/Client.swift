@@ -9,26 +9,31 @@ public final class Client: Sendable {
     /// The address of the peer, or of the one that a proxy speaks for by the PROXY protocol.
     public let remoteAddress: SocketAddress?
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
-    public var tls: TLSConnection? { if case .secured(let connection) = security { connection } else { nil } }
-    private let security: Security
+    public var tls: TLSConnection? { if case .known(let tls, _) = peer { tls } else { nil } }
+    /// Which process sent the request, where it came by a Unix socket: its number, user and group; `nil` for other connections.
+    ///
+    /// Behind a proxy it is the proxy's process.
+    public var peerCredentials: PeerCredentials? { if case .known(_, let peer) = peer { peer } else { nil } }
+    private let peer: Peer
     let entrance: Entrance
     /// The loop of its connection, which has its time; nil for a request that a test makes.
     private let loop: EventLoop?
 
-    private enum Security {
-        case none
-        // Elsewhere: those in the clear have no place for it.
-        indirect case secured(TLSConnection)
+    private enum Peer {
+        case unknown
+        // Elsewhere: those over TCP in the clear have no place for it.
+        indirect case known(TLSConnection?, PeerCredentials?)
     }
 
     init(
         remoteAddress: SocketAddress?,
         tls: TLSConnection?,
+        peerCredentials: PeerCredentials? = nil,
         entrance: Entrance = .none,
         loop: EventLoop? = nil
     ) {
         self.remoteAddress = remoteAddress
-        security = tls.map { .secured($0) } ?? .none
+        peer = tls == nil && peerCredentials == nil ? .unknown : .known(tls, peerCredentials)
         self.entrance = entrance
         self.loop = loop
     }

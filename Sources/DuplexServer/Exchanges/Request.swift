@@ -41,4 +41,6 @@ public struct Request: Sendable {
     public var remoteAddress: SocketAddress? { client.remoteAddress }
     /// What secures the connection, with the certificates that the client has shown; `nil` in the clear.
     public var tls: TLSConnection? { client.tls }
+    /// Which process sent it, where it came by a Unix socket; see ``Client/peerCredentials``.
+    public var peerCredentials: PeerCredentials? { client.peerCredentials }
 }

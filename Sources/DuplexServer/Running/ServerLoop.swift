@@ -125,6 +125,8 @@ final class ServerLoop: ConnectionOwner {
         let client = Client(
             remoteAddress: address,
             tls: channel.tlsConnection,
+            // Asked here, as the process is the same for all requests; connections over TCP have none to ask for.
+            peerCredentials: entrance.address?.family == .unix ? channel.peerCredentials : nil,
             entrance: entrance,
             loop: loop
         )

@@ -4,8 +4,11 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestProcesses
 import DuplexTesting
 import DuplexWebSockets
+import Foundation
+import Glibc
 import Testing
 
 @Suite struct ClientTests {
@@ -55,6 +58,66 @@ import Testing
             await client.loop.settle()
             await gone.reset()
             #expect(await ends.first { _ in true } == true)
+        }
+    }
+
+    // MARK: Processes
+
+    private static func who(_ peer: PeerCredentials?) -> String {
+        guard let peer else { return "nobody" }
+        return "\(peer.userID) \(peer.groupID) \(peer.processID.map { "\($0)" } ?? "?")"
+    }
+
+    @Test("Requests and WebSockets by a Unix socket know the client's process, and those by TCP none")
+    func processes() async throws {
+        let routes: @Sendable (inout WebServer) -> Void = { server in
+            server.get("/") { request in Self.who(request.peerCredentials) }
+            server.webSocket("/socket") { socket, request in
+                try await socket.send(Self.who(socket.peerCredentials) + ", " + Self.who(request.peerCredentials))
+                for try await _ in socket.messages {}
+            }
+        }
+        try await withTestFolder { folder in
+            let path = folder + "socket"
+            let own = "\(geteuid()) \(getegid()) \(getpid())"
+            try await withServer { server in
+                routes(&server)
+                server.address = .unix(path)
+            } _: { address in
+                let peer = try await RawPeer.connect(to: address)
+                #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == own)
+                await peer.close()
+                let socket = try await WebSocket.connect(to: "ws+unix:\(path):/socket")
+                #expect(try await socket.receive() == .text("\(own), \(own)"))
+                #expect(await socket.peerCredentials.map { Self.who($0) } == own)
+                await socket.close()
+            }
+        }
+        try await withServer(routes) { address in
+            let peer = try await RawPeer.connect(to: address)
+            #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n").text == "nobody")
+            await peer.close()
+        }
+    }
+
+    @Test(
+        "The request of curl that another user runs has the number and group of that user",
+        .enabled(if: geteuid() == 0, "Only root can start a process of another user.")
+    )
+    func otherUser() async throws {
+        try await withTestFolder { folder in
+            #expect(unsafe chmod(folder, 0o711) == 0)
+            let path = folder + "socket"
+            try await withServer { server in
+                server.get("/") { request in Self.who(request.peerCredentials) }
+                server.address = .unix(path, permissions: 0o666)
+            } _: { _ in
+                let user = ["setpriv", "--reuid=12345", "--regid=23456", "--clear-groups"]
+                let curl = ["curl", "--silent", "--show-error", "--unix-socket", path, "http://localhost/"]
+                let run = try await ProgramRun(user + curl)
+                #expect(run.status == 0 && run.text.hasPrefix("12345 23456 "), "\(run.text)")
+                #expect(!run.text.hasSuffix(" \(getpid())"))
+            }
         }
     }
 
