@@ -53,6 +53,7 @@ let package = Package(
         target("proxies"),
         target("network", "DuplexSockets"),
         target("xml", "DuplexSharing"),
+        target("messages", "DuplexDeflate"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -14,30 +14,6 @@ struct InflaterAgainstZlibTests {
     private static let count = ProcessInfo.processInfo.environment["DUPLEX_STREAMS"].flatMap { Int($0) } ?? 20_000
     private static let seed = ProcessInfo.processInfo.environment["DUPLEX_SEED"].flatMap { UInt64($0) } ?? 1
 
-    /// What differs between the two.
-    private static func difference(_ zlib: Inflated, _ ours: Inflated, _ stream: [UInt8], _ context: [UInt8]) -> String?
-    {
-        if zlib == ours { return nil }
-        // Of what ends within a block the last two bytes may be missing.
-        let missing = zlib.bytes.count - ours.bytes.count
-        if zlib.progress == .corrupt, ours.progress == .corrupt, missing == 1 || missing == 2,
-            zlib.bytes.starts(with: ours.bytes)
-        {
-            return nil
-        }
-        let reference = ReferenceInflate.message(stream, window: context)
-        // Codes that are incomplete zlib refuses at their header, and ISA-L takes.
-        if zlib.progress == .corrupt, reference.hasIncompleteCode, ours.bytes == reference.bytes,
-            (ours.progress == .corrupt) == reference.isCorrupt
-        {
-            return nil
-        }
-        return """
-            zlib: \(zlib.progress) after \(zlib.bytes.count), ours: \(ours.progress) after \(ours.bytes.count), \
-            reference: \(reference.isCorrupt) after \(reference.bytes.count)
-            """
-    }
-
     /// Streams that have led somebody astray, or may.
     private static let corpus: [[UInt8]] = [
         // A block of the reserved type; one whose length doesn't agree with its complement; too many codes.
@@ -62,20 +38,26 @@ struct InflaterAgainstZlibTests {
         let expected = inflated([stream], by: zlib, room: 1_000_000)
         for room in [1, 300, 65_536] {
             let ours = try SplitVerifier().verify(stream) { inflated($0, by: Inflater(), room: room) }
-            #expect(Self.difference(expected, ours, stream, []) == nil)
+            #expect(ours.difference(from: expected, stream, context: []) == nil)
         }
     }
 
-    @Test("The verdict and the bytes are zlib's, for streams that are right, changed or by chance, in every split")
+    @Test(
+        "The verdict and the bytes are zlib's, for streams that are right, changed or by chance, in every split and window"
+    )
     func streams() throws {
         var generator = SeededGenerator(seed: Self.seed)
         let pool = DeflatePool()
+        let zlibs = try (8...15).map { try #require(ZlibInflater(windowBits: $0)) }
         var verdicts: [InflateProgress: Int] = [:]
         var faults = 0
         for trial in 0..<Self.count {
             let most = trial % 100 == 0 ? 100_000 : 400
-            let zlib = try #require(ZlibInflater())
-            let inflater = Inflater(pool: pool)
+            // Half of them with the largest, in which nothing is left open.
+            let windowBits = trial.isMultiple(of: 2) ? 15 : 8 + trial / 2 % 7
+            let zlib = zlibs[windowBits - 8]
+            zlib.reset()
+            let inflater = Inflater(windowBits: windowBits, pool: pool)
             var context: [UInt8] = []
             for _ in 0..<2 {
                 let stream = Texts.stream(upTo: most, using: &generator)
@@ -83,8 +65,14 @@ struct InflaterAgainstZlibTests {
                 let room = [1, 7, 300, 65_536].randomElement(using: &generator) ?? 1
                 let expected = inflated([stream], by: zlib, room: 1_000_000)
                 let result = inflated(pieces, by: inflater, room: most > 400 ? 65_536 : room)
-                if let difference = Self.difference(expected, result, stream, context) {
-                    Issue.record("seed \(Self.seed), trial \(trial): \(difference), \(stream)")
+                let difference = result.difference(
+                    from: expected,
+                    stream,
+                    context: context,
+                    windowBits: windowBits
+                )
+                if let difference {
+                    Issue.record("seed \(Self.seed), trial \(trial), \(windowBits) bits: \(difference), \(stream)")
                     faults += 1
                     if faults > 5 { return }
                 }
@@ -96,5 +84,34 @@ struct InflaterAgainstZlibTests {
         }
         #expect(verdicts[.inputTaken, default: 0] > Self.count / 8 && verdicts[.corrupt, default: 0] > Self.count / 8)
         print("\(Self.count) trials from seed \(Self.seed): \(verdicts)")
+    }
+
+    @Test(
+        "Messages at random, every third deflated without reference, come out of one zlib inflater that is kept",
+        arguments: [9, 10, 12, 15]
+    )
+    func keptInflater(windowBits: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(windowBits))
+        let pool = DeflatePool()
+        let settings = Deflater.Settings(windowBits: windowBits)
+        let deflater = Deflater(settings, pool: pool)
+        let alone = Deflater(settings, keepsContext: false, pool: pool)
+        let zlib = try #require(ZlibInflater(windowBits: windowBits))
+        for number in 0..<20_000 {
+            let message = Texts.message(upTo: number % 50 == 0 ? 10_000 : 300, using: &generator)
+            var payload: [UInt8] = []
+            if number % 3 == 2 {
+                payload = deflated(message, by: alone)
+                deflater.follow(rawSpan(of: message))
+            } else {
+                payload = deflated(message, by: deflater)
+            }
+            // So little room at a time that zlib has no more than its window to look back to.
+            let result = inflated([payload], by: zlib, room: 16)
+            if result != Inflated(bytes: message) {
+                Issue.record("message \(number) of \(message.count) bytes: \(result.progress), \(result.bytes.count)")
+                return
+            }
+        }
     }
 }

@@ -10,6 +10,8 @@ struct ReferenceInflate {
     /// Whether a set of codes leaves bits without a meaning, which isn't one code of one bit.
     private(set) var hasIncompleteCode = false
     private(set) var isCorrupt = false
+    /// How far back the farthest reference reaches.
+    private(set) var farthest = 0
 
     private enum Fault: Error { case corrupt, cut }
 
@@ -146,6 +148,7 @@ struct ReferenceInflate {
             let extra = max(0, number / 2 - 1)
             let distance = (number < 4 ? number + 1 : ((2 + number % 2) << extra) + 1) + (try bits(extra))
             guard distance <= bytes.count else { throw Fault.corrupt }
+            farthest = max(farthest, distance)
             for _ in 0..<length { bytes.append(bytes[bytes.count - distance]) }
         }
     }

@@ -12,39 +12,6 @@ func deflated(_ message: [UInt8], by deflater: Deflater) -> [UInt8] {
     return output
 }
 
-/// What came of inflating a message.
-struct Inflated: Equatable, Sendable {
-    var bytes: [UInt8] = []
-    var progress = InflateProgress.inputTaken
-}
-
-/// Inflates a message that comes in pieces, `room` bytes at a time.
-func inflated(_ pieces: [[UInt8]], by inflater: any MessageInflater, limit: Int = .max, room: Int = 1_000) -> Inflated {
-    var result = Inflated()
-    for piece in pieces {
-        var position = 0
-        repeat {
-            let free = min(room, limit - result.bytes.count)
-            if free == 0 { return result }
-            result.progress = inflater.inflate(rawSpan(of: piece), from: &position, into: &result.bytes, upTo: free)
-            if result.progress == .corrupt { return result }
-        } while result.progress == .outputFull
-    }
-    repeat {
-        let free = min(room, limit - result.bytes.count)
-        if free == 0 { return result }
-        result.progress = inflater.inflateEnd(into: &result.bytes, upTo: free)
-    } while result.progress == .outputFull
-    if result.progress == .inputTaken { inflater.endMessage() }
-    return result
-}
-
-@_lifetime(borrow bytes)
-func rawSpan(of bytes: borrowing [UInt8]) -> RawSpan {
-    // Bytes have no padding.
-    unsafe bytes.span.bytes
-}
-
 /// Messages of the kinds that there are: empty, short, repetitive, random, long.
 enum Samples {
     static let text = Array(String(repeating: "{\"price\":101.25,\"name\":\"duplex\"},", count: 40).utf8)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexBase
 import DuplexWire
 
 @testable import DuplexDeflate
@@ -47,7 +46,7 @@ final class ZlibInflater: MessageInflater {
 
     func inflateEnd(into output: inout [UInt8], upTo room: Int) -> InflateProgress {
         if endPosition == 0 && (!isMidMessage || hasEnded) { return .inputTaken }
-        let progress = inflate(Self.end.span.raw, from: &endPosition, into: &output, upTo: room)
+        let progress = inflate(rawSpan(of: Self.end), from: &endPosition, into: &output, upTo: room)
         if progress == .corrupt || hasEnded { return .corrupt }
         if endPosition == Self.end.count && stream.isBetweenBlocks { return .inputTaken }
         return progress == .outputFull ? .outputFull : .corrupt
@@ -56,6 +55,14 @@ final class ZlibInflater: MessageInflater {
     func endMessage() {
         // The next message begins with a whole byte; zlib would go on with the bits that are left.
         stream.beginAgain()
+        isMidMessage = false
+        hasEnded = false
+        endPosition = 0
+    }
+
+    /// Forgets all, as one that has just been made.
+    func reset() {
+        stream.reset()
         isMidMessage = false
         hasEnded = false
         endPosition = 0

@@ -24,7 +24,10 @@ public struct FuzzInput {
     }
 
     /// The bytes in the pieces that the input asks for, empty ones among them.
-    public var pieces: [[UInt8]] {
+    public var pieces: [[UInt8]] { pieces(of: bytes) }
+
+    /// Any bytes in the pieces that the input asks for.
+    public func pieces(of bytes: [UInt8]) -> [[UInt8]] {
         var pieces: [[UInt8]] = []
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -72,10 +72,10 @@ package struct XMLWriter: Sendable {
         _ attributes: [XMLElement.Attribute],
         _ outer: Int
     ) -> (name: String, opening: String) {
-        let tag = qualified(name, prefix, outer, isAttribute: false)
+        let tag = qualified(name, prefix, outer)
         var values = ""
         for attribute in attributes {
-            values += " " + qualified(attribute.name, attribute.prefix, outer, isAttribute: true) + "=\""
+            values += " " + qualified(attribute.name, attribute.prefix, outer) + "=\""
             Self.escape(attribute.value, isAttribute: true, into: &values)
             values += "\""
         }
@@ -89,7 +89,7 @@ package struct XMLWriter: Sendable {
     }
 
     /// A name with the prefix that stands for its namespace; without one where it has none: no default is ever declared.
-    private mutating func qualified(_ name: XMLName, _ wish: String, _ outer: Int, isAttribute: Bool) -> String {
+    private mutating func qualified(_ name: XMLName, _ wish: String, _ outer: Int) -> String {
         if name.namespace.isEmpty { return name.local }
         if name.namespace == XMLName.xmlNamespace { return "xml:" + name.local }
         return prefix(for: name.namespace, wish, outer) + ":" + name.local

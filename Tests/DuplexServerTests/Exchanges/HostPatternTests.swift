@@ -20,7 +20,10 @@ import Testing
         #expect(try #require(HostPattern(pattern)).matches(host[...]) == isMatched)
     }
 
-    @Test("What no request can be for is none", arguments: ["", "*", "*.", "a.*", "example.com:80", "a/b", "*.*.a"])
+    @Test(
+        "What no request can be for is none",
+        arguments: ["", "*", "*.", "a.*", "example.com:80", "a/b", "*.*.a", "[::1", "::1]"]
+    )
     func refused(text: String) {
         #expect(HostPattern(text) == nil)
     }

@@ -58,4 +58,22 @@ import Testing
             }
         }
     }
+
+    @Test("Exactly as many bytes are taken as are allowed, in one piece and in several, and not one more")
+    func limit() async throws {
+        try await withServer { server in
+            server.post("/") { request in "\(try await request.body.collect(upTo: 5).count)" }
+        } _: { address in
+            let head = "POST / HTTP/1.1\r\nHost: a\r\n"
+            for (body, status, text) in [
+                ("Content-Length: 5\r\n\r\nhello", 200, "5"), ("Content-Length: 6\r\n\r\nhello!", 413, nil),
+                ("Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", 200, "5"),
+                ("Transfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n4\r\nllo!\r\n0\r\n\r\n", 413, nil),
+            ] as [(String, Int, String?)] {
+                let peer = try await RawPeer.connect(to: address)
+                let response = try await peer.response(to: head + body)
+                #expect(response.status == status && (text == nil || response.text == text), "\(body)")
+            }
+        }
+    }
 }

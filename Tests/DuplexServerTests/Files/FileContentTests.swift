@@ -70,6 +70,8 @@ struct FileContentTests {
             let response = try await client.get("/a.txt", fields: [.range: "bytes=\(value)"])
             #expect(response.status == .rangeNotSatisfiable && response.fields[.contentRange] == "bytes */10000")
             #expect(try await client.get("/empty", fields: [.range: "bytes=0-"]).status == .rangeNotSatisfiable)
+            let last = try await client.get("/empty", fields: [.range: "bytes=-5"])
+            #expect(last.status == .ok && last.body.isEmpty)
             #expect(try await client.get("/empty").body.isEmpty)
         }
     }

@@ -12,6 +12,8 @@ struct FileOptionsTests {
         "A name with a hash in it is told from others",
         arguments: [
             ("app.3f9a1c2b.js", true), ("main-DiwrgTda9.css", true), ("a.b.0123456789abcdef.png", true),
+            ("app.zzzz1234.js", true), ("app.AAZZ1234.js", true),
+            ("app.a1.js", false), ("app.@@@@1234.js", false), ("app.{{{{1234.js", false), ("app.abcd_1234.js", false),
             ("app.js", false),
             ("jquery-3.7.1.min.js", false), ("2026-11-22.txt", false), ("photo.12345678.jpg", false),
             ("introduction.html", false),

@@ -239,4 +239,16 @@ struct FileResponderTests {
             (error as? RouteError)?.code == .noFolder && "\(error)".contains("/nonexistent/folder")
         }
     }
+
+    @Test("A backslash in the path of a folder isn't one in the address of its redirect, however many there are")
+    func backslashes() async throws {
+        try await withTestFolder([#"a\\b\/index.html"#: "odd"]) { root in
+            var server = WebServer(port: 0)
+            server.files("/", from: root)
+            try await WebServer.testing(server) { client async throws in
+                let redirect = try await client.get(#"/a\\b\"#)
+                #expect(redirect.status == .movedPermanently && redirect.fields[.location] == "/a%5C%5Cb%5C/")
+            }
+        }
+    }
 }

@@ -15,7 +15,7 @@ import Testing
     func everywhere() async throws {
         var server = WebServer(port: 0)
         server.use(.securityHeaders())
-        server.get("/") { _ in "x" }
+        server.get("/") { request in request[ContentNonce.self] ?? "none" }
         server.get("/own") { _ in Response(fields: [.contentSecurityPolicy: "default-src 'none'"]) }
         let (frame, referrer) = (try #require(Self.frame), try #require(Self.referrer))
         try await WebServer.testing(server) { client async throws in
@@ -25,6 +25,8 @@ import Testing
                 #expect(fields[referrer] == "no-referrer" && fields[.strictTransportSecurity] == nil)
                 #expect(fields[.contentSecurityPolicy]?.hasPrefix("default-src 'self'") == true)
             }
+            // A policy without a nonce needs none.
+            #expect(try await client.get("/").text == "none")
             #expect(try await client.get("/own").fields[.contentSecurityPolicy] == "default-src 'none'")
         }
     }
@@ -49,6 +51,20 @@ import Testing
                 seen.insert(answer.text)
             }
             #expect(seen.count == 3)
+        }
+    }
+
+    @Test("A nonce may stand at the ends of a policy, and two next to each other")
+    func nonceAtEnds() async throws {
+        var headers = SecurityHeaders()
+        headers.contentPolicy = "{nonce}{nonce} a {nonce}"
+        var server = WebServer(port: 0)
+        server.use(.securityHeaders(headers))
+        server.get("/") { request in request[ContentNonce.self] ?? "none" }
+        try await WebServer.testing(server) { client async throws in
+            let answer = try await client.get("/")
+            let nonce = answer.text
+            #expect(answer.fields[.contentSecurityPolicy] == "\(nonce)\(nonce) a \(nonce)")
         }
     }
 }

@@ -173,6 +173,8 @@ import Darwin
         var server = server(RecordedLog())
         server.listen(on: Listener(.tcp(host: "203.0.113.7", port: 4_321)))
         let error = await #expect(throws: SocketError.self) { try await server.start() }
-        #expect(error?.code == .cannotBind && error?.message.contains("203.0.113.7:4321") == true)
+        #expect(error?.code == .cannotBind)
+        // Once: the system's own message may have it already.
+        #expect(error?.message.split(separator: "203.0.113.7:4321", omittingEmptySubsequences: false).count == 2)
     }
 }

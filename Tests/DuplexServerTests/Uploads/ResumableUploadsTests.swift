@@ -27,6 +27,16 @@ struct ResumableUploadsTests {
         }
     }
 
+    @Test("OPTIONS says nothing of a largest size where there is none")
+    func unlimited() async throws {
+        var taking = ResumableUploadOptions()
+        taking.size = .unlimited
+        try await UploadFixture.run(taking) { up async throws in
+            let response = try await up.client.request(.options, "/up")
+            #expect(response.status == .noContent && response.fields[UploadProtocol.maximum] == nil)
+        }
+    }
+
     @Test("A file comes in pieces, and has its name when it is whole")
     func pieces() async throws {
         try await UploadFixture.run { up async throws in

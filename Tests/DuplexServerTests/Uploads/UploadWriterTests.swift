@@ -69,6 +69,18 @@ struct UploadWriterTests {
         }
     }
 
+    @Test("Small pieces of one request are kept in their order")
+    func smallPieces() async throws {
+        try await UploadFixture.run { up async throws in
+            let pieces = ["Hel", "lo", ", ", "wor", "ld"]
+            let url = try await up.create("a", pieces.joined().utf8.count)
+            let connection = try await begin(up, url, 0, "", of: pieces.joined().utf8.count)
+            for piece in pieces { try await connection.write(Array(piece.utf8)) }
+            #expect(try await connection.response().status == .noContent)
+            #expect(up.text("a") == pieces.joined())
+        }
+    }
+
     @Test("Bytes with a checksum are kept when they are right, and all dropped when not")
     func checksum() async throws {
         try await UploadFixture.run { up async throws in

@@ -71,4 +71,12 @@ struct DigestNonceCountsTests {
         }
         #expect(!taken.isEmpty)
     }
+
+    @Test("One that would be forgotten as soon as it was taken isn't taken")
+    func oldest() {
+        var counts = DigestNonceCounts(bound: 8, lifetime: .seconds(300))
+        for number in 2...9 { _ = counts.use(nonce(number), 1, at: instant(20)) }
+        let isTaken = counts.use(nonce(1), 1, at: instant(20))
+        #expect(!isTaken)
+    }
 }

@@ -28,7 +28,7 @@ struct EventHistoryTests {
 
     @Test(
         "Ids of another history, of events to come and of none are lost",
-        arguments: ["", "x", "f-1", "e-3", "e-", "e-x", "e--1"]
+        arguments: ["", "x", "f-1", "e-3", "e-", "e-x", "e--1", "-e-1", "--1"]
     )
     func unknown(id: String) {
         #expect(Self.history(keeping: 10, [nil, nil]).place(behind: id) == .lost)

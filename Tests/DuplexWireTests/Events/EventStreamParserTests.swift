@@ -178,4 +178,10 @@ struct EventStreamParserTests {
             #expect(Self.parse(ServerSentEvent.comment("c") + event.bytes).items == items)
         }
     }
+
+    @Test("A byte order mark is one in front of everything, and not behind an empty line")
+    func laterMark() {
+        #expect(Self.parse("\u{FEFF}data: x\n\n").items.count == 1)
+        #expect(Self.parse("\n\u{FEFF}data: x\n\n").items.isEmpty)
+    }
 }

@@ -83,4 +83,11 @@ struct HeadWriterTests {
         ResponseHead(status: HTTPResponse.Status(code: 404, reasonPhrase: "\u{E9}")).write(to: &bytes)
         #expect(bytes == wire("HTTP/1.1 404 ") + [0xE9] + wire("\n\n"))
     }
+
+    @Test("The first line has the status, whatever the reason", arguments: [200, 201, 404])
+    func statusLine(code: Int) {
+        var bytes: [UInt8] = []
+        ResponseHead(status: .init(code: code, reasonPhrase: "OK"), fields: [.date: "d"]).write(to: &bytes, date: "d")
+        #expect(bytes == wire("HTTP/1.1 \(code) OK\nDate: d\n\n"))
+    }
 }

@@ -107,4 +107,27 @@ struct RequestHeadTests {
         }
         for head in [fresh, made] { #expect(head.withTarget { [UInt8](copying: $0) } == Array("/a?b".utf8)) }
     }
+
+    @Test("Heads are equal whose parts are, and not where one of them differs")
+    func equality() throws {
+        func head(_ line: String, _ fields: String) throws -> RequestHead {
+            let input = wire("\(line)\n\(fields)\n\n")
+            var parser = RequestHeadParser()
+            var position = 0
+            return try #require(try parser.parse(input.span, from: &position))
+        }
+        let one = try head("GET /a HTTP/1.1", "Host: x\nContent-Length: 1")
+        let others = [
+            try head("PUT /a HTTP/1.1", "Host: x\nContent-Length: 1"),
+            try head("GET /b HTTP/1.1", "Host: x\nContent-Length: 1"),
+            try head("GET /a HTTP/1.0", "Host: x\nContent-Length: 1"),
+            try head("GET /a HTTP/1.1", "Host: y\nContent-Length: 1"),
+            try head("GET /a HTTP/1.1", "Host: x\nContent-Length: 2"),
+            try head("GET /a HTTP/1.1", "Host: x\nContent-Length: 1\nA: b"),
+        ]
+        let same = try head("GET /a HTTP/1.1", "Host: x\nContent-Length: 1")
+        #expect(one == same && Set([one, same]).count == 1)
+        for other in others { #expect(one != other) }
+        #expect(Set(others + [one]).count == others.count + 1)
+    }
 }

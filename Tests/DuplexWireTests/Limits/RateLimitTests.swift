@@ -90,4 +90,11 @@ import Testing
         #expect(session.takeCountedFrames() == 4)
         #expect(session.takeCountedFrames() == 0)
     }
+
+    @Test("What a charge costs is rounded up to the next nanosecond, and no further")
+    func rounding() {
+        var bucket = RateBucket(.perSecond(3, burst: 3), now: Self.at(0))
+        bucket.charge(1, now: Self.at(0))
+        #expect(bucket.nextInstant.nanoseconds == 333_333_334 - 1_000_000_000 + 1)
+    }
 }

@@ -69,6 +69,14 @@ struct MessageAssemblerTests {
         )
     }
 
+    @Test("Fragments of a compressed message are counted one by one", arguments: [-1, 1, 2, 3])
+    func compressedFragments(bound: Int) throws {
+        var assembler = MessageAssembler(.text)
+        let limits = AssemblyLimits(MessageLimits.internet.with(fragments: bound))
+        for _ in 0..<max(1, bound) { try assembler.beginCompressedFragment(limits: limits) }
+        #expect(Self.refusal { try assembler.beginCompressedFragment(limits: limits) } == .tooManyFragments)
+    }
+
     @Test(
         "One fragment is always allowed: a message in one frame isn't counted either",
         arguments: [1, 0, -1, Int.min]

@@ -208,4 +208,16 @@ struct RedisParserTests {
         #expect(limits.elements == 262_144)
         #expect(limits.depth == 16)
     }
+
+    @Test("What bounds a message is counted anew for each")
+    func boundOfEach() {
+        let longest = (1...40).filter { count in
+            let message = Array("$\(count)\r\n\(String(repeating: "x", count: count))\r\n".utf8)
+            let limits = RedisLimits(messageSize: 20)
+            let isTaken = Self.parse(message, limits).failure == nil
+            #expect((Self.parse(message + message + message, limits).failure == nil) == isTaken, "\(count)")
+            return isTaken
+        }
+        #expect(longest.count > 1 && longest.count < 40)
+    }
 }

@@ -70,4 +70,12 @@ import Testing
         #expect(search.search([UInt8](repeating: 0x88, count: 1_024).span.raw) == nil)
         #expect(!search.isOver)
     }
+
+    @Test("What was found isn't found again")
+    func once() {
+        var search = CloseSearch(isMasked: false)
+        let close = Self.close
+        let found = [search.search(close.span.raw), search.search(close.span.raw), search.search(RawSpan())]
+        #expect(found == [[0x03, 0xE9, 0x62, 0x79], nil, nil])
+    }
 }

@@ -263,4 +263,19 @@ struct SessionControlFrameTests {
         conversation.receive(PeerFrame(opcode: .close, payload: [0x03, 0xED]).announcing(100))
         conversation.expectFailing(.protocolError, .malformedClose)
     }
+
+    @Test("Nothing needs to come behind a wrong code, nor behind a byte that no reason has", arguments: bothRoles)
+    func nothingBehind(role: Session.Role) {
+        for (payload, code) in [([0x03, 0xED], .malformedClose), ([0x03, 0xE8, 0xFF], .invalidUTF8)]
+            as [([UInt8], ProtocolError.Code)]
+        {
+            var conversation = Conversation(role)
+            conversation.receive(PeerFrame(opcode: .close, payload: payload).announcing(100))
+            guard case .violation(let error) = conversation.run().seen.first else {
+                Issue.record("There is no violation.")
+                return
+            }
+            #expect(error.code == code)
+        }
+    }
 }

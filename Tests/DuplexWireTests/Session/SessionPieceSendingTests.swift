@@ -93,4 +93,23 @@ struct SessionPieceSendingTests {
         session.abandonMessage()
         #expect(isWritten && session.isMidSending && session.hasSentPiece)
     }
+
+    @Test("A piece that was compressed was written, and says so", arguments: bothRoles)
+    func compressedIsWritten(role: Session.Role) {
+        let compression = DeflatePool().compression(DeflateAgreement(), role: role, settings: .init())
+        let session = Session(
+            role: role,
+            maskingKeys: MaskingKeys { 1 },
+            compression: compression,
+            now: Instant(nanoseconds: 0)
+        )
+        session.beginMessage(.text)
+        var frames = 0
+        for isLast in [false, true] {
+            let piece = Array("Hello, Hello".utf8)
+            let isWritten = session.writePiece(piece.span.raw, isLast: isLast) { _, _ in frames += 1 }
+            #expect(isWritten)
+        }
+        #expect(frames == 2)
+    }
 }

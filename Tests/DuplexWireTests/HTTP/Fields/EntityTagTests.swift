@@ -11,7 +11,7 @@ struct EntityTagTests {
         "A tag is read and written",
         arguments: [
             (#""a""#, "a", false), (#"W/"a""#, "a", true), (#""""#, "", false), (#"  "x,y"  "#, "x,y", false),
-            (#""back\slash""#, #"back\slash"#, false),
+            (#""back\slash""#, #"back\slash"#, false), (##""#""##, "#", false), (#""!~""#, "!~", false),
         ]
     )
     func reading(value: String, text: String, isWeak: Bool) throws {

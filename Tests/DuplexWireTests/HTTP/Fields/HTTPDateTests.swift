@@ -65,4 +65,11 @@ import Testing
     func none(text: String) {
         #expect(HTTPDate.parse(text, now: Self.now) == nil)
     }
+
+    @Test("A date may have more spaces than it needs, and no more than 40 bytes")
+    func longest() {
+        let spaces = { (count: Int) in String(repeating: " ", count: count) }
+        #expect(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37\(spaces(12))GMT", now: Self.now)?.seconds == 784_111_777)
+        #expect(HTTPDate.parse("Sun, 06 Nov 1994 08:49:37\(spaces(13))GMT", now: Self.now) == nil)
+    }
 }

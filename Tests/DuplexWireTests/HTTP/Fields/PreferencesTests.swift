@@ -47,6 +47,7 @@ struct PreferencesTests {
     func absent() {
         #expect(MediaPreferences([:]).preferred(of: [.json, .html]) == .json)
         #expect(Self.media("").preferred(of: [.json]) == nil)
+        #expect(LanguagePreferences([:]).weight(of: "de") == 1_000)
         #expect(LanguagePreferences([:]).preferred(of: ["de", "en"]) == "de")
     }
 

@@ -1,0 +1,1 @@
+../../../Tests/DuplexDeflateTests/ZlibInflater.swift
