@@ -9,8 +9,10 @@ struct ManifestTests {
         ".enableUpcomingFeature(\"ExistentialAny\")", ".enableUpcomingFeature(\"MemberImportVisibility\")",
         ".enableUpcomingFeature(\"InternalImportsByDefault\")",
         ".enableUpcomingFeature(\"NonisolatedNonsendingByDefault\")", ".strictMemorySafety()",
-        ".treatAllWarnings(as: .error)",
     ]
+    /// Warnings are errors in builds of our own only.
+    private static let warnings =
+        "\nif Context.environment[\"DUPLEX_STRICT\"] != nil { strict.append(.treatAllWarnings(as: .error)) }\n"
     /// Targets without Swift in them.
     private static let targetsInC: Set<String> = [
         "CDuplexSystem", "CDuplexOpenSSL", "CDuplexISAL", "CDuplexZlib", "CDuplexExpat", "CDuplexQRCode",
@@ -38,17 +40,60 @@ struct ManifestTests {
             .map(\.name)
     }
 
-    private static func manifest() throws -> String {
-        CodeStripper.code(of: try Repository.text(of: "Package.swift"), keepsStrings: true)
+    private static func manifest(_ path: String = "Package.swift") throws -> String {
+        CodeStripper.code(of: try Repository.text(of: path), keepsStrings: true)
+    }
+
+    /// Whether a script builds without having set the variable that makes warnings errors.
+    private static func isLax(script: String) -> Bool {
+        let lines = script.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        guard
+            let build = lines.firstIndex(where: { line in
+                ["swift build", "swift test", "swift run", "swift package"].contains { line.contains($0) }
+            })
+        else { return false }
+        return !lines[..<build].contains { $0.hasPrefix("export DUPLEX_STRICT=1") }
     }
 
     @Test("The strict settings are what they are to be")
     func settingsAreStrict() throws {
         let manifest = try Self.manifest()
-        let start = try #require(manifest.firstRange(of: "let strict: [SwiftSetting] = ["))
+        let start = try #require(manifest.firstRange(of: "var strict: [SwiftSetting] = ["))
         let list = manifest[start.upperBound...].prefix { $0 != "]" }
         #expect(Self.settings.filter { !list.contains($0) } == [])
         #expect(manifest.contains("swiftLanguageModes: [.v6]"))
+    }
+
+    @Test(
+        "Warnings are errors where the variable is set, and nowhere else",
+        arguments: ["Package.swift", "Fuzz/Package.swift"]
+    )
+    func warningsAreErrors(path: String) throws {
+        let manifest = try Self.manifest(path)
+        #expect(manifest.ranges(of: "treatAllWarnings").count == 1)
+        #expect(manifest.contains(Self.warnings))
+    }
+
+    /// `scripts/run` is for those who try it out, perhaps with a later compiler.
+    @Test("Every script that builds sets the variable before it does, and so does the workflow")
+    func scriptsSetTheVariable() throws {
+        let scripts = Repository.paths(in: "scripts").filter { !$0.contains(".") && $0 != "scripts/run" }
+        #expect(scripts.contains("scripts/lint"))
+        #expect(try scripts.filter { Self.isLax(script: try Repository.text(of: $0)) } == [])
+        #expect(Self.isLax(script: try Repository.text(of: "scripts/run")))
+        #expect(try Repository.text(of: ".ci/run").contains("\nexport DUPLEX_STRICT=1\n"))
+        #expect(
+            try Repository.text(of: ".github/workflows/ci.yml").contains(
+                "\n  DUPLEX_STRICT: 1\n"
+            )
+        )
+    }
+
+    @Test("A script that builds before it sets the variable is found")
+    func findsLaxScripts() {
+        #expect(Self.isLax(script: "swift test\nexport DUPLEX_STRICT=1\n"))
+        #expect(!Self.isLax(script: "export DUPLEX_STRICT=1\nswift test\n"))
+        #expect(!Self.isLax(script: "# swift test\necho\n"))
     }
 
     @Test("Every target with Swift in it is compiled with them")
