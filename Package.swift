@@ -42,6 +42,7 @@ let package = Package(
         .library(name: "DuplexDeflate", targets: ["DuplexDeflate"]),
         .library(name: "DuplexWebSockets", targets: ["DuplexWebSockets"]),
         .library(name: "DuplexJSON", targets: ["DuplexJSON"]),
+        .library(name: "DuplexFoundation", targets: ["DuplexFoundation"]),
         .library(name: "DuplexServer", targets: ["DuplexServer"]),
         .library(name: "DuplexMustache", targets: ["DuplexMustache"]),
         .library(name: "DuplexSharing", targets: ["DuplexSharing"]),
@@ -123,6 +124,11 @@ let package = Package(
                 "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", httpTypes, logging,
                 deque, lifecycle, signals, metrics, tracing,
             ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "DuplexFoundation",
+            dependencies: ["DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes],
             swiftSettings: strict
         ),
         .target(
@@ -224,6 +230,15 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "DuplexFoundationTests",
+            dependencies: [
+                "DuplexFoundation", "DuplexTestPeers", "DuplexTesting", "DuplexSockets", "DuplexWire",
+                "DuplexWebSockets",
+                "DuplexServer", httpTypes,
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "DuplexMustacheTests",
             dependencies: ["DuplexMustache", "DuplexTesting", "DuplexWire", "DuplexServer", httpTypes],
             swiftSettings: strict
@@ -286,7 +301,7 @@ let package = Package(
         // Networks that tests take down, change and slow.
         .target(
             name: "DuplexTestNetworks",
-            dependencies: ["DuplexSockets"],
+            dependencies: ["DuplexSockets", "DuplexTestProcesses"],
             path: "Tests/DuplexTestNetworks",
             swiftSettings: strict
         ),
@@ -324,7 +339,11 @@ let package = Package(
             swiftSettings: strict
         ),
         // Reads the sources and the documents, and holds them to the rules of ARCHITECTURE.md.
-        .testTarget(name: "ArchitectureTests", dependencies: ["DuplexServer", "DuplexWire"], swiftSettings: strict),
+        .testTarget(
+            name: "ArchitectureTests",
+            dependencies: ["DuplexTestProcesses", "DuplexServer", "DuplexWire"],
+            swiftSettings: strict
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

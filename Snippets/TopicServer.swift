@@ -13,7 +13,7 @@ server.webSocket("/rooms/:id") { socket, request in
     for try await message in socket.messages { room.publish(message) }
 }
 server.events("/prices/gold", of: topics["prices/gold"], replay: 1)
-server.post("/prices/:name", .sameSite(), .bodySize(.kibibytes(1))) { request in
+server.post("/publish/:name", .sameSite(), .bodySize(.kibibytes(1))) { request in
     topics["prices/\(request.parameters["name"] ?? "")"].publish(try await request.text())
     return HTTPResponse.Status.noContent
 }

@@ -30,6 +30,10 @@ struct ImportTests {
         "DuplexJSON": [
             "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes", "FoundationEssentials", "Foundation",
         ],
+        "DuplexFoundation": [
+            "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes", "FoundationEssentials",
+            "Foundation", "FoundationNetworking",
+        ],
         "DuplexServer": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "Glibc", "Darwin",
             "Synchronization", "HTTPTypes", "Logging", "DequeModule", "ServiceLifecycle", "UnixSignals", "CoreMetrics",

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import DuplexTestProcesses
 import Foundation
 import Glibc
 import Testing
@@ -12,6 +13,8 @@ struct SnippetServersTests {
     /// A server, and what a client gets of it.
     struct Conversation: Sendable, CustomTestStringConvertible {
         let server: String
+        /// A command of the shell instead of the snippet.
+        var command: String?
         /// What it finds in its folder: made by a shell.
         var preparation = "true"
         var port = 8_080
@@ -25,9 +28,11 @@ struct SnippetServersTests {
     }
 
     private static let bye = "closed by this side with 1000 (normal closure); the peer answered 1000 (normal closure)"
-    private static let curl = "curl -s --max-time 20 http://localhost:8080"
+    static let curl = "curl -s --max-time 20 http://localhost:8080"
 
-    static let conversations = [
+    static let conversations = plainConversations + furtherConversations
+
+    private static let plainConversations = [
         Conversation(server: "EchoServer", client: "$snippets/EchoClient", expected: ["hello\n", bye]),
         Conversation(server: "EchoServer", client: "$snippets/DelegatedClient", expected: ["hello\n", bye]),
         Conversation(server: "EchoServer", client: "$snippets/ScopedClient", expected: ["hello\n", "round trip: 0."]),
@@ -99,11 +104,11 @@ struct SnippetServersTests {
         ip link set lo up
         cd "$folder"
         eval "$preparation"
-        "$snippets/$server" > server.txt 2>&1 &
+        eval "exec $command" > server.txt 2>&1 &
         pid=$!
         until grep -qE "$listening" /proc/self/net/{tcp,udp}*; do kill -0 $pid || { cat server.txt; exit 1; }; done
         eval "$client" || true
-        kill $pid
+        kill $pid || true
         wait $pid || true
         """
 
@@ -116,10 +121,11 @@ struct SnippetServersTests {
         let port = String(conversation.port, radix: 16, uppercase: true)
         let program = Process()
         program.executableURL = URL(filePath: "/usr/bin/unshare")
-        program.arguments = ["--net", "bash", "-c", script]
+        program.arguments = ["--net", "--mount", "bash", "-c", script]
         program.environment = ProcessInfo.processInfo.environment.merging([
             "snippets": URL(filePath: runner).deletingLastPathComponent().path(percentEncoded: false),
-            "folder": folder.path(percentEncoded: false), "server": conversation.server,
+            "folder": folder.path(percentEncoded: false),
+            "command": conversation.command ?? "$snippets/\(conversation.server)",
             "preparation": conversation.preparation, "client": conversation.client,
             // In the state of one that listens; those of UDP that wait have the state of a closed one.
             "listening": ":0*\(port) [0-9A-F:]+ \(conversation.isUDP ? "07" : "0A") ",
@@ -133,9 +139,8 @@ struct SnippetServersTests {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Networks of one's own are for root; in continuous integration the tests fail without.
-    private static let canUnshare =
-        geteuid() == 0 || ProcessInfo.processInfo.environment["CI"] == "true"
+    /// Networks of one's own are for root.
+    private static let canUnshare = geteuid() == 0 || Integration.isOn
 
     @Test("What is talked", .enabled(if: canUnshare, "It takes root."), arguments: conversations)
     func talks(conversation: Conversation) throws {
@@ -145,6 +150,15 @@ struct SnippetServersTests {
             let range = try #require(rest.firstRange(of: text), "“\(text)” isn't in:\n\(output)")
             rest = rest[range.upperBound...]
         }
+    }
+
+    @Test("Every snippet is run here, or by SnippetTests")
+    func allAreRun() {
+        let snippets = Repository.paths(in: "Snippets").compactMap { $0.split(separator: "/").last?.dropLast(6) }
+        let commands = Self.conversations.flatMap { [$0.server, $0.client] }
+            .flatMap { $0.split { !$0.isLetter && !$0.isNumber } }
+        let run = Set(commands + SnippetTests.printed.map { $0.name[...] } + ["UnixSocket"])
+        #expect(snippets.filter { !run.contains($0) } == [])
     }
 
     @Test("A service on a Unix socket greets its client")

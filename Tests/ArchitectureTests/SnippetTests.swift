@@ -8,16 +8,15 @@ import Testing
 /// Runs the snippets that need no network but this machine's own: they are built beside these tests.
 @Suite("The snippets about testing do what they say")
 struct SnippetTests {
-    @Test(
-        "What they print",
-        arguments: [
-            ("TestWithAClock", "the read ended: timedOut\nthe peer was refused\n"),
-            ("TestAServer", "Hello world\nhi\n408\n"),
-            ("TestUploads", "12 bytes\ngiven up: truncated\n400\ngiven up: timeout\n408\n"),
-            ("TestEvents", "one\na comment\ntwo\nthe end\n204\n"),
-            ("TestOverAPort", "hi\n1\n1001 (going away)\n"),
-        ]
-    )
+    static let printed = [
+        (name: "TestWithAClock", text: "the read ended: timedOut\nthe peer was refused\n"),
+        (name: "TestAServer", text: "Hello world\nhi\n408\n"),
+        (name: "TestUploads", text: "12 bytes\ngiven up: truncated\n400\ngiven up: timeout\n408\n"),
+        (name: "TestEvents", text: "one\na comment\ntwo\nthe end\n204\n"),
+        (name: "TestOverAPort", text: "hi\n1\n1001 (going away)\n"),
+    ]
+
+    @Test("What they print", arguments: printed)
     func prints(name: String, expected: String) throws {
         let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let program = Process()

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexSockets
+import DuplexTestProcesses
 import Glibc
 import Synchronization
 
@@ -27,8 +28,7 @@ package struct TestNetwork: Sendable {
         } catch {
             let reason = "\(error)".split(separator: "\n").first.map(String.init) ?? ""
             // In continuous integration the tests fail where a program isn't there.
-            let isIntegration = unsafe getenv("CI").map { unsafe String(cString: $0) } == "true"
-            if isIntegration && reason.contains("not found") { return nil }
+            if Integration.isOn && reason.contains("not found") { return nil }
             print("\(consequence): they can't be made here (\(reason)).")
             return reason
         }

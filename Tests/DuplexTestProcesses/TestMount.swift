@@ -18,6 +18,8 @@ package enum TestMount {
     /// Containers often can't, though their user is root.
     package static let isPossible: Bool = {
         #if os(Linux)
+        // In continuous integration the tests fail instead.
+        if Integration.isOn { return true }
         let folder = NSTemporaryDirectory() + "duplex-mount-\(UUID().uuidString)"
         guard getuid() == 0, unsafe mkdir(folder, 0o700) == 0 else { return false }
         defer { unsafe rmdir(folder) }

@@ -11,14 +11,11 @@ import Testing
 /// systemd, as it starts a service with the first connection.
 @Suite(.timeLimit(.minutes(5))) struct SocketActivationTests {
     private static let program = "/usr/bin/systemd-socket-activate"
-    /// In continuous integration the test fails where the program isn't there.
-    private static let isWanted =
-        FileManager.default.isExecutableFile(atPath: program) || ProcessInfo.processInfo.environment["CI"] == "true"
 
     /// The service is another run of these tests, of which the one test that takes what it inherits is chosen.
     @Test(
         "A service that systemd starts takes the sockets of its unit by their name",
-        .enabled(if: isWanted, "systemd-socket-activate isn't installed")
+        .enabled(if: Integration.has("systemd-socket-activate"), "systemd-socket-activate isn't installed")
     )
     func activation() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "duplex-\(UUID().uuidString.prefix(8)).sock")

@@ -21,6 +21,8 @@ struct NamespacedLoop {
     /// Whether this machine lets the tests have one; said where tests depend on it.
     static var isAllowed: Bool {
         get async {
+            // In continuous integration the tests fail instead.
+            if Integration.isOn { return true }
             guard geteuid() == 0 else { return false }
             let cable = ["link", "add", "near0", "type", "veth", "peer", "name", "far0"]
             return (try? await run("unshare", ["--net", "ip"] + cable)) == 0

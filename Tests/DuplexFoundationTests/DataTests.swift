@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import DuplexFoundation
+import DuplexServer
+import DuplexSockets
+import DuplexTesting
+import DuplexWebSockets
+import DuplexWire
+import Foundation
+import Testing
+
+@Suite("Bytes as Data")
+struct DataTests {
+    /// A part of other data, whose indices don't begin at 0.
+    private static let data = Data([9, 9, 0, 1, 255, 10]).dropFirst(2)
+    private static let bytes: [UInt8] = [0, 1, 255, 10]
+
+    @Test("A message is made of data and has some, a text's in UTF-8")
+    func messages() {
+        #expect(Message(Self.data) == .binary(Self.bytes))
+        #expect(Message.binary(Self.bytes).data == Self.data)
+        #expect(Message.text("ä").data == Data([0xC3, 0xA4]))
+    }
+
+    @Test("A literal is sent as an array, as without this product")
+    func literals() async throws {
+        try await TestLoop.run { loop in
+            let pair = await WebSocketPair(on: loop.group)
+            try await pair.client.send([1, 2])
+            try await pair.client.send(Self.data)
+            #expect(try await pair.server.receive() == .binary([1, 2]))
+            #expect(try await pair.server.receive() == .binary(Self.bytes))
+            await pair.client.close()
+        }
+    }
+
+    @Test("A socket writes data, and reads it by count, up to a delimiter and as it comes")
+    func sockets() async throws {
+        try await TestLoop.run { loop in
+            let pair = await SocketPair(on: loop.group)
+            try await pair.client.write(Self.data)
+            #expect(try await pair.server.readData(exactly: 2) == Data([0, 1]))
+            #expect(try await pair.server.readData(until: Data([10])) == Data([255, 10]))
+            try await pair.client.write(Data([5]))
+            #expect(try await pair.server.readData(upTo: 9) == Data([5]))
+            await pair.client.finishWriting()
+            #expect(try await pair.server.readData() == nil)
+            #expect(try await pair.server.readData(until: Data([10])) == nil)
+            await pair.client.reset()
+            await pair.server.reset()
+        }
+    }
+
+    @Test("A datagram carries data there and back")
+    func datagrams() async throws {
+        let server = try await UDPSocket.bind(.loopback, families: .ipv4)
+        let client = try await UDPSocket.connect(to: .address(server.localAddress))
+        try await client.send(Self.data)
+        let received = try await server.receive()
+        #expect(received.data == Self.data)
+        try await server.send(received.reply(Data([1])))
+        #expect(try await client.receive().data == Data([1]))
+        try await server.send(Data([2]), to: client.localAddress)
+        #expect(try await client.receive().bytes == [2])
+        #expect(Datagram(Self.data, to: server.localAddress) == Datagram(Self.bytes, to: server.localAddress))
+        await client.close()
+        await server.close()
+    }
+
+    @Test("The body of a request is data, within its limit, and so is that of a response")
+    func bodies() async throws {
+        var server = WebServer(port: 0)
+        server.post("/") { request in
+            Response(status: .created, type: "image/png", body: try await request.data(upTo: 4))
+        }
+        try await WebServer.testing(server) { client async throws in
+            let answer = try await client.post("/", body: Self.bytes)
+            #expect(answer.status == .created && answer.fields[.contentType] == "image/png")
+            #expect(answer.body == Self.bytes)
+            #expect(try await client.post("/", body: Self.bytes + [1]).status == .contentTooLarge)
+        }
+    }
+}
