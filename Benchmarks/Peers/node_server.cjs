@@ -4,7 +4,7 @@
 // An echo with the library `ws` for Node: prints its port, then serves until it is ended.
 //
 //     node node_server.cjs             without compression
-//     node node_server.cjs deflate     with permessage-deflate, with the parameters that Duplex has unless told otherwise
+//     node node_server.cjs deflate     with permessage-deflate, with the parameters that Duplex has by default
 
 "use strict";
 

@@ -3,7 +3,7 @@
 """An echo with the library websockets: prints its port, then serves until it is ended.
 
     python_server.py             without compression
-    python_server.py deflate     with permessage-deflate, with the parameters that Duplex has unless told otherwise
+    python_server.py deflate     with permessage-deflate, with the parameters that Duplex has by default
 """
 
 import asyncio

@@ -29,7 +29,7 @@ typedef struct {
     int options;
 } listen_options;
 
-// What is told of WebSockets; without `upgrade` each request is taken.
+// The callbacks of WebSockets; without `upgrade` each request is taken.
 typedef struct socket socket_;
 typedef void (*socket_handler)(socket_ *, void *);
 typedef struct {

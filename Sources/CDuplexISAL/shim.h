@@ -41,7 +41,7 @@ static inline size_t cduplex_inflater_count(cduplex_inflater_ref ref) {
     return (size_t)cduplex_inflate_state(ref)->tmp_out_valid;
 }
 
-// Where ISA-L stops for want of room in its buffer.
+// Where ISA-L stops when its buffer is full.
 static inline size_t cduplex_inflater_room(void) { return 2 * ISAL_DEF_HIST_SIZE; }
 
 // Begins a stream with nothing but these bytes in the buffer; more than it has room for are left out.

@@ -95,7 +95,7 @@ public final class DeflatePool {
     ///   - payload: the message.
     ///   - deflater: the connection's.
     ///   - body: gets the result.
-    /// - Returns: whether `body` was called: not for want of memory, nor where nothing may refer to the message and it
+    /// - Returns: whether `body` was called: not when memory is short, nor where nothing may refer to the message and it
     ///   doesn't get shorter.
     func deflate(_ payload: RawSpan, with deflater: Deflater, _ body: (RawSpan) -> Void) -> Bool {
         var output = scratch

@@ -73,7 +73,7 @@ public final class Deflater {
     ///   - isLast: whether the message ends with it; then the bytes 00 00 FF FF at the end are left out, which the peer
     ///     puts back. Default: true.
     ///   - output: the deflated bytes are appended.
-    /// - Returns: whether it could be done; false for want of memory, with nothing appended.
+    /// - Returns: whether it could be done; false when memory is short, with nothing appended.
     public func deflate(_ input: RawSpan, isLast: Bool = true, into output: inout [UInt8]) -> Bool {
         if input.isEmpty {
             // RFC 7692 section 7.2.3.6: the beginning of an empty block, whose rest is what was left out.

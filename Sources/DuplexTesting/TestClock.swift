@@ -59,7 +59,7 @@ public struct TestClock: Clock {
     ///
     /// - Parameters:
     ///   - deadline: the instant.
-    ///   - tolerance: is of no account.
+    ///   - tolerance: ignored.
     /// - Throws: `CancellationError`.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         try await loop.sleep(until: DuplexBase.Instant(nanoseconds: 0).advanced(by: deadline.offset))

@@ -152,7 +152,7 @@ public actor TestConnection {
 
     /// Ends the body behind ``begin(_:_:fields:)``.
     ///
-    /// - Parameter trailers: fields after a body in chunks; of no account where the length was said.
+    /// - Parameter trailers: fields after a body in chunks; ignored where the length was said.
     /// - Throws: `SocketError` when the connection has ended.
     public func finish(trailers: HTTPFields = [:]) async throws {
         guard sendsChunks else { return }

@@ -4,7 +4,7 @@
 import Dispatch
 package import DuplexSockets
 
-/// Whether the condition holds within so many seconds, 30 unless told otherwise.
+/// Whether the condition holds within so many seconds, by default 30.
 package func comesTrue(
     within time: Duration = .seconds(30),
     _ condition: () async throws -> Bool

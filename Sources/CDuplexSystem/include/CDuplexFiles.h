@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// What becomes of a file or folder that has the name already.
+/// What happens to a file or folder that has the name already.
 enum cduplex_clash {
     /// It is replaced, as rename(2) does.
     CDUPLEX_CLASH_REPLACE,

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/// A new non-blocking socket that is told of links, of addresses and routes of IPv4 and IPv6; -1 with errno set.
+/// A new non-blocking socket that receives changes of links, addresses and routes of IPv4 and IPv6; -1 with errno set.
 int cduplex_netlink_open(void);
 
 /// The number by which the kernel knows the socket; 0 when there is none.

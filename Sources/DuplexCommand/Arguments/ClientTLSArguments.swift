@@ -25,7 +25,7 @@ struct ClientTLSArguments: ParsableArguments {
     var certificate: String?
 
     @Option(
-        help: ArgumentHelp("The PEM file of the private key for --cert; the same file unless given.", valueName: "file")
+        help: ArgumentHelp("The PEM file of the private key for --cert. Default: the same file.", valueName: "file")
     )
     var key: String?
 

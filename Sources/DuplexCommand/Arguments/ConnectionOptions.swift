@@ -32,7 +32,7 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: """
-            Whether to have messages compressed (permessage-deflate), if the server does it, too; on unless given, and for \
+            Whether to have messages compressed (permessage-deflate), if the server does it, too. Default: on, and for \
             `bench` off.
             """
     )

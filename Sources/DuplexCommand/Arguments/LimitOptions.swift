@@ -22,12 +22,12 @@ enum LimitsPreset: String, ExpressibleByArgument, CaseIterable, Sendable {
 
 /// What the peer may make this side hold.
 struct LimitOptions: ParsableArguments {
-    @Option(name: .customLong("limits"), help: "What the peer may make this side hold; internet unless given.")
+    @Option(name: .customLong("limits"), help: "What the peer may make this side hold. Default: internet.")
     var preset: LimitsPreset?
 
     @Option(
         help: ArgumentHelp(
-            "The longest message accepted, such as 64KiB or unlimited; the preset's unless given: 1MiB, 64MiB, unlimited.",
+            "The longest message accepted, such as 64KiB or unlimited. Default: the preset's, 1MiB, 64MiB, unlimited.",
             valueName: "size"
         )
     )
@@ -35,7 +35,7 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most frames that one message may have; the preset's unless given: 4096, 65536, unlimited.",
+            "The most frames that one message may have. Default: the preset's, 4096, 65536, unlimited.",
             valueName: "count"
         )
     )
@@ -43,7 +43,7 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most messages read from the peer in a second, control frames counted; any number unless given.",
+            "The most messages read from the peer in a second, control frames counted. Default: any number.",
             valueName: "count"
         )
     )
@@ -51,7 +51,7 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes of messages read from the peer in a second, such as 64KiB; any number unless given.",
+            "The most bytes of messages read from the peer in a second, such as 64KiB. Default: any number.",
             valueName: "size"
         )
     )

@@ -17,7 +17,7 @@ struct ServerTLSArguments: ParsableArguments {
 
     @Option(
         name: .customLong("tls-key"),
-        help: ArgumentHelp("The PEM file of the private key; that of --tls-cert unless given.", valueName: "file")
+        help: ArgumentHelp("The PEM file of the private key. Default: that of --tls-cert.", valueName: "file")
     )
     var key: String?
 

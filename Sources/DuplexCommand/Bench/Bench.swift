@@ -57,7 +57,7 @@ struct Bench: AsyncParsableCommand {
     )
     var client = BenchClient.handler
 
-    @Option(help: ArgumentHelp("How many event loops; one for each core unless given.", valueName: "count"))
+    @Option(help: ArgumentHelp("How many event loops. Default: one for each core.", valueName: "count"))
     var loops: Int?
 
     @Flag(help: "Print the report as one JSON object.")

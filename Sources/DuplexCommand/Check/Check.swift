@@ -19,8 +19,8 @@ struct Check: AsyncParsableCommand {
               duplex check tls://example.com:443
               duplex check tls://localhost:7443 --ca cert.pem --alpn http/1.1
 
-            A WebSocket is opened, pinged and closed in order, and the last lines say what there is to say against it. The \
-            options of WebSockets are of no account for the others, but for --timeout and those of TLS.
+            A WebSocket is opened, pinged and closed in order, and the last lines say what is wrong with it. The others use \
+            only --timeout and the options of TLS.
 
             \(CommandStatus.explanation)
             """
@@ -38,7 +38,7 @@ struct Check: AsyncParsableCommand {
         name: .customLong("alpn"),
         parsing: .singleValue,
         help: ArgumentHelp(
-            "A protocol to offer by ALPN, the preferred one first; may be repeated; for wss:// http/1.1 unless given.",
+            "A protocol to offer by ALPN, the preferred one first; may be repeated. Default: http/1.1 for wss://.",
             valueName: "name"
         )
     )

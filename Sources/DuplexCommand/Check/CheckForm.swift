@@ -47,7 +47,7 @@ struct CheckForm: Encodable {
     var url: String
     /// Whether there was a connection.
     var works = true
-    /// What there is to say against it.
+    /// What is wrong with it.
     var remarks: [String] = []
     var attempts: [Attempt] = []
     var milliseconds = Milliseconds()

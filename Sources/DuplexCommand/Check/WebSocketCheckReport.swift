@@ -5,7 +5,7 @@ import DuplexSockets
 import DuplexWebSockets
 import DuplexWire
 
-/// What `duplex check` has found out about a WebSocket, and what there is to say against it.
+/// What `duplex check` has found out about a WebSocket, and what is wrong with it.
 struct WebSocketCheckReport: CheckFindings {
     let url: String
     /// What was asked for.
@@ -90,7 +90,7 @@ struct WebSocketCheckReport: CheckFindings {
         return ["verdict: it works, but"] + remarks.map { "  - \($0)" }
     }
 
-    /// What there is to say against it, in plain words.
+    /// What is wrong with it, in plain words.
     func remarks(_ now: UnixTime) -> [String] {
         guard let snapshot else { return [] }
         return security(snapshot, now) + network(snapshot) + agreement(snapshot) + conduct(snapshot)

@@ -57,7 +57,7 @@ struct Inspect: AsyncParsableCommand {
         name: .customLong("page"),
         parsing: .singleValue,
         help: ArgumentHelp(
-            "An origin whose pages may connect, or * for any; may be repeated. None but this one's unless given.",
+            "An origin whose pages may connect, or * for any; may be repeated. Default: this one's.",
             valueName: "origin"
         )
     )
@@ -66,7 +66,7 @@ struct Inspect: AsyncParsableCommand {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "What may be changed by the inspector's page, such as sending or replaying; may be repeated. Nothing unless given.",
+            "What may be changed by the inspector's page, such as sending or replaying; may be repeated. Default: nothing.",
             valueName: "change"
         )
     )

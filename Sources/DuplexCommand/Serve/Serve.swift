@@ -45,7 +45,7 @@ struct Serve: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A folder; or tcp://host:port, tls://host:port or unix:path for an echo of streams. A demo page unless given.",
+            "A folder; or tcp://host:port, tls://host:port or unix:path for an echo of streams. Default: a demo page.",
             valueName: "folder or address"
         )
     )

@@ -11,36 +11,36 @@ extension DemoServer.HandlerStyle: ExpressibleByArgument {}
 
 /// The options of `duplex serve`, each of which may stand in a file or in the environment, too; `nil` where it isn't given.
 struct ServeArguments: ParsableArguments {
-    @Option(name: .shortAndLong, help: "The port, 8080 unless given; 0 has the system choose one.")
+    @Option(name: .shortAndLong, help: "The port; 0 has the system choose one. Default: 8080.")
     var port: Int?
 
     @Option(
         help: ArgumentHelp(
-            "localhost, * for all interfaces, or one address of this machine; localhost unless given.",
+            "localhost, * for all interfaces, or one address of this machine. Default: localhost.",
             valueName: "address"
         )
     )
     var host: String?
 
-    @Option(help: ArgumentHelp("How many event loops; one for each core unless given.", valueName: "count"))
+    @Option(help: ArgumentHelp("How many event loops. Default: one for each core.", valueName: "count"))
     var loops: Int?
 
     @Option(
         name: .customLong("echo"),
-        help: ArgumentHelp("The path of the echo; \(DemoPage.echoPath) unless given.", valueName: "path")
+        help: ArgumentHelp("The path of the echo. Default: \(DemoPage.echoPath).", valueName: "path")
     )
     var echoPath: String?
 
     @Option(
         name: .customLong("handler"),
         help: """
-            An echo on the loop, an echo in a task for each connection, or a broadcast to all of them; async unless given.
+            An echo on the loop, an echo in a task for each connection, or a broadcast to all of them. Default: async.
             """
     )
     var style: DemoServer.HandlerStyle?
 
     @Option(
-        help: "Whether to have messages compressed (permessage-deflate) when clients offer it; off unless given."
+        help: "Whether to have messages compressed (permessage-deflate) when clients offer it. Default: off."
     )
     var compression: CompressionArgument?
 
@@ -55,7 +55,7 @@ struct ServeArguments: ParsableArguments {
         name: .customLong("origin"),
         parsing: .singleValue,
         help: ArgumentHelp(
-            "An origin whose pages may open WebSockets, or * for any; may be repeated. The server's own unless given.",
+            "An origin whose pages may open WebSockets, or * for any; may be repeated. Default: the server's own.",
             valueName: "url"
         )
     )
@@ -76,8 +76,8 @@ struct ServeArguments: ParsableArguments {
         parsing: .singleValue,
         help: ArgumentHelp(
             """
-            A host that requests may be for, without a port, or * for any; may be repeated. On loopback only the names of \
-            this machine unless given, and else any.
+            A host that requests may be for, without a port, or * for any; may be repeated. Default: on loopback the \
+            names of this machine, and else any.
             """,
             valueName: "name"
         )
@@ -169,7 +169,7 @@ struct ServeArguments: ParsableArguments {
         name: .customLong("inspect-allow"),
         parsing: .singleValue,
         help: ArgumentHelp(
-            "What may be changed by the inspector's page; may be repeated. Nothing unless given.",
+            "What may be changed by the inspector's page; may be repeated. Default: nothing.",
             valueName: "change"
         )
     )

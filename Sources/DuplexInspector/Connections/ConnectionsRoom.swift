@@ -34,7 +34,7 @@ struct ConnectionsRoom: InspectorRoom {
                 throw LiveRefusal("There is no such WebSocket any more.")
             }
             if entry.facts.place == own || LiveViewer.isViewer(socket.id) {
-                throw LiveRefusal("This is how a page of an inspector is told: it would tell of itself.")
+                throw LiveRefusal("This connection feeds a page of an inspector: it would show itself.")
             }
             return FrameTopic(await recorder.watch(socket, entry.facts), mask)
         }

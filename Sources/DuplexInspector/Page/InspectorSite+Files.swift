@@ -5,7 +5,7 @@ extension InspectorSite {
     /// The part that shows folders.
     static let filesScript = #"""
         // Folders: the uploader's page of the one that is chosen, in a frame, or its columns, and what is known of the file chosen
-        // there. That page tells of what is selected and opened by events of its window.
+        // there. That page reports what is selected and opened by events of its window.
 
         import { address, get } from "./api.js";
         import { button, make } from "./dom.js";

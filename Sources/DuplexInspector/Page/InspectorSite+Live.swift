@@ -55,7 +55,7 @@ extension InspectorSite {
             };
         }
 
-        /** Is told whether the connection is there, now and each time that this changes. */
+        /** Is called with whether the connection is there, now and each time that this changes. */
         export function onLink(listener) {
             listeners.add(listener);
             listener(socket?.readyState === WebSocket.OPEN);

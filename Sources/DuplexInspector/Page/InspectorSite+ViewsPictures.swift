@@ -14,7 +14,7 @@ extension InspectorSite {
         const longest = 192;
 
         export class Pictures {
-            /** `onPicture(bitmap, x, y)` is told of each that is there: the last two say where it lies in the texture. */
+            /** `onPicture(bitmap, x, y)` is called with each that is there: the last two say where it lies in the texture. */
             constructor(scene, onPicture) {
                 this.scene = scene;
                 this.onPicture = onPicture;

@@ -19,7 +19,7 @@ extension InspectorSite {
         }
 
         export class Stage {
-            /** `onPick(index)` and `onHover(index)` are told what is pointed at; `onRate(frames)` how many are drawn in a second. */
+            /** `onPick(index)` and `onHover(index)` get what is pointed at, `onRate(frames)` how many are drawn in a second. */
             constructor({ onPick, onHover, onRate }) {
                 Object.assign(this, { onPick, onHover, onRate });
                 this.camera = new Camera();

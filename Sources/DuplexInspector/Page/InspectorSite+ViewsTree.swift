@@ -12,7 +12,7 @@ extension InspectorSite {
         const rowHeight = 26;
 
         export class TreeList {
-            /** `onSelect(index)` and `onHover(index)` are told what somebody points at; undefined: nothing. */
+            /** `onSelect(index)` and `onHover(index)` get what somebody points at; undefined: nothing. */
             constructor({ onSelect, onHover }) {
                 this.onSelect = onSelect;
                 this.onHover = onHover;

@@ -4,7 +4,7 @@
 /// How something that ends once has ended, for the one task that waits for it, with the deadline that it must end by.
 ///
 /// Kept in the loop-bound state of what ends. The end may come before anybody waits for it; one that comes after the
-/// first is of no account.
+/// first is ignored.
 package struct AwaitedEnd<Value: Sendable>: Sendable {
     private var waiter: Waiter<Value>?
     /// The end, if it came before anybody waited for it.

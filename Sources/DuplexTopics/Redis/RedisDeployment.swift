@@ -8,7 +8,7 @@ public enum RedisDeployment: Sendable, Hashable, CustomStringConvertible {
     /// A master that sentinels watch.
     ///
     /// The host of the first URL is the name by which the sentinels know the master; its scheme, user, password and database
-    /// are the master's, and its port is of no account. The others are those of the sentinels, asked in turn; their default
+    /// are the master's, and its port is ignored. The others are those of the sentinels, asked in turn; their default
     /// port is 6,379, too, so 26,379 has to be written.
     case sentinel(RedisURL, at: [RedisURL])
     /// A cluster, by some of its nodes.

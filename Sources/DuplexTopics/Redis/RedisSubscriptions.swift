@@ -125,7 +125,7 @@ struct RedisSubscriptions {
 
     /// Takes a subscriber out, who hears nothing more.
     ///
-    /// - Parameter id: the subscriber; one that has gone is of no account.
+    /// - Parameter id: the subscriber; one that has gone is ignored.
     /// - Returns: whether nobody is left, so that the server is to be asked to unsubscribe.
     mutating func remove(_ id: RedisSubscriptionID) -> Bool {
         guard var subscription = all[id.channel],

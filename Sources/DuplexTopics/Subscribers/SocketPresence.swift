@@ -89,7 +89,7 @@ final class SocketPresence: SocketFollower {
             case .behind:
                 watches[place] = nil
                 end(watch, place.topic)
-                let reason = "The client takes less than is told of presence."
+                let reason = "The client takes fewer changes of presence than there are."
                 return socket.onLoop(loop, reason) { $0.beginClose(.tryAgainLater, reason: $1) }
             }
         }

@@ -44,7 +44,7 @@ extension WebSocket {
         (inboxCount, inboxBytes) = (0, 0)
         stopReadingAhead()
         streams?.drop()
-        rarities?.controlInbox?.drop()
+        extras?.controlInbox?.drop()
         session.reset()
         channel.reset()
         finish()

@@ -60,7 +60,7 @@ final class ControlInbox {
 extension WebSocket {
     /// Keeps a ping or a pong for the delegate, if there is one; what the keepalive asked for is none of its business.
     func keepControlFrame(_ event: Session.Event) {
-        guard let control = rarities?.controlInbox else { return }
+        guard let control = extras?.controlInbox else { return }
         let told: ToldEvent
         switch event {
         case .ping: told = .ping(session.controlPayload)
@@ -81,7 +81,7 @@ extension WebSocket {
     ///
     /// Of a connection whose setup asks for it, on which nothing else receives.
     func nextTold() async throws -> ToldEvent? {
-        guard let control = rarities?.controlInbox else { return try await nextMessage().map(ToldEvent.message) }
+        guard let control = extras?.controlInbox else { return try await nextMessage().map(ToldEvent.message) }
         if control.isDue { return control.takeFirst() }
         if let message = takeMessage() { return take(message, control) }
         do {
@@ -114,7 +114,7 @@ extension WebSocket {
     func askForPong(_ payload: [UInt8]) {
         guard canSend else { return }
         let id = session.ping(payload, now: loop.clock.now())
-        rarities?.controlInbox?.asks(id)
+        extras?.controlInbox?.asks(id)
         writeControlOutput()
     }
 }

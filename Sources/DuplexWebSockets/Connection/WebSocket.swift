@@ -70,7 +70,7 @@ public actor WebSocket {
     // As the channel above, and notified of the end by the deinitialiser.
     private nonisolated(unsafe) var loopFollower: (any SocketFollower)?
     /// What few connections need at a time; there is none where nothing of it is needed.
-    var rarities: WebSocketRarities?
+    var extras: WebSocketExtras?
     var nextWaiterID: UInt64 = 0
     /// The task that ``run(_:logger:)`` runs the handler in, until the connection is closed.
     var handlerTask = TaskIdentity.none
@@ -154,7 +154,7 @@ public actor WebSocket {
         if setup.streamsMessages || rates != nil { streams = PieceTraffic() }
         if setup.streamsMessages { session.streamMessages() }
         if rates != nil { session.countFrames() }
-        if setup.tellsControlFrames { rarities = WebSocketRarities(ControlInbox()) }
+        if setup.tellsControlFrames { extras = WebSocketExtras(ControlInbox()) }
         streams?.isReceiving = setup.streamsMessages
         streams?.rates = rates
     }

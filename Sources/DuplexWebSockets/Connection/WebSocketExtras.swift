@@ -4,10 +4,10 @@
 import DuplexSockets
 import DuplexWire
 
-/// What few connections need at a time: those who wait for a pong or for the end, and a timer of the end.
+/// State that few connections need: those who wait for a pong or for the end, and a timer of the end.
 ///
 /// Behind one reference, because an idle connection is little more than the room for what it might need.
-final class WebSocketRarities {
+final class WebSocketExtras {
     var pings: [WebSocket.PingWaiter] = []
     var closers: [Waiter<Void>] = []
     /// Observers of each round trip.
@@ -26,34 +26,34 @@ final class WebSocketRarities {
 
 extension WebSocket {
     var pings: [PingWaiter] {
-        get { rarities?.pings ?? [] }
-        set { if rarities != nil || !newValue.isEmpty { neededRarities.pings = newValue } }
+        get { extras?.pings ?? [] }
+        set { if extras != nil || !newValue.isEmpty { neededExtras.pings = newValue } }
     }
 
     var closers: [Waiter<Void>] {
-        get { rarities?.closers ?? [] }
-        set { if rarities != nil || !newValue.isEmpty { neededRarities.closers = newValue } }
+        get { extras?.closers ?? [] }
+        set { if extras != nil || !newValue.isEmpty { neededExtras.closers = newValue } }
     }
 
     var latencyWatchers: [UInt64: AsyncStream<Duration>.Continuation] {
-        get { rarities?.latencyWatchers ?? [:] }
-        set { if rarities != nil || !newValue.isEmpty { neededRarities.latencyWatchers = newValue } }
+        get { extras?.latencyWatchers ?? [:] }
+        set { if extras != nil || !newValue.isEmpty { neededExtras.latencyWatchers = newValue } }
     }
 
     var graceTimer: TimerID? {
-        get { rarities?.graceTimer }
-        set { if rarities != nil || newValue != nil { neededRarities.graceTimer = newValue } }
+        get { extras?.graceTimer }
+        set { if extras != nil || newValue != nil { neededExtras.graceTimer = newValue } }
     }
 
     var closeSearch: CloseSearch? {
-        get { rarities?.closeSearch }
-        set { if rarities != nil || newValue != nil { neededRarities.closeSearch = newValue } }
+        get { extras?.closeSearch }
+        set { if extras != nil || newValue != nil { neededExtras.closeSearch = newValue } }
     }
 
-    private var neededRarities: WebSocketRarities {
-        if let rarities { return rarities }
-        let made = WebSocketRarities()
-        rarities = made
+    private var neededExtras: WebSocketExtras {
+        if let extras { return extras }
+        let made = WebSocketExtras()
+        extras = made
         return made
     }
 }

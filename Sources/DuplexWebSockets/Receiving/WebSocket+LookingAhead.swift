@@ -39,7 +39,7 @@ extension WebSocket {
     }
 
     private func look(at bytes: RawSpan) {
-        guard let payload = rarities?.closeSearch?.search(bytes), session.peerCloses(ahead: payload) else { return }
+        guard let payload = extras?.closeSearch?.search(bytes), session.peerCloses(ahead: payload) else { return }
         channel.limitReceive(to: receiveLimit)
         end(.peerClosed)
     }

@@ -60,7 +60,7 @@ public protocol MessageDeflater: AnyObject {
     /// - Parameters:
     ///   - payload: the whole message.
     ///   - body: gets what goes into frames, without the bytes 00 00 FF FF at its end.
-    /// - Returns: whether the message was deflated. If not, for want of memory, it can be sent as it is.
+    /// - Returns: whether the message was deflated. If not, because memory is short, it can be sent as it is.
     func deflate(_ payload: RawSpan, _ body: (RawSpan) -> Void) -> Bool
 
     /// Deflates the next piece of a message, so that the peer can inflate all of it.
@@ -83,7 +83,7 @@ public protocol MessageDeflater: AnyObject {
     /// - Parameters:
     ///   - payload: the whole message.
     ///   - form: ``form``, or the same with a smaller window.
-    /// - Returns: what goes into a frame, without the bytes 00 00 FF FF at its end; `nil` for want of memory.
+    /// - Returns: what goes into a frame, without the bytes 00 00 FF FF at its end; `nil` when memory is short.
     func deflateAlone(_ payload: RawSpan, _ form: DeflatedForm) -> [UInt8]?
 
     /// A message was sent that ``deflateAlone(_:_:)`` of any deflater made: later ones may refer to it.

@@ -15,7 +15,7 @@ import Glibc
 import Darwin
 #endif
 
-/// What others have paid for, one test for each lesson, with the limits that hold unless told otherwise.
+/// What others have paid for, one test for each lesson, with the default limits.
 ///
 /// Some lessons are about what Duplex doesn't have: a console for developers that shows what peers send must escape all
 /// of it and be for this machine only; a folder that is served must not be left by a symbolic link; passwords that a

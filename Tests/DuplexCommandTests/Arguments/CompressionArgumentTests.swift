@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Compression on the command line")
 struct CompressionArgumentTests {
-    @Test("A client offers it unless told otherwise, a server declines it unless told otherwise")
+    @Test("By default a client offers it, and a server declines it")
     func defaults() throws {
         let options = try ConnectionOptions.parse([]).webSocketOptions
         let serve = try Serve.parse([])

@@ -28,7 +28,7 @@ struct LimitOptionsTests {
         #expect(try LimitOptions.parse(["--max-message", "unlimited"]).messages.frameSize == .unlimited)
     }
 
-    @Test("Rates are those of the library, and there are none unless given")
+    @Test("Rates are those of the library, and there are none by default")
     func rates() throws {
         let arguments = ["--message-rate", "50", "--byte-rate", "64KiB"]
         let limits = MessageLimits.internet.with(

@@ -104,7 +104,7 @@ struct CheckTests {
 
 @Suite("duplex check of a WebSocket", .timeLimit(.minutes(1)))
 struct WebSocketCheckTests {
-    @Test("Shows each stage, what was agreed on and the round trip, and finds nothing to say against it")
+    @Test("Shows each stage, what was agreed on and the round trip, and finds nothing wrong with it")
     func well() async throws {
         let arguments = ["--port", "0", "--subprotocol", "chat.v2", "--compression", "on"]
         try await withServe(arguments) { url, _ in
@@ -131,7 +131,7 @@ struct WebSocketCheckTests {
         }
     }
 
-    @Test("As JSON it has what was agreed on, the round trip, and what there is to say against it")
+    @Test("As JSON it has what was agreed on, the round trip, and what is wrong with it")
     func json() async throws {
         let arguments = ["--port", "0", "--subprotocol", "chat.v2", "--compression", "on"]
         try await withServe(arguments) { url, _ in
@@ -147,7 +147,7 @@ struct WebSocketCheckTests {
         }
     }
 
-    @Test("Says what there is to say against one that works: a certificate that ends soon, no subprotocol")
+    @Test("Says what is wrong with one that works: a certificate that ends soon, no subprotocol")
     func remarks() async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"], days: 3)
         var server = WebServer(port: 0)

@@ -302,7 +302,7 @@ struct ServeTests {
         let words = help.output.split { $0.isWhitespace }.joined(separator: " ")
         for text in [
             "Other programs of the machine can see it in the list of processes", "DUPLEX_PORT", "tls.certificate",
-            "duplex serve --config serve.yaml", "[<folder or address>]", "8080 unless given",
+            "duplex serve --config serve.yaml", "[<folder or address>]", "Default: 8080",
             "values: sync, async, broadcast",
         ] {
             #expect(words.contains(text), "\(text)")

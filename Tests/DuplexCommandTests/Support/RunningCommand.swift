@@ -31,7 +31,7 @@ final class RunningCommand: Sendable {
     ///
     /// - Parameters:
     ///   - arguments: without the command's name.
-    ///   - descriptors: the limit of descriptors that it begins with, which it may raise; ours unless given.
+    ///   - descriptors: the limit of descriptors that it begins with, which it may raise. Default: ours.
     /// - Throws: when it can't be started.
     init(_ arguments: [String], descriptors: Int? = nil) throws {
         let (ended, continuation) = AsyncStream<Int32>.makeStream()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A WebSocket that was recorded")
 struct RecordedConnectionTests {
-    @Test("It is open, and has no frames, unless told otherwise")
+    @Test("By default it is open and has no frames")
     func defaults() {
         let connection = RecordedConnection(id: 1, isClient: true, url: "ws://example.com/", isSecure: false, began: 2)
         #expect(connection.ended == nil)

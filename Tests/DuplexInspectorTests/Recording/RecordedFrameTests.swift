@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A frame that was recorded")
 struct RecordedFrameTests {
-    @Test("It is a whole message, uncompressed, unless told otherwise")
+    @Test("By default it is a whole message, uncompressed")
     func defaults() {
         let frame = RecordedFrame(
             number: 7,

@@ -44,7 +44,7 @@ struct InspectorValuesTests {
         zip(a, zip(b, c)).map { ($0, $1.0, $1.1) }
     }
 
-    @Test("A value without a closure that sets it is shown only, and secrets aren't shown unless told")
+    @Test("A value without a closure that sets it is shown only, and secrets aren't shown by default")
     func defaults() {
         var values = InspectorValues()
         values.add("Fixed", get: { "a" })

@@ -24,7 +24,7 @@ struct FileOptionsTests {
         #expect(FileOptions.holdsHash(name) == isHashed)
     }
 
-    @Test("Clients ask each time unless they are told otherwise")
+    @Test("Clients ask each time by default")
     func caching() {
         var options = FileOptions()
         #expect(options.cacheControl(of: "app.3f9a1c2b.js") == "no-cache")

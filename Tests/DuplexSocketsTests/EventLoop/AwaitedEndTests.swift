@@ -87,7 +87,7 @@ import Testing
         try await withAttempt { attempt in
             attempt.begin(deadline: .milliseconds(1))
             await #expect(throws: TooLate.self) { try await attempt.outcome() }
-            // Too late, and of no account.
+            // Too late, and ignored.
             attempt.end(1)
         }
     }

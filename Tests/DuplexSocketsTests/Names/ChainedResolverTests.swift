@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("Each resolver of a chain is given five seconds unless told otherwise")
+    @Test("Each resolver of a chain has five seconds by default")
     func defaults() {
         #expect(ChainedResolver.Link(failing(.system, "")).timeout == .seconds(5))
     }

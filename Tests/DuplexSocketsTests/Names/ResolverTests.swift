@@ -19,7 +19,7 @@ import Testing
         #expect(resolution.timeToLive == .seconds(4))
     }
 
-    @Test("A resolution says nothing of its time to live unless told")
+    @Test("A resolution has no time to live by default")
     func timeToLive() {
         #expect(Resolution([]).timeToLive == nil)
         #expect(Resolution([]) != Resolution([], timeToLive: .seconds(1)))

@@ -63,7 +63,7 @@ final class NameServerPeer: Sendable {
         var bytes: [UInt8]
         /// Whether it comes from another port than the question went to.
         var isFromElsewhere = false
-        /// Whom it goes to; to who has asked, unless told otherwise.
+        /// Whom it goes to; who has asked by default.
         var receiver: SocketAddress?
         /// Over a stream: how many bytes go at once, and whether they stand alone, without their length.
         var piece = Int.max

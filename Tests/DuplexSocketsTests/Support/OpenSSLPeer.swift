@@ -13,7 +13,7 @@ enum OpenSSLPeer {
     /// Runs a server that turns the lines it reads around (`-rev`), or does what its arguments say instead.
     ///
     /// - Parameters:
-    ///   - identity: what it shows; one for localhost and its addresses unless told otherwise.
+    ///   - identity: what it shows. Default: one for localhost and its addresses.
     ///   - arguments: of `openssl s_server`.
     ///   - body: gets the server and its port, once it listens.
     /// - Throws: ``PeerProgram/Failed`` with what `body` threw and what the server printed.
@@ -89,7 +89,7 @@ enum OpenSSLPeer {
     ///   - arguments: of `openssl s_client`.
     ///   - options: of our side.
     ///   - input: what the client sends.
-    ///   - output: a file that gets what the client prints; ``Visit/output`` unless told otherwise.
+    ///   - output: a file that gets what the client prints. Default: ``Visit/output``.
     ///   - body: what our side does once it is secured, before it closes in order.
     /// - Returns: what came of it.
     /// - Throws: ``PeerProgram/Failed`` when the client can't be run; what our side threw is in the result.

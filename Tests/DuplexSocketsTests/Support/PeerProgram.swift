@@ -184,7 +184,7 @@ final class PeerProgram: Sendable {
     ///
     /// - Parameters:
     ///   - command: a program's name or path, and its arguments.
-    ///   - input: what it reads; nothing unless told otherwise.
+    ///   - input: what it reads. Default: nothing.
     /// - Returns: its status, and all that it has printed.
     /// - Throws: ``Failed`` when it can't be started.
     @discardableResult

@@ -106,5 +106,5 @@ import Testing
 }
 
 extension WebSocket {
-    fileprivate var keepsNoControlFrames: Bool { rarities?.controlInbox == nil }
+    fileprivate var keepsNoControlFrames: Bool { extras?.controlInbox == nil }
 }

@@ -6,16 +6,16 @@ import Testing
 
 @testable import DuplexWebSockets
 
-@Suite struct WebSocketRaritiesTests {
+@Suite struct WebSocketExtrasTests {
     @Test("An idle connection has none, and one that pings, watches or closes has", .timeLimit(.minutes(1)))
     func onDemand() async throws {
         try await withPair { client, server in
-            #expect(await server.hasNoRarities)
+            #expect(await server.hasNoExtras)
             try await client.send("hello")
             _ = try await server.receive()
-            #expect(await server.hasNoRarities)
+            #expect(await server.hasNoExtras)
             _ = try await server.ping()
-            #expect(await server.hasNoRarities == false)
+            #expect(await server.hasNoExtras == false)
             #expect(await server.nobodyWaits)
             await client.close()
         }
@@ -23,6 +23,6 @@ import Testing
 }
 
 extension WebSocket {
-    fileprivate var hasNoRarities: Bool { rarities == nil }
+    fileprivate var hasNoExtras: Bool { extras == nil }
     fileprivate var nobodyWaits: Bool { pings.isEmpty && closers.isEmpty && latencyWatchers.isEmpty }
 }

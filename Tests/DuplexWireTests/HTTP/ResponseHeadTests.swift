@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Response heads")
 struct ResponseHeadTests {
-    @Test("A head is HTTP/1.1 without fields unless it's told otherwise")
+    @Test("A head is HTTP/1.1 without fields by default")
     func defaults() {
         let head = ResponseHead(status: .ok)
         #expect(head.version == .http11)

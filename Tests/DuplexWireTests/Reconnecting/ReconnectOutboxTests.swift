@@ -16,7 +16,7 @@ import Testing
         ReconnectOutbox(delivery, messageLimit: messages, byteLimit: .kibibytes(1))
     }
 
-    /// Writes so many messages, all that wait unless told otherwise.
+    /// Writes so many messages, by default all that wait.
     private func write(_ outbox: inout ReconnectOutbox, _ count: Int = .max) -> [Message] {
         var written: [Message] = []
         while written.count < count, let next = outbox.next {

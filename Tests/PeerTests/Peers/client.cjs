@@ -37,7 +37,7 @@ function someText(size) {
     return pattern.repeat(count) + "x".repeat(size - 10 * count);
 }
 
-// What is offered of permessage-deflate; the library's own choice unless told otherwise.
+// What is offered of permessage-deflate. Default: the library's own choice.
 let offer = true;
 
 // Parameters by the library's names for them: server_max_window_bits=10 is serverMaxWindowBits.

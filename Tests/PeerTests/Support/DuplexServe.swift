@@ -16,9 +16,9 @@ struct DuplexServe {
     ///
     /// - Parameters:
     ///   - arguments: of `serve`, behind the port.
-    ///   - port: where it listens; the system's choice unless given.
+    ///   - port: where it listens. Default: the system's choice.
     ///   - environment: variables beside those of the tests.
-    ///   - descriptors: how many descriptors it may have, and can't raise that; as many as the tests unless given.
+    ///   - descriptors: how many descriptors it may have, and can't raise that; default: as many as the tests.
     ///   - body: runs beside it.
     /// - Returns: what `body` returned.
     /// - Throws: what `body` threw, with what the command printed.

@@ -90,7 +90,7 @@ final class PeerProcess: Sendable {
     /// - Parameters:
     ///   - command: the program's path and its arguments.
     ///   - environment: variables beside those of the tests.
-    ///   - input: what the program gets as standard input; nothing unless told otherwise.
+    ///   - input: what the program gets as standard input. Default: nothing.
     ///   - body: runs beside it.
     /// - Returns: what `body` returned.
     /// - Throws: ``Failed`` with what `body` threw and what the program printed.

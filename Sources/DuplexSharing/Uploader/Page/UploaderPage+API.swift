@@ -27,7 +27,7 @@ extension UploaderPage {
                 return new Problem(0, t("unreachable"));
             }
 
-            /** The problem that an answer tells of: its `detail`, or else its `title`. */
+            /** The problem in an answer: its `detail`, or else its `title`. */
             static of(status, text) {
                 let body = null;
                 try {

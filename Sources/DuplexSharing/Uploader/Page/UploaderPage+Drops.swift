@@ -63,7 +63,7 @@ extension UploaderPage {
         }
 
         /**
-         * Shows where a drop goes while files are dragged over the page, and tells of the drop: its data and its
+         * Shows where a drop goes while files are dragged over the page, and reports the drop: its data and its
          * element.
          */
         export function watchDrops({ mayDrop, targetOf, drop }) {

@@ -4,7 +4,7 @@
 extension UploaderPage {
     /// The grid of entries.
     static let listScript = #"""
-        // The grid of entries: rows, focus, selection and keys. What is done to entries is told to its owner.
+        // The grid of entries: rows, focus, selection and keys. What is done to entries is reported to its owner.
 
         import { address } from "./api.js";
         import { arrange, byId, icon, make } from "./dom.js";

@@ -15,7 +15,7 @@ extension UploaderPage {
             #column;
             #isDown;
 
-            /** `onchange` is told when the viewer chooses another order. */
+            /** `onchange` is called when the viewer chooses another order. */
             constructor(onchange) {
                 const { column, isDown } = recall("order", {});
                 this.#column = columns.includes(column) ? column : "name";
