@@ -17,21 +17,26 @@ var strict: [SwiftSetting] = [
 // being built.
 if Context.environment["DUPLEX_STRICT"] != nil { strict.append(.treatAllWarnings(as: .error)) }
 
+/// What only some products need, so that others can be had without resolving it.
+func product(_ name: String, of package: String, for trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
-let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
-let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
-let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
-let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
-let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
-let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
+let lifecycle = product("ServiceLifecycle", of: "swift-service-lifecycle", for: "Server")
+let arguments = product("ArgumentParser", of: "swift-argument-parser", for: "Command")
+let signals = product("UnixSignals", of: "swift-service-lifecycle", for: "Server")
+let metrics = product("CoreMetrics", of: "swift-metrics", for: "WebSockets")
+let metricsTestKit = product("MetricsTestKit", of: "swift-metrics", for: "WebSockets")
+let tracing = product("Tracing", of: "swift-distributed-tracing", for: "WebSockets")
+let inMemoryTracing = product("InMemoryTracing", of: "swift-distributed-tracing", for: "WebSockets")
+let mustache = product("Mustache", of: "swift-mustache", for: "Mustache")
+let configuration = product("Configuration", of: "swift-configuration", for: "Command")
+let database = product("GRDB", of: "GRDB.swift", for: "Inspector")
+let sqlite = product("GRDBSQLite", of: "GRDB.swift", for: "Inspector")
+let histogram = product("Histogram", of: "hdrhistogram-swift", for: "Inspector")
 
 let package = Package(
     name: "duplex",
@@ -50,6 +55,19 @@ let package = Package(
         .library(name: "DuplexTopics", targets: ["DuplexTopics"]),
         .library(name: "DuplexTesting", targets: ["DuplexTesting"]),
         .executable(name: "duplex", targets: ["DuplexCommand"]),
+    ],
+    // All are on by default; docs/Rooms.md says what can be had without which.
+    traits: [
+        .default(enabledTraits: ["Mustache", "Command"]),
+        .trait(name: "WebSockets", description: "DuplexWebSockets: metrics and tracing"),
+        .trait(
+            name: "Server",
+            description: "DuplexServer and what needs it: a service's life",
+            enabledTraits: ["WebSockets"]
+        ),
+        .trait(name: "Mustache", description: "DuplexMustache: templates", enabledTraits: ["Server"]),
+        .trait(name: "Inspector", description: "DuplexInspector: databases, percentiles", enabledTraits: ["Server"]),
+        .trait(name: "Command", description: "duplex: arguments, configuration", enabledTraits: ["Inspector"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),

@@ -96,6 +96,23 @@ struct ManifestTests {
         #expect(!Self.isLax(script: "# swift test\necho\n"))
     }
 
+    @Test(
+        "What a package that only needs sockets or the wire has to resolve is three packages: the others are behind traits"
+    )
+    func othersAreBehindTraits() throws {
+        let lines = try Self.manifest().split(separator: "\n")
+        let declared = lines.filter { $0.contains(".package(url:") }.compactMap { line in
+            line.split(separator: "\"").dropFirst().first?.split(separator: "/").last
+        }
+        let products = lines.filter { $0.hasPrefix("let ") && $0.contains("product(") }
+        let guarded = products.filter { $0.contains(", for: \"") }
+        let free = declared.filter { package in !guarded.contains { $0.contains("of: \"\(package)\"") } }
+        #expect(Set(free) == ["swift-http-types", "swift-log", "swift-collections"])
+        #expect(products.count - guarded.count == free.count)
+        // Nothing else names a product.
+        #expect(lines.filter { $0.contains(".product(") }.count == free.count + 1)
+    }
+
     @Test("Every target with Swift in it is compiled with them")
     func everyTargetIsStrict() throws {
         #expect(Self.laxTargets(try Self.manifest()) == [])

@@ -91,7 +91,7 @@ extension SnippetServersTests {
                 + "until grep -q token= server.txt; do kill -0 $pid || break; done; "
                 + "curl -s -L -c jar \"$(grep -o 'http[^ ]*token=[0-9a-f]*' server.txt)\"; "
                 + "curl -s -b jar http://localhost:8080/_inspect/",
-            expected: ["401 ", "<!doctype html>", "<title>"]
+            expected: ["401 ", ">Go on<", "<!DOCTYPE html>", "<title>Inspector</title>"]
         ),
         Conversation(
             server: "a mail server",
