@@ -82,7 +82,10 @@ struct Connect: AsyncParsableCommand {
     @Flag(help: "Print the opening, each message and the end as JSON objects, one on each line.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Draw how the connection came about, or how far it came, on the standard error.")
+    @Flag(
+        name: .shortAndLong,
+        help: "Print each stage of connecting on the standard error as it happens, and draw all of them."
+    )
     var verbose = false
 
     @OptionGroup var connection: ConnectionOptions
@@ -111,7 +114,9 @@ struct Connect: AsyncParsableCommand {
     private func talk() async throws {
         let socket: WebSocket
         do {
-            socket = try await WebSocket.connect(to: url, options: try connection.webSocketOptions)
+            var options = try connection.webSocketOptions
+            options.onStage = stagePrinter
+            socket = try await WebSocket.connect(to: url, options: options)
         } catch let error as WebSocketError {
             draw(error.timeline?.waterfall())
             throw error
@@ -127,6 +132,17 @@ struct Connect: AsyncParsableCommand {
         if json { try Console.shared.print(json: ClosingForm(report)) }
         if case .failed(let failure) = end { throw failure }
         try tell(report)
+    }
+
+    /// Prints each stage as it happens, for those who want to see it.
+    private var stagePrinter: (@Sendable (StageEvent) -> Void)? {
+        guard verbose else { return nil }
+        let began = Instant.now()
+        return { event in
+            let request = event.request > 1 ? "request \(event.request): " : ""
+            let time = began.duration(to: event.instant).inMilliseconds
+            Console.shared.complain("\(time) ms \(request)\("\(event)".visible)")
+        }
     }
 
     /// Draws how the connection came about, or how far it came, for those who want to see it.
@@ -166,7 +182,9 @@ struct Connect: AsyncParsableCommand {
     private func talk(over endpoint: Endpoint) async throws {
         let socket: Socket
         do {
-            socket = try await Socket.connect(to: endpoint, options: try connection.connectOptions)
+            var options = try connection.connectOptions
+            options.onStage = stagePrinter
+            socket = try await Socket.connect(to: endpoint, options: options)
         } catch let error as SocketError {
             draw(error.waterfall())
             throw error

@@ -28,6 +28,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     private let context: TLSContext?
     private let make: @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     private let began: Instant
+    private let stages: StageTeller?
     /// Changed on the loop only, until the result is taken; the lock is for the compiler.
     private let progress = Mutex(Progress())
 
@@ -41,6 +42,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         self.endpoint = endpoint
         self.loop = loop
         began = loop.clock.now()
+        stages = StageTeller(options.onStage, loop.clock)
         self.options = options
         self.context = context
         self.make = make
@@ -105,6 +107,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
             do throws(SocketError) {
                 let addresses = try usable(try result.get(), host, port)
                 progress.withLock { $0.addresses = addresses }
+                stages?.end()
                 race(addresses, core)
             } catch {
                 fail(error)
@@ -112,6 +115,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         }
         let bound = LoopBound(lookup, on: loop.thread)
         progress.withLock { $0.lookup = bound }
+        stages?.begin(.names)
         lookup.start(deadline: began.advanced(by: timeout), timeout)
     }
 
@@ -170,6 +174,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     // MARK: TLS
 
     private func secure(_ channel: Channel, _ context: TLSContext, _ attempts: [ConnectTimeline.Attempt]) {
+        stages?.begin(.tls, attempts.first { $0.outcome == .connected }?.address)
         let start = loop.clock.now()
         let remaining = start.duration(to: began.advanced(by: options.timeout))
         do throws(SocketError) {
@@ -181,7 +186,9 @@ final class ConnectOperation<Value: Sendable>: Sendable {
             ) { [self] result in
                 progress.withLock { $0.tls = start.duration(to: loop.clock.now()) }
                 switch result {
-                case .success: succeed(channel, attempts)
+                case .success:
+                    stages?.end()
+                    succeed(channel, attempts)
                 case .failure(let error): fail(error, attempts)
                 }
             }
@@ -244,6 +251,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
             return (progress.continuation, progress.lookup)
         }
         lookup?.value.cancel()
+        if case .failure(let error) = result { stages?.end(error) }
         continuation?.resume()
     }
 }

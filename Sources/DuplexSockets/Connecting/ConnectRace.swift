@@ -105,6 +105,7 @@ package final class ConnectRace: TimerTarget, StopObserver {
         delayTimer = nil
         while completion != nil, let address = waiting.popFirst() {
             let attempt = ConnectAttempt(address, race: self)
+            tell(.began, address, attempt.began)
             entries.append(Entry(attempt: attempt, address: address, start: attempt.began))
             let isUnderWay = settle(entries.count - 1, attempt.start())
             if isUnderWay && options.effectiveAttemptDelay != nil { break }
@@ -143,11 +144,19 @@ package final class ConnectRace: TimerTarget, StopObserver {
         _ error: SocketError?,
         _ now: Instant? = nil
     ) {
+        let now = now ?? core.readClock()
         entries[index].attempt?.abandon()
         entries[index].attempt = nil
-        entries[index].end = now ?? core.readClock()
+        entries[index].end = now
         entries[index].outcome = outcome
         entries[index].error = error
+        let phase: StageEvent.Phase =
+            if let error { .failed(error) } else { outcome == .connected ? .ended : .abandoned }
+        tell(phase, entries[index].address, now)
+    }
+
+    private func tell(_ phase: StageEvent.Phase, _ address: SocketAddress, _ now: Instant) {
+        options.onStage?(StageEvent(.connecting, phase, address: address, instant: now))
     }
 
     package func loopStopped() {

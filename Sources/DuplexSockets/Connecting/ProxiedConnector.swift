@@ -54,9 +54,17 @@ enum ProxiedConnector {
         options.tls = route.tls
         options.timeout = remaining(deadline, on: loop)
         let name = route.endpoint.description
+        let onStage = options.onStage
         do {
             return try await Connector.connect(to: route.endpoint, on: loop, options: options) { channel, timeline in
-                ProxyDriver(conversation, proxy: name, loop: loop, channel: channel, timeline: timeline)
+                ProxyDriver(
+                    conversation,
+                    proxy: name,
+                    loop: loop,
+                    channel: channel,
+                    timeline: timeline,
+                    onStage: onStage
+                )
             }
         } catch var error as SocketError {
             error.message = "The proxy can't be reached. " + error.message
@@ -82,13 +90,32 @@ enum ProxiedConnector {
             return .address(literal.bytes, text: literal.host, port: port)
         }
         if !route.resolvesNames { return .host(host, port: port) }
-        let timeout = min(options.nameTimeout ?? options.timeout, options.timeout)
-        let found = try await LookupDeadline.resolve(options.resolver, host, within: timeout, on: loop).addresses
-        let usable = AddressOrder.arranged(found, preference: options.preference, families: families)
-        guard let first = usable.first else {
-            let message = "“\(host)” has no address of a family that the proxy can be asked for (\(families))."
-            throw SocketError(.cannotConnect, message: message)
-        }
+        let first = try await lookUp(host, families, loop, options)
         return .address(first.bytes, text: first.host, port: port)
+    }
+
+    /// The address of a target whose proxy is asked for addresses alone.
+    private static func lookUp(
+        _ host: String,
+        _ families: ConnectOptions.Families,
+        _ loop: EventLoop,
+        _ options: ConnectOptions
+    ) async throws -> SocketAddress {
+        let stages = StageTeller(options.onStage, loop.clock)
+        let timeout = min(options.nameTimeout ?? options.timeout, options.timeout)
+        stages?.begin(.names)
+        do {
+            let found = try await LookupDeadline.resolve(options.resolver, host, within: timeout, on: loop).addresses
+            let usable = AddressOrder.arranged(found, preference: options.preference, families: families)
+            guard let first = usable.first else {
+                let message = "“\(host)” has no address of a family that the proxy can be asked for (\(families))."
+                throw SocketError(.cannotConnect, message: message)
+            }
+            stages?.end()
+            return first
+        } catch {
+            stages?.end(error)
+            throw error
+        }
     }
 }

@@ -21,6 +21,7 @@ actor ProxyDriver: EndsOnce {
     private nonisolated let channel: LoopBound<Channel>
     private let proxy: String
     private let timeline: ConnectTimeline
+    private nonisolated let stages: StageTeller?
     private var conversation: any ProxyConversation
     private var began: Instant
     var ending = AwaitedEnd<Outcome>()
@@ -36,8 +37,10 @@ actor ProxyDriver: EndsOnce {
         proxy: String,
         loop: EventLoop,
         channel: LoopBound<Channel>,
-        timeline: ConnectTimeline
+        timeline: ConnectTimeline,
+        onStage: StageTeller.Callback?
     ) {
+        stages = StageTeller(onStage, loop.clock)
         self.conversation = conversation
         self.proxy = proxy
         self.loop = loop
@@ -58,6 +61,7 @@ actor ProxyDriver: EndsOnce {
         let channel = channel.value
         ending.mustCome(by: deadline, on: channel.core, or: self)
         channel.handler = self
+        stages?.begin(.proxy, address)
         let request = conversation.start()
         channel.limitReceive(to: conversation.wanted)
         channel.isReading = true
@@ -85,8 +89,12 @@ actor ProxyDriver: EndsOnce {
         return make(channel, timeline(until: tunnelled, tls: secured))
     }
 
+    /// The proxy's.
+    private var address: SocketAddress? { timeline.attempts.first { $0.outcome == .connected }?.address }
+
     private func secure(_ security: Security) async throws {
         let box = channel.value
+        stages?.begin(.tls, address)
         let result = try await waitOnLoop { (waiter: Waiter<Result<TLSConnection, SocketError>>) in
             guard box.isOpen else { return waiter.resume(returning: .failure(Self.cancelled)) }
             do throws(SocketError) {
@@ -95,18 +103,28 @@ actor ProxyDriver: EndsOnce {
                     serverName: security.serverName,
                     timeout: security.timeout,
                     loop: loop
-                ) { waiter.resume(returning: $0) }
+                ) { [stages] result in
+                    if case .success = result { stages?.end() }
+                    waiter.resume(returning: result)
+                }
                 box.startTLS()
             } catch {
                 waiter.resume(returning: .failure(error))
             }
         } onCancel: {
             // The channel notifies the waiter for the handshake.
-            let channel = channel
-            loop.execute { _ in channel.value.fail(Self.cancelled) }
+            let (channel, stages) = (channel, stages)
+            loop.execute { _ in
+                stages?.end(CancellationError())
+                channel.value.fail(Self.cancelled)
+            }
         }
         if Task.isCancelled { throw CancellationError() }
-        if case .failure(let error) = result { throw described(error) }
+        if case .failure(let error) = result {
+            let error = described(error)
+            stages?.end(error)
+            throw error
+        }
     }
 
     private static let cancelled = SocketError(.closed, message: "The connection has ended.")
@@ -177,6 +195,7 @@ actor ProxyDriver: EndsOnce {
     }
 
     private func end(_ result: Result<Outcome, any Error>) {
+        if case .failure(let error) = result { stages?.end(error) } else { stages?.end() }
         ending.come(result, on: channel.value.core)
     }
 }

@@ -53,21 +53,34 @@ final class DelegateQueue<Delegate>: Sendable {
         if isWanted: @escaping @Sendable () -> Bool = { true },
         _ body: @escaping @Sendable (Delegate) -> Void
     ) async {
-        await withCheckedContinuation { enqueue(isWanted, body, $0) }
+        await withCheckedContinuation { continuation in enqueue(isWanted, body) { continuation.resume() } }
+    }
+
+    /// Has the delegate called on its queue, behind the calls before, and doesn't wait for it; for what is few in number,
+    /// since nothing slows down who asks for it.
+    ///
+    /// - Parameters:
+    ///   - isWanted: whether there is still something to report; asked on the queue.
+    ///   - body: the call; left out when there is no delegate.
+    func post(
+        if isWanted: @escaping @Sendable () -> Bool = { true },
+        _ body: @escaping @Sendable (Delegate) -> Void
+    ) {
+        enqueue(isWanted, body) {}
     }
 
     private func enqueue(
         _ isWanted: @escaping @Sendable () -> Bool,
         _ body: @escaping @Sendable (Delegate) -> Void,
-        _ continuation: CheckedContinuation<Void, Never>
+        _ done: @escaping @Sendable () -> Void
     ) {
         let isMain = told.withLock { $0.isMain }
         (isMain ? DispatchQueue.main : queue).async {
             let told = self.told.withLock { $0 }
             // Another one was set meanwhile, which is called elsewhere.
-            guard told.isMain == isMain else { return self.enqueue(isWanted, body, continuation) }
+            guard told.isMain == isMain else { return self.enqueue(isWanted, body, done) }
             if isWanted(), let delegate = told.delegate() { body(delegate) }
-            continuation.resume()
+            done()
         }
     }
 }

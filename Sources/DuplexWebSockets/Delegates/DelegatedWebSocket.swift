@@ -278,6 +278,10 @@ public final class DelegatedWebSocket: Sendable {
     private func run() async {
         var options = options
         options.tellsControlFrames = true
+        options.onStage = { [weak self, onStage = options.onStage] event in
+            onStage?(event)
+            self?.tell(event)
+        }
         do {
             let socket = try await WebSocket.connect(to: url, options: options, on: group)
             let facts = await facts(of: socket)
@@ -344,6 +348,15 @@ public final class DelegatedWebSocket: Sendable {
         let (closing, isReset) = shared.withLock { ($0.closing, $0.isReset) }
         if isReset { return await socket.reset() }
         await socket.close(code: closing.code, reason: closing.reason)
+    }
+
+    /// Has the delegate told of a stage: from the loop, before what comes of it.
+    private func tell(_ event: StageEvent) {
+        delegates.post {
+            self.shared.withLock { !$0.hasEnded && !$0.isReset }
+        } _: { delegate in
+            delegate.webSocket(self, didReach: event)
+        }
     }
 
     private func tell(_ event: ToldEvent, to delegate: any WebSocketDelegate) {

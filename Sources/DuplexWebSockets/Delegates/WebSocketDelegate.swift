@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+public import DuplexSockets
 public import DuplexWire
 
 /// The callbacks of a ``DelegatedWebSocket``, on its queue, one call after the other.
@@ -10,6 +11,10 @@ public import DuplexWire
 /// and pongs are delivered in the order in which they came. Exactly one of the last two is called, once, and nothing
 /// after it.
 public protocol WebSocketDelegate: AnyObject {
+    /// A stage of connecting has begun, or is over: the name, each address, the proxy, TLS, the upgrade; all of them before
+    /// the connection is open or has failed.
+    func webSocket(_ socket: DelegatedWebSocket, didReach event: StageEvent)
+
     /// The handshake is done: messages may be sent.
     func webSocketDidOpen(_ socket: DelegatedWebSocket)
 
@@ -50,6 +55,9 @@ public protocol WebSocketDelegate: AnyObject {
 }
 
 extension WebSocketDelegate {
+    /// Does nothing.
+    public func webSocket(_ socket: DelegatedWebSocket, didReach event: StageEvent) {}
+
     /// Does nothing.
     public func webSocketDidOpen(_ socket: DelegatedWebSocket) {}
 

@@ -100,7 +100,8 @@ struct HandshakeAttempts: Sendable {
         // Before anything is connected, so that a request that can't be made fails at once.
         let handshake = try handshake(target, fields)
         let progress = progress(plan, span)
-        let driver = try await connect(plan) { [loop, options, handler] channel, timeline in
+        let onStage = onStage(of: plan)
+        let driver = try await connect(plan, onStage) { [loop, options, handler] channel, timeline in
             HandshakeDriver(
                 target,
                 options,
@@ -108,10 +109,21 @@ struct HandshakeAttempts: Sendable {
                 loop: loop,
                 channel: channel,
                 handler: handler,
-                progress: progress.connected(timeline, channel.value.tlsConnection)
+                progress: progress.connected(timeline, channel.value.tlsConnection),
+                stages: StageTeller(onStage, loop.clock)
             )
         }
         return try await driver.run(until: deadline)
+    }
+
+    /// Who is told of the stages of the next request, with the attempt and the request that they are of.
+    private func onStage(of plan: HandshakePlan) -> StageTeller.Callback? {
+        guard let onStage = options.onStage else { return nil }
+        return { [attempt = options.attempt, request = plan.requests] event in
+            var event = event
+            (event.attempt, event.request) = (attempt, request)
+            onStage(event)
+        }
     }
 
     private func progress(_ plan: HandshakePlan, _ span: HandshakeSpan? = nil) -> HandshakeProgress {
@@ -137,11 +149,13 @@ struct HandshakeAttempts: Sendable {
 
     private func connect(
         _ plan: HandshakePlan,
+        _ onStage: StageTeller.Callback?,
         _ make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> HandshakeDriver
     ) async throws -> HandshakeDriver {
         let target = plan.target
         var connecting = options.connecting
         connecting.timeout = max(.zero, loop.clock.now().duration(to: deadline))
+        connecting.onStage = onStage
         do {
             return try await Connector.connect(to: target.endpoint, on: loop, options: connecting, make: make)
         } catch let error as SocketError {

@@ -13,6 +13,7 @@ actor HandshakeDriver: EndsOnce {
     private let options: WebSocketOptions
     private let handler: (any WebSocketHandler)?
     private let progress: HandshakeProgress
+    private let stages: StageTeller?
     private var asked: Instant
     private var handshake: ClientHandshake
     var ending = AwaitedEnd<WebSocket>()
@@ -28,7 +29,8 @@ actor HandshakeDriver: EndsOnce {
         loop: EventLoop,
         channel: LoopBound<Channel>,
         handler: (any WebSocketHandler)?,
-        progress: HandshakeProgress
+        progress: HandshakeProgress,
+        stages: StageTeller? = nil
     ) {
         self.url = url
         self.options = options
@@ -38,6 +40,7 @@ actor HandshakeDriver: EndsOnce {
         self.handler = handler
         self.handshake = handshake
         self.progress = progress
+        self.stages = stages
     }
 
     deinit {
@@ -52,6 +55,7 @@ actor HandshakeDriver: EndsOnce {
         ending.mustCome(by: deadline, on: channel.core, or: self)
         asked = loop.clock.now()
         channel.handler = self
+        stages?.begin(.upgrade, progress.remoteAddress)
         channel.isReading = true
         channel.write(handshake.requestBytes.span.raw)
         return try await awaitEnd()
@@ -100,6 +104,7 @@ actor HandshakeDriver: EndsOnce {
         setup.observation?.span = progress.span?.opened(timeline, timeline.remoteAddress, result.subprotocol)
         setup.streamsMessages = options.streamsMessages && handler == nil
         setup.tellsControlFrames = options.tellsControlFrames
+        stages?.end()
         let socket = WebSocket(loop: loop, channel: channel, setup: setup)
         socket.assumeIsolated { $0.start(leftover: leftover) }
         end(.success(socket))
@@ -135,6 +140,7 @@ actor HandshakeDriver: EndsOnce {
             described.timeline = progress.timeline(.upgrade, upgrade: asked.duration(to: loop.clock.now()))
             error = described
         }
+        stages?.end(error)
         channel.value.reset()
         end(.failure(error))
     }

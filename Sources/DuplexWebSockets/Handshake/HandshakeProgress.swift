@@ -23,6 +23,9 @@ struct HandshakeProgress: Sendable {
         self.requests = requests
     }
 
+    /// The address that was connected to: the server's, or its proxy's.
+    var remoteAddress: SocketAddress? { connecting?.attempts.first { $0.outcome == .connected }?.address }
+
     /// The same with a connection.
     func connected(_ timeline: ConnectTimeline, _ connection: TLSConnection?) -> HandshakeProgress {
         var progress = self

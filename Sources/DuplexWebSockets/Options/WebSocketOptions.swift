@@ -48,8 +48,8 @@ public struct WebSocketOptions: Sendable {
     /// the families that are allowed, the address, interface and port that it comes from, and the options of the
     /// socket.
     ///
-    /// All of it counts, and its `timeout`, `tls`, `resolver` and `proxy` are ``connectTimeout``, ``tls``, ``resolver``
-    /// and ``proxy``: setting all of it at once sets these, too. Default: that of `ConnectOptions`, except for ``tls``.
+    /// All of it counts, and its `timeout`, `tls`, `resolver`, `proxy` and `onStage` are ``connectTimeout``, ``tls``,
+    /// ``resolver``, ``proxy`` and ``onStage``: setting all of it at once sets these, too. Default: that of `ConnectOptions`, except for ``tls``.
     public var connecting = standardConnecting
     /// The proxy that the connection is made through.
     ///
@@ -67,6 +67,17 @@ public struct WebSocketOptions: Sendable {
     public var resolver: any Resolver {
         get { connecting.resolver }
         set { connecting.resolver = newValue }
+    }
+    /// Is told of each stage of connecting as it begins and as it is over: the name, each address, the proxy, TLS, the
+    /// upgrade.
+    ///
+    /// Default: nobody, which costs nothing.
+    ///
+    /// Called one call after the other, nearly always on the connection's loop, and so must not block. `StageEvent.request`
+    /// tells the requests apart that redirects and challenges lead to.
+    public var onStage: (@Sendable (StageEvent) -> Void)? {
+        get { connecting.onStage }
+        set { connecting.onStage = newValue }
     }
     /// Whether to offer compression of messages (RFC 7692), and how.
     ///

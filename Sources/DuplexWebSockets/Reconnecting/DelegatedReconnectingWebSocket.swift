@@ -139,8 +139,8 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         }
         guard isFirst else { return }
         // Before anything happens, so that no change is missed.
-        let states = client.states
-        Task { await self.run(states) }
+        let news = client.news.observe()
+        Task { await self.run(news) }
         Task { await self.sendQueued() }
     }
 
@@ -192,11 +192,15 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     // MARK: The client
 
     /// Goes through what happens in its order: a connection's messages come before its end.
-    private func run(_ states: AsyncStream<ReconnectChange>) async {
+    private func run(_ news: AsyncStream<ReconnectNews>) async {
         await client.start()
         var lastAttempt = 0
         var report: CloseReport?
-        for await change in states {
+        for await item in news {
+            guard case .change(let change) = item else {
+                if case .stage(let event) = item { await call { $0.webSocket(self, didReach: event) } }
+                continue
+            }
             switch change.phase {
             case .connecting: await tell(hasConnected ? .reconnecting : .connecting)
             case .open(let attempt, after: _) where attempt.number > lastAttempt:

@@ -13,6 +13,8 @@ struct ReconnectingAttempt: Sendable {
     let url: String
     let options: ReconnectOptions
     let preamble: Preamble?
+    /// Is told of its stages, before whoever is told by the options.
+    var onStage: StageTeller.Callback = { _ in }
 
     /// Makes the attempt; cancelling ends it at once, as far as the caller's own code allows.
     func run() async throws(ReconnectFailure) -> WebSocket {
@@ -37,6 +39,10 @@ struct ReconnectingAttempt: Sendable {
         }
         do {
             connection.options.attempt = attempt.number
+            connection.options.onStage = { [onStage, other = connection.options.onStage] event in
+                onStage(event)
+                other?(event)
+            }
             if let timeout = attempt.timeout {
                 connection.options.connectTimeout = min(connection.options.connectTimeout, timeout)
             }

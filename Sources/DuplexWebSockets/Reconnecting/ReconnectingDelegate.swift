@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+public import DuplexSockets
 public import DuplexWire
 
 /// The callbacks of a ``DelegatedReconnectingWebSocket``, on its queue, one call after the other.
@@ -16,6 +17,12 @@ public protocol ReconnectingDelegate: AnyObject {
         _ socket: DelegatedReconnectingWebSocket,
         didChangeTo state: DelegatedReconnectingWebSocket.State
     )
+
+    /// A stage of an attempt has begun, or is over: the name, each address, the proxy, TLS, the upgrade.
+    ///
+    /// Those of an attempt come behind the state that says that it is made, and before the one that it leads to; behind the
+    /// messages of the connection before. What is cut short by the client's end isn't told.
+    func webSocket(_ socket: DelegatedReconnectingWebSocket, didReach event: StageEvent)
 
     /// No attempt is made any more, because of this error.
     func webSocket(_ socket: DelegatedReconnectingWebSocket, didFailWith error: WebSocketError)
@@ -38,6 +45,9 @@ extension ReconnectingDelegate {
         _ socket: DelegatedReconnectingWebSocket,
         didChangeTo state: DelegatedReconnectingWebSocket.State
     ) {}
+
+    /// Does nothing.
+    public func webSocket(_ socket: DelegatedReconnectingWebSocket, didReach event: StageEvent) {}
 
     /// Does nothing.
     public func webSocket(_ socket: DelegatedReconnectingWebSocket, didFailWith error: WebSocketError) {}

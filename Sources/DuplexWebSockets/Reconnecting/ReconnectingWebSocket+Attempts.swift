@@ -27,6 +27,7 @@ extension ReconnectingWebSocket {
         case .stopTimer: stopWaitTimer()
         case .tell(let change):
             changes.tell(change)
+            news.tell(.change(change))
             if case .ended = change.phase { finish() }
         }
     }
@@ -40,7 +41,11 @@ extension ReconnectingWebSocket {
             attempt: attempt,
             url: urls[attempt.url],
             options: options,
-            preamble: preambleBox.withLock { $0 }
+            preamble: preambleBox.withLock { $0 },
+            onStage: { [stageEvents, news] event in
+                stageEvents.tell(event)
+                news.tell(.stage(event))
+            }
         )
         let core = loop.core
         attemptTimer = core.schedule(
@@ -147,6 +152,9 @@ extension ReconnectingWebSocket {
         stopWaitTimer()
         stopFollowing()
         changes.finish()
+        news.finish()
+        // Behind what ends the stages of an attempt that is given up.
+        loop.execute { [stageEvents] _ in stageEvents.finish() }
         resumeReceivers()
         while let sender = senders.popFirst() { sender.waiter.resume(throwing: Self.isOver) }
     }
@@ -157,6 +165,12 @@ extension ReconnectingWebSocket: TimerTarget {
     package nonisolated func timerFired(_ timer: TimerID, now: Instant) {
         onLoop(loop, timer) { $0.fired($1) }
     }
+}
+
+/// What a client that reconnects tells of.
+enum ReconnectNews: Sendable {
+    case change(ReconnectChange)
+    case stage(StageEvent)
 }
 
 /// How a connection of a client that reconnects has ended.

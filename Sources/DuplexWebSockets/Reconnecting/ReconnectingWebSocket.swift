@@ -27,6 +27,9 @@ public actor ReconnectingWebSocket {
     public nonisolated let urls: [String]
 
     nonisolated let changes = ChangeBroadcast<ReconnectChange>()
+    nonisolated let stageEvents = ChangeBroadcast<StageEvent>()
+    /// Both in one order.
+    nonisolated let news = ChangeBroadcast<ReconnectNews>()
     nonisolated let preambleBox = Mutex<ReconnectingAttempt.Preamble?>(nil)
     let options: ReconnectOptions
     var machine: ReconnectMachine
@@ -106,6 +109,8 @@ public actor ReconnectingWebSocket {
         attempt?.task.cancel()
         follower?.cancel()
         changes.finish()
+        stageEvents.finish()
+        news.finish()
         let timers = [waitTimer, attemptTimer, changeTimer].compactMap(\.self)
         guard !timers.isEmpty else { return }
         loop.execute { core in for timer in timers { core.cancel(timer) } }
@@ -123,6 +128,13 @@ public actor ReconnectingWebSocket {
     /// Any number of tasks may observe. Each gets every change once and in order; one that falls more than 1,024
     /// changes behind loses the oldest, which it sees by a gap in `ReconnectChange.number`.
     public nonisolated var states: AsyncStream<ReconnectChange> { changes.observe() }
+
+    /// The stages of its attempts from here on, as they begin and as they are over, after the last one there was: the
+    /// name, each address, the proxy, TLS, the upgrade; ends after the client's end.
+    ///
+    /// `StageEvent.attempt` is `ReconnectAttempt.number`. Any number of tasks may observe; one that falls more than 1,024
+    /// events behind loses the oldest.
+    public nonisolated var stages: AsyncStream<StageEvent> { stageEvents.observe() }
 
     /// The state of the client.
     public var phase: ReconnectPhase { machine.phase }

@@ -42,11 +42,18 @@ struct ConnectTests {
             let result = try await RunningCommand.run(["connect", "ws://\(authority)/echo", "-x", "hello", "-v"])
             #expect(result.status == 0 && result.output == "hello\n")
             #expect(result.errors.contains("upgrade ") && result.errors.contains("█"))
+            // Each stage as it happens, the picture behind them.
+            let lines = result.errors.split(separator: "\n")
+            let began = try #require(lines.firstIndex { $0.contains(" ms upgrade ") && $0.hasSuffix(" began") })
+            let ended = try #require(lines.firstIndex { $0.contains(" ms upgrade ") && $0.hasSuffix(" ended") })
+            let picture = try #require(lines.firstIndex { $0.contains("█") })
+            #expect(lines[0].contains(" ms ") && began < ended && ended < picture)
         }
         try await withServe(["tcp://localhost:0"]) { url, _ in
             let result = try await RunningCommand.run(["connect", url, "-x", "hello", "--verbose"])
             #expect(result.status == 0 && result.output == "hello\n")
             #expect(result.errors.contains("TCP 127.0.0.1:") && result.errors.contains("█"))
+            #expect(result.errors.contains(" ms connecting 127.0.0.1:"))
         }
     }
 
@@ -57,7 +64,10 @@ struct ConnectTests {
     func verboseFailure(url: String) async throws {
         let result = try await RunningCommand.run(["connect", url, "-x", "hello", "-v"])
         let place = url.hasPrefix("unix") ? "unix:/none" : "TCP 127.0.0.1:1 failed"
-        let lines = result.errors.split(separator: "\n")
+        let all = result.errors.split(separator: "\n")
+        let stages = all.filter { $0.contains(" ms connecting ") }
+        #expect(stages.count == 2 && stages[0].hasSuffix(" began") && stages[1].contains(" failed: "))
+        let lines = all.filter { !$0.contains(" ms connecting ") }
         #expect(result.status == 2 && lines.count >= 2)
         #expect(lines.first?.hasPrefix(place) == true && lines.first?.contains("░") == true)
         #expect(lines.dropFirst().first?.hasPrefix("duplex: ") == true)

@@ -77,7 +77,10 @@ private struct CancelledAttempts: Sendable {
 
     /// One attempt, which is cancelled when the loops have gone round some times.
     private func attempt(_ kind: Int, cancelledAfter steps: Int, lookup: Int) async -> Outcomes {
-        let task = Task { try await Socket.connect(to: endpoint(kind), options: options(lookup), on: group) }
+        let stages = OpenStages()
+        var options = options(lookup)
+        options.onStage = { stages.tell($0) }
+        let task = Task { [options] in try await Socket.connect(to: endpoint(kind), options: options, on: group) }
         for step in 0..<steps { try? await group.loops[step % group.loops.count].run { _ in } }
         task.cancel()
         var outcome = Outcomes()
@@ -90,6 +93,8 @@ private struct CancelledAttempts: Sendable {
         } catch {
             outcome.failed = ["\(error)"]
         }
+        // Whatever was begun is over by now.
+        outcome.failed += stages.faults
         return outcome
     }
 
@@ -130,6 +135,25 @@ private struct CancelledAttempts: Sendable {
         let isGone = await comesTrue(within: .seconds(10)) { OpenDescriptors.opened(since: before).isEmpty }
         guard isGone else { OpenDescriptors.report("left: \(OpenDescriptors.opened(since: before))\n") }
     }
+}
+
+/// The stages that were begun and aren't over.
+private final class OpenStages: Sendable {
+    private let state = Mutex<(open: [String], faults: [String])>(([], []))
+
+    func tell(_ event: StageEvent) {
+        let name = "\(event.stage) \(event.address.map { "\($0)" } ?? "")"
+        state.withLock { state in
+            if !event.phase.isEnd { return state.open.append(name) }
+            if let index = state.open.firstIndex(of: name) {
+                state.open.remove(at: index)
+            } else {
+                state.faults.append("\(event) without a beginning")
+            }
+        }
+    }
+
+    var faults: [String] { state.withLock { $0.faults + $0.open.map { "\($0) without an end" } } }
 }
 
 extension CancelledAttempts.Outcomes {

@@ -36,6 +36,19 @@ import Testing
         #expect(first.text + second.text == "firstsecond")
     }
 
+    @Test("What nobody waits for is called in its turn")
+    func posted() async {
+        let delegates = DelegateQueue<Name>(DispatchQueue(label: "duplex.tests"), label: "duplex.tests.delegate")
+        let name = Name("name")
+        delegates.tell { [weak name] in name }
+        let (told, tell) = AsyncStream<Int>.makeStream()
+        for number in 1...3 { delegates.post(if: { number != 2 }, { _ in tell.yield(number) }) }
+        await delegates.call { _ in tell.finish() }
+        var numbers: [Int] = []
+        for await number in told { numbers.append(number) }
+        #expect(numbers == [1, 3] && name.text == "name")
+    }
+
     @Test("One of the main actor is called there, also when it is set while a call waits for another queue")
     func onMain() async {
         let queue = DispatchQueue(label: "duplex.tests")

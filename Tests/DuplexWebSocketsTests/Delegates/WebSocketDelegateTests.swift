@@ -3,6 +3,7 @@
 
 import Dispatch
 import DuplexServer
+import DuplexSockets
 import DuplexTestPeers
 import DuplexWebSockets
 import DuplexWire
@@ -40,6 +41,56 @@ import Testing
                 #expect(report.isClean)
             }
         }
+    }
+
+    /// Writes down the stages and what they lead to.
+    private final class Stager: WebSocketDelegate, Sendable {
+        let words: AsyncStream<String>
+        private let word: AsyncStream<String>.Continuation
+
+        init() { (words, word) = AsyncStream.makeStream() }
+
+        func webSocket(_ socket: DelegatedWebSocket, didReach event: StageEvent) { word.yield(event.words) }
+
+        func webSocketDidOpen(_ socket: DelegatedWebSocket) {
+            word.yield("open")
+            socket.close()
+        }
+
+        func webSocket(_ socket: DelegatedWebSocket, didCloseWith report: CloseReport) { end("closed") }
+
+        func webSocket(_ socket: DelegatedWebSocket, didFailWith error: WebSocketError) { end("failed") }
+
+        private func end(_ what: String) {
+            word.yield(what)
+            word.finish()
+        }
+
+        /// All of them for a connection.
+        func words(of url: String, _ options: WebSocketOptions = WebSocketOptions()) async -> [String] {
+            let socket = DelegatedWebSocket(url: url, options: options, delegate: self, queue: .global())
+            socket.open()
+            var words: [String] = []
+            for await word in self.words { words.append(word) }
+            return words
+        }
+    }
+
+    @Test("It is told the stages of connecting as they happen, before what they lead to; so is the options' callback")
+    func stages() async throws {
+        let recorder = StageRecorder()
+        try await withServer { server in
+            server.webSocket("/") { socket in for try await _ in socket.messages {} }
+        } _: { address in
+            var options = WebSocketOptions()
+            options.onStage = { recorder.tell($0) }
+            let words = await Stager().words(of: "ws://\(address)/", options)
+            let stages = ["connecting began", "connecting ended", "upgrade began", "upgrade ended"]
+            #expect(words == stages + ["open", "closed"] && recorder.words == stages)
+        }
+        let port = try ReservedPort()
+        let words = await Stager().words(of: "ws://\(port.address)/")
+        #expect(words == ["connecting began", "connecting failed", "failed"])
     }
 
     /// Writes down what it is told, in words.

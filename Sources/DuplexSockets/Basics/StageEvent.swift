@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+/// One stage of making a connection has begun, or is over; told as it happens.
+///
+/// ``ConnectOptions/onStage`` gets these. What began is over once, by ``Phase/ended``, ``Phase/failed(_:)``
+/// or ``Phase/abandoned``, before the call that connects returns or throws. One stage follows the other; of
+/// ``Stage/connecting`` there is one for each address that is tried, side by side, which ``address`` tells apart. What fails
+/// before anything is begun, such as options that contradict one another, has no stage.
+public struct StageEvent: Sendable, CustomStringConvertible {
+    /// The stages; what speaks a protocol over the connection has its own behind these.
+    public struct Stage: Sendable, Hashable, CustomStringConvertible {
+        /// What it is, for people.
+        public let description: String
+
+        /// Makes a stage.
+        ///
+        /// - Parameter description: what it is, for people; one word, which makes it what it is.
+        public init(_ description: String) {
+            self.description = description
+        }
+
+        /// The name is looked up, of the host or of its proxy.
+        public static let names = Stage("names")
+        /// An address is connected to, by TCP or as a Unix socket; with a proxy it is the proxy's.
+        public static let connecting = Stage("connecting")
+        /// The proxy is asked for the connection behind it; again on a new connection where it wants one.
+        public static let proxy = Stage("proxy")
+        /// TLS is agreed upon: with the proxy before ``proxy``, with the peer otherwise.
+        public static let tls = Stage("tls")
+    }
+
+    /// Whether a stage begins or is over.
+    public enum Phase: Sendable, CustomStringConvertible {
+        /// It begins.
+        case began
+        /// It has come to what it is for.
+        case ended
+        /// It has failed with this error.
+        case failed(any Error)
+        /// It was given up: another address was faster, or the task that connects was cancelled.
+        case abandoned
+
+        /// Whether it is the end of a stage.
+        public var isEnd: Bool { if case .began = self { false } else { true } }
+
+        /// What it is, for people.
+        public var description: String {
+            switch self {
+            case .began: "began"
+            case .ended: "ended"
+            // The first line has what happened, the others what led to it.
+            case .failed(let error): "failed: \("\(error)".prefix { !$0.isNewline })"
+            case .abandoned: "abandoned"
+            }
+        }
+    }
+
+    /// The stage.
+    public var stage: Stage
+    /// Whether it begins, or how it is over.
+    public var phase: Phase
+    /// The address that is tried or was connected to; `nil` for a name, and where there is none in memory.
+    public var address: SocketAddress?
+    /// When, on the clock of the connection's loop.
+    public var instant: Instant
+    /// Which attempt of a client that reconnects it is of; 1 otherwise.
+    public var attempt: Int
+    /// Which request of the attempt it is for, where redirects and challenges lead to more than one; 1 otherwise.
+    public var request: Int
+
+    /// Makes an event.
+    ///
+    /// - Parameters:
+    ///   - stage: the stage.
+    ///   - phase: whether it begins, or how it is over.
+    ///   - address: the address that it is about. Default: none.
+    ///   - instant: when.
+    ///   - attempt: which attempt it is of. Default: 1.
+    ///   - request: which request of the attempt it is for. Default: 1.
+    public init(
+        _ stage: Stage,
+        _ phase: Phase,
+        address: SocketAddress? = nil,
+        instant: Instant,
+        attempt: Int = 1,
+        request: Int = 1
+    ) {
+        self.stage = stage
+        self.phase = phase
+        self.address = address
+        self.instant = instant
+        self.attempt = attempt
+        self.request = request
+    }
+
+    /// The stage, the address if there is one, and the phase: `connecting 192.0.2.1:443 began`.
+    public var description: String {
+        "\(stage) \(address.map { "\($0) " } ?? "")\(phase)"
+    }
+}
