@@ -2,7 +2,6 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexServer
-public import DuplexWire
 
 #if canImport(FoundationEssentials)
 public import FoundationEssentials

@@ -75,7 +75,8 @@ extension SnippetServersTests {
             client:
                 "\(curl)/; \(curl)/version -H 'Host: api.example.com'; \(curl)/a.cgi -o /dev/null -w ' %{http_code} '; "
                 + "mv access.log before.log; kill -HUP $pid; until [ -e access.log ]; do kill -0 $pid || break; done; "
-                + "curl -s --cacert cert.pem https://localhost:8443/x; cat before.log",
+                + "curl -s --cacert cert.pem https://localhost:8443/x; "
+                + "until grep -q 'GET /x ' access.log; do kill -0 $pid || break; done; cat before.log access.log",
             expected: ["This is localhost:8080.", "2", " 410 ", "Nothing is called /x here.", "GET /a.cgi HTTP/1.1"]
         ),
         Conversation(

@@ -95,7 +95,7 @@ struct ConnectionsRoomTests {
             let id = try #require(entries.first { $0.facts.place == "WebSocket \(path)/live" }?.facts.id)
             let own = try await fixture.live()
             try await own.watch("frames", ["id": id])
-            #expect(try await own.next().error?.contains("of itself") == true)
+            #expect(try await own.next().error?.contains("show itself") == true)
         }
     }
 
