@@ -24,6 +24,15 @@ __attribute__((swiftcall)) void *swift_task_getCurrent(void);
 /// through a thousand instructions.
 static inline uintptr_t cduplex_current_task(void) { return (uintptr_t)swift_task_getCurrent(); }
 
+/// Part of the same interface: what `isCancelled` of a task calls.
+__attribute__((swiftcall)) bool swift_task_isCancelled(void *task);
+
+/// Whether the task that the calling thread runs has been cancelled; false outside of tasks.
+static inline bool cduplex_is_current_task_cancelled(void) {
+    void *task = swift_task_getCurrent();
+    return task != NULL && swift_task_isCancelled(task);
+}
+
 /// Gives the memory that the allocator holds and nobody has back to the system: malloc_trim(3), and what macOS has for it;
 /// with other C libraries it does nothing.
 void cduplex_return_memory(void);

@@ -179,7 +179,7 @@ final class ServerLoop: ConnectionOwner {
             // Strong, as it is dropped when the connection ends; a weak one would be a box for each connection.
             socket.onEnd(remove)
             socket.logOpening(to: server.logger)
-            socket.start(leftover: leftover)
+            socket.start(leftover: leftover, isKept: true)
         }
         start(route, of: socket, upgrade.request)
     }

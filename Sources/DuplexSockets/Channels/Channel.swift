@@ -48,10 +48,15 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     /// A protocol that takes over sets itself here. Not kept alive: whoever uses a channel owns it, and closes it on
     /// the way out.
     package var handler: (any ChannelHandler)? {
-        get { weakHandler }
-        set { weakHandler = newValue }
+        get { keptHandler ?? weakHandler }
+        set {
+            keptHandler = nil
+            weakHandler = newValue
+        }
     }
     private weak var weakHandler: (any ChannelHandler)?
+    /// The handler of a channel that keeps it; see ``keep(_:)``.
+    private var keptHandler: (any ChannelHandler)?
     /// What was written and waits; there is one only while something does.
     @safe @exclusivity(unchecked) var output: OutputBuffer?
     /// What secures the connection, from the moment on from which nothing is written in the clear any more.
@@ -91,6 +96,15 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     }
 
     package var isOpen: Bool { state.isOpen }
+
+    /// Sets the handler and keeps it alive until the channel is closed or another takes over: for one whose owner keeps it
+    /// as long anyway.
+    ///
+    /// A weak reference costs each receive some hundred and thirty instructions, and each handler a box.
+    package func keep(_ handler: any ChannelHandler) {
+        weakHandler = nil
+        keptHandler = handler
+    }
 
     package var stepTarget: AnyObject? { handler }
 
@@ -170,8 +184,10 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
     private func receive() -> TransferResult {
         if let tls, tls.takesInput { return receive(tls) }
         let result =
-            (handlerReceives ? weakHandler?.receive(from: carrier, limit: Int(receiveLimit)) : nil)
-            ?? receive(limit: Int(receiveLimit)) { weakHandler?.received(&$0) }
+            (handlerReceives ? handler?.receive(from: carrier, limit: Int(receiveLimit)) : nil)
+            ?? receive(limit: Int(receiveLimit)) { bytes in
+                if let keptHandler { keptHandler.received(&bytes) } else { weakHandler?.received(&bytes) }
+            }
         lastReceiveFilled = result == .transferred(Int(receiveLimit))
         switch result {
         case .transferred(0): endInput()

@@ -96,8 +96,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// Runs a job on the loop; from its own thread, in this turn.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if thread.isCurrent {
-            confined.value.append(job)
+        if let core = confined.valueIfCurrent {
+            core.append(job)
         } else {
             submit(.job(job))
         }
@@ -153,24 +153,34 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     private func run() {
         let core = confined.value
+        let runner = JobRunner(self)
         var isRunning = true
         while isRunning {
-            if core.poll(run: { job in run(job) }) {
+            if core.poll(run: { runner.run($0) }) {
                 wakeup.clear()
                 isRunning = takeRemoteWork(core)
             }
-            core.finishTurn { job in run(job) }
+            core.finishTurn { runner.run($0) }
         }
         core.stopHandlers()
         finish(core)
     }
 
-    private func run(_ job: UnownedJob) {
-        // Both executors are named, so that code of the connection's actor and of its task runs without a hop.
-        unsafe job.runSynchronously(
-            isolatedTo: asUnownedSerialExecutor(),
-            taskExecutor: asUnownedTaskExecutor()
-        )
+    /// Runs jobs on a loop, which it names but doesn't keep.
+    @safe private struct JobRunner {
+        private let serialExecutor: UnownedSerialExecutor
+        private let taskExecutor: UnownedTaskExecutor
+
+        init(_ loop: EventLoop) {
+            unsafe serialExecutor = loop.asUnownedSerialExecutor()
+            unsafe taskExecutor = loop.asUnownedTaskExecutor()
+        }
+
+        /// Both executors are named, so that code of the connection's actor and of its task runs without a hop.
+        @inline(__always)
+        func run(_ job: UnownedJob) {
+            unsafe job.runSynchronously(isolatedTo: serialExecutor, taskExecutor: taskExecutor)
+        }
     }
 
     /// Moves what other threads have handed in to the loop's own queue.
@@ -227,8 +237,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// Runs what is ready, and what that makes ready, without waiting for sockets; calls `atEnd`, with the lock held,
     /// once nothing is left.
     private func drain(_ core: LoopCore, atEnd: (inout RemoteWork) -> Void) {
+        let runner = JobRunner(self)
         while true {
-            core.finishTurn { job in run(job) }
+            core.finishTurn { runner.run($0) }
             if core.hasWork { continue }
             let items = remote.withLock { remote -> [WorkItem] in
                 if remote.items.isEmpty {

@@ -16,6 +16,11 @@ package struct LoopBound<Value>: @unchecked Sendable {
         self.unchecked = value
     }
 
+    /// The value; `nil` when the caller isn't on the loop's thread.
+    var valueIfCurrent: Value? {
+        thread.isCurrent ? unchecked : nil
+    }
+
     /// The value; traps when the caller isn't on the loop's thread.
     package var value: Value {
         precondition(thread.isCurrent, "A value that belongs to an event loop was used off its thread.")

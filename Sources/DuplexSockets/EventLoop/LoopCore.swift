@@ -1,33 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Something with a descriptor that a loop watches.
-package protocol DescriptorHandler: AnyObject {
-    /// Called on the loop when the descriptor is ready for something it is watched for, or has failed.
-    func ready(_ readiness: Readiness)
-
-    /// Called on the loop when it stops for good, while the descriptor is still watched.
-    func loopStopped()
-}
-
-/// Something that must know when a loop stops while it has no descriptor watched.
-package protocol StopObserver: AnyObject {
-    /// Called on the loop when it stops for good.
-    func loopStopped()
-}
-
-/// Something that gathers output during a turn and sends it at the turn's end.
-package protocol Flushable: AnyObject {
-    /// Sends what was gathered.
-    func flush()
-}
-
-/// Something that has to be looked after in a turn without the poller knowing of it.
-package protocol TurnTarget: AnyObject {
-    /// Called on the loop once, in the turn after it was asked for.
-    func turn()
-}
-
 /// What one loop's thread owns: watched descriptors, timers, jobs that are ready, the receive buffer.
 ///
 /// Used on the loop's thread only, and so without locks; see ``LoopBound``.
@@ -57,7 +30,11 @@ package final class LoopCore {
     // Not checked for overlapping accesses, some fifty instructions each time: a list is appended to, or taken out whole before
     // anything of it is called.
     @safe @exclusivity(unchecked) private var jobs: [UnownedJob] = []
+    @safe @exclusivity(unchecked) private var dirtyChannels = FlushList()
     @safe @exclusivity(unchecked) private var dirty: [any Flushable] = []
+    /// Whose descriptors are no longer watched since this turn: one that unwatches itself while it is called lives on until
+    /// it has returned, so that a call needn't count its references.
+    private var unwatched: [any DescriptorHandler] = []
     @safe @exclusivity(unchecked) private var events: [PollEvent] = []
     @safe @exclusivity(unchecked) private var dueTimers: [DueTimer] = []
     private var called: [any TurnTarget] = []
@@ -89,8 +66,14 @@ package final class LoopCore {
     /// The generation distinguishes an event for a closed descriptor from one for the next descriptor with the same
     /// number.
     private struct Watched {
-        var handler: (any DescriptorHandler)?
+        var handler: (any DescriptorHandler)? {
+            didSet { channel = (handler as? Channel).map(LentChannel.init) }
+        }
+        /// The handler once more, if it is a channel, as nearly all are.
+        private(set) var channel: LentChannel?
         var generation: UInt32
+
+        init() { generation = 0 }
     }
 
     package init(poller: any Poller, clock: LoopClock = .system) {
@@ -110,7 +93,7 @@ package final class LoopCore {
     ) throws(SocketError) {
         try checkStopped()
         let index = Int(descriptor)
-        while watched.count <= index { watched.append(Watched(handler: nil, generation: 0)) }
+        while watched.count <= index { watched.append(Watched()) }
         try poller.add(descriptor, token: token(descriptor), interest: interest)
         watched[index].handler = handler
         watchedCount += 1
@@ -124,7 +107,7 @@ package final class LoopCore {
     /// Stops watching a descriptor, before it is closed.
     package func unwatch(_ descriptor: Int32) {
         poller.remove(descriptor)
-        watched[Int(descriptor)].handler = nil
+        if let handler = watched[Int(descriptor)].handler.take() { unwatched.append(handler) }
         watched[Int(descriptor)].generation &+= 1
         watchedCount -= 1
         // A time that is moved passes at once.
@@ -191,6 +174,13 @@ package final class LoopCore {
         hasDirty = true
     }
 
+    /// Has a channel flushed once at the end of this turn, before what isn't a channel.
+    @inline(__always)
+    func flushAtEndOfTurn(_ channel: Channel) {
+        dirtyChannels.append(channel)
+        hasDirty = true
+    }
+
     /// Sends what was gathered so far before the turn ends: for who writes to very many at a time, all that there is for each.
     package func sendGathered() {
         flushDirty()
@@ -238,12 +228,25 @@ package final class LoopCore {
     package func finishTurn(run: (UnownedJob) -> Void) {
         runReadyJobs(run)
         flushDirty()
+        if !unwatched.isEmpty { forgetUnwatched() }
+    }
+
+    @inline(never)
+    private func forgetUnwatched() {
+        // Taken out first: what ends with one of them may unwatch another.
+        let ended = unwatched
+        unwatched = []
+        withExtendedLifetime(ended) {}
     }
 
     private func dispatch(_ event: PollEvent) {
-        let place = watched[Int(event.token & 0xFFFF_FFFF)]
-        guard place.generation == UInt32(event.token >> 32), let handler = place.handler else { return }
-        handler.ready(event.readiness)
+        let index = Int(event.token & 0xFFFF_FFFF)
+        guard watched[index].generation == UInt32(event.token >> 32) else { return }
+        if let channel = watched[index].channel {
+            channel.ready(event.readiness)
+        } else {
+            watched[index].handler?.ready(event.readiness)
+        }
         if watchesSteps, let duration = stepDuration() { reportStep(of: event.token, duration) }
     }
 
@@ -290,12 +293,19 @@ package final class LoopCore {
     private func flushDirty() {
         guard hasDirty else { return }
         hasDirty = false
-        var flushing: [any Flushable] = []
-        swap(&dirty, &flushing)
-        for flushable in flushing { flushable.flush() }
-        flushing.removeAll(keepingCapacity: true)
+        var channels = FlushList()
+        swap(&dirtyChannels, &channels)
+        channels.flushAll()
         // The memory serves again, unless another list has been begun meanwhile.
-        if !hasDirty { swap(&dirty, &flushing) }
+        if !hasDirty { swap(&dirtyChannels, &channels) }
+        if !dirty.isEmpty { flushOthers() }
+    }
+
+    @inline(never)
+    private func flushOthers() {
+        let flushing = dirty
+        dirty = []
+        for flushable in flushing { flushable.flush() }
     }
 
     /// Looks the handler up again: to keep it for this would cost each event a count of its references.

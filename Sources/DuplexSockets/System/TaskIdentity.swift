@@ -19,6 +19,11 @@ package struct TaskIdentity: Sendable, Hashable {
         TaskIdentity(address: cduplex_current_task())
     }
 
+    /// Whether the task that the caller runs in has been cancelled; false outside of tasks.
+    ///
+    /// What `Task.isCancelled` says, for the path of every message: that one counts references to the task.
+    package static var isCurrentCancelled: Bool { cduplex_is_current_task_cancelled() }
+
     /// The task that a job is a part of; where the job is something else, an identity that no task has.
     package init(of job: UnownedJob) {
         // A job is a reference to the task itself; only its address is looked at, as the task may have ended.

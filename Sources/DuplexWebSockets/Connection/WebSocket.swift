@@ -220,9 +220,14 @@ public actor WebSocket {
     }
 
     /// Begins: takes what came together with the handshake, then what arrives.
-    package func start(leftover: [UInt8]) {
+    ///
+    /// - Parameters:
+    ///   - leftover: what came behind the handshake.
+    ///   - isKept: whether somebody keeps the socket until it has ended, as a server does. Default: nobody does, and one
+    ///     that is dropped resets its connection.
+    package func start(leftover: [UInt8], isKept: Bool = false) {
         let channel = channel
-        channel.handler = self
+        if isKept { channel.keep(self) } else { channel.handler = self }
         channel.limitReceive(to: receiveLimit)
         observeOpening()
         handler?.opened(self)

@@ -108,10 +108,11 @@ extension WebSocket {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 handler.received(bytes.bytes.extracting(message.range), message.kind, on: self)
-                continue
+                // Most of what is received are whole messages and nothing behind them.
+                if position < bytes.byteCount || hasMoreToGive { continue }
+                break
             }
-            // Most of what is received are whole messages and nothing behind them.
-            if position == bytes.byteCount && !session.hasMoreToGive { break }
+            if position == bytes.byteCount && !hasMoreToGive { break }
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
             switch event {
             case .message(let kind, .input(let range)):
@@ -141,10 +142,11 @@ extension WebSocket {
             if let message = session.nextWholeMessage(in: &bytes, at: &position, now: now) {
                 count &+= 1
                 deliver(Message(message.kind, copying: bytes.bytes.extracting(message.range)))
-                continue
+                // Most of what is received are whole messages and nothing behind them.
+                if position < bytes.byteCount || hasMoreToGive { continue }
+                break
             }
-            // Most of what is received are whole messages and nothing behind them.
-            if position == bytes.byteCount && !session.hasMoreToGive { break }
+            if position == bytes.byteCount && !hasMoreToGive { break }
             guard let event = session.nextEvent(in: &bytes, at: &position, now: now) else { break }
             switch event {
             case .message(let kind, .input(let range)): deliver(Message(kind, copying: bytes.bytes.extracting(range)))
@@ -181,7 +183,7 @@ extension WebSocket {
             self.receiver = nil
             delivered = message
             receiver.resume(returning: ())
-        } else if session.state == .open || hasRoom {
+        } else if hasRoom || isSessionOpen {
             let size = message.byteCount
             inbox.append(message)
             inboxCount &+= 1
@@ -198,8 +200,21 @@ extension WebSocket {
     }
 
     /// Whether messages are dropped that there is no room for: after this side's close.
+    ///
+    /// A function of its own, as the compiler would ask before its callers' loops, in each receive, what nearly none needs:
+    /// both take a check for overlapping accesses.
     var mayDrop: Bool {
-        session.state != .open && !session.endIsAhead
+        @inline(never) get { !isSessionOpen && !session.endIsAhead }
+    }
+
+    /// Whether neither side has begun to close; apart for the same reason.
+    private var isSessionOpen: Bool {
+        @inline(never) get { session.state == .open }
+    }
+
+    /// Whether the session has more than what lies in its input; only with ``streams`` it may.
+    private var hasMoreToGive: Bool {
+        streams != nil && session.hasMoreToGive
     }
 
     private var hasRoom: Bool {
@@ -254,7 +269,7 @@ extension WebSocket {
             try endOfMessages()
             return false
         }
-        try Task.checkCancellation()
+        if TaskIdentity.isCurrentCancelled { throw CancellationError() }
         if isReadingAhead { planRest() }
         return true
     }

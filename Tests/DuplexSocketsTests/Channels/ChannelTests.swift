@@ -75,6 +75,30 @@ import Testing
         }
     }
 
+    @Test("A handler that a channel keeps lives until the channel is closed or another takes over; others aren't kept")
+    func keeping() async throws {
+        try await withChannel { fixture, _ in
+            let lives = try await fixture.run { channel in
+                let (_, events) = AsyncStream<Event>.makeStream()
+                weak var handler: Recorder?
+                func set(_ body: (Recorder) -> Void) -> Bool {
+                    let recorder = Recorder(events)
+                    body(recorder)
+                    handler = recorder
+                    return channel.handler === recorder
+                }
+                let isSet = set { channel.keep($0) }
+                let isKept = handler != nil
+                let hasTakenOver = set { channel.handler = $0 }
+                let isWeak = handler == nil && channel.handler == nil
+                let isSetAgain = set { channel.keep($0) }
+                channel.close()
+                return [isSet, isKept, hasTakenOver, isWeak, isSetAgain, handler == nil]
+            }
+            #expect(lives == Array(repeating: true, count: 6))
+        }
+    }
+
     @Test("What is written in a turn goes out in order, and the end of the stream after it")
     func output() async throws {
         try await withChannel { fixture, _ in

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
 import Testing
+
+@testable import DuplexSockets
 
 @Suite struct LoopBoundTests {
     private final class Counter {
@@ -19,6 +20,15 @@ import Testing
         }
         #expect(count == 3)
         await loop.stop()
+    }
+
+    @Test("Who asks for it if it may be used gets it on its loop alone")
+    func ifCurrent() async throws {
+        try await withLoop { loop in
+            let bound = LoopBound(1, on: loop.thread)
+            #expect(bound.valueIfCurrent == nil)
+            #expect(try await loop.run { _ in bound.valueIfCurrent } == 1)
+        }
     }
 
     @Test("Using the value off its loop ends the program instead of racing")

@@ -33,6 +33,19 @@ import Testing
         }
         await loop.stop()
     }
+
+    @Test("A task knows whether it has been cancelled, and outside of tasks nothing has")
+    func cancelling() async throws {
+        let answers = await Task {
+            let before = TaskIdentity.isCurrentCancelled
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            return [before, TaskIdentity.isCurrentCancelled]
+        }.value
+        #expect(answers == [false, true])
+        try await withLoop { loop in
+            #expect(try await loop.run { _ in !TaskIdentity.isCurrentCancelled })
+        }
+    }
 }
 
 /// Knows one of the tasks that call it.

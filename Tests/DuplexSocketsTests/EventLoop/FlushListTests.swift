@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+@testable import DuplexSockets
+
+@Suite struct FlushListTests {
+    @Test("A channel is kept until it was flushed, and no longer")
+    func keeping() async throws {
+        try await withLoop { loop in
+            let (before, after) = try await loop.run { core in
+                var list = FlushList()
+                weak var kept: Channel?
+                do {
+                    let channel = Channel(descriptor: -1, core: core)
+                    channel.isFlushPlanned = true
+                    list.append(channel)
+                    kept = channel
+                }
+                let before = kept?.isFlushPlanned
+                list.flushAll()
+                return (before, kept == nil && list.isEmpty)
+            }
+            #expect(before == true)
+            #expect(after)
+        }
+    }
+
+    @Test("All that are in it are flushed, each once")
+    func flushing() async throws {
+        try await withLoop { loop in
+            let flushed = try await loop.run { core in
+                var list = FlushList()
+                let channels = (0..<3).map { _ in Channel(descriptor: -1, core: core) }
+                for channel in channels {
+                    channel.isFlushPlanned = true
+                    list.append(channel)
+                }
+                list.flushAll()
+                let first = channels.map { !$0.isFlushPlanned }
+                for channel in channels { channel.isFlushPlanned = true }
+                list.flushAll()
+                return first + channels.map(\.isFlushPlanned)
+            }
+            #expect(flushed == Array(repeating: true, count: 6))
+        }
+    }
+
+    @Test("What is left in it goes with it")
+    func leftovers() async throws {
+        try await withLoop { loop in
+            let isGone = try await loop.run { core in
+                weak var kept: Channel?
+                do {
+                    var list = FlushList()
+                    let channel = Channel(descriptor: -1, core: core)
+                    list.append(channel)
+                    kept = channel
+                }
+                return kept == nil
+            }
+            #expect(isGone)
+        }
+    }
+}
