@@ -27,7 +27,8 @@ import Testing
         try await withLoop { loop in
             let bound = LoopBound(1, on: loop.thread)
             #expect(bound.valueIfCurrent == nil)
-            #expect(try await loop.run { _ in bound.valueIfCurrent } == 1)
+            let value = try await loop.run { _ in bound.valueIfCurrent }
+            #expect(value == 1)
         }
     }
 
