@@ -11,7 +11,7 @@ import Darwin
 ///
 /// Belongs to its loop's thread. Once it is secured, a ``TLSLayer`` stands between what is received and the handler, and
 /// between what is written and the socket. ``ChannelState`` says where it stands, and its ``Carrier`` moves its bytes.
-package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForwarder {
+package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepForwarder {
     // In an order that leaves no gaps, small fields behind the one whose size is odd: each connection has them.
     //
     // What is changed for each message isn't checked for overlapping accesses, which costs some fifty instructions each time:
@@ -153,7 +153,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
         }
     }
 
-    package func ready(_ readiness: Readiness) {
+    package override func ready(_ readiness: Readiness) {
         if readiness.contains(.writable) { flush() }
         guard isOpen else { return }
         if wantsInput {
@@ -331,7 +331,7 @@ package final class Channel: DescriptorHandler, Flushable, TimerTarget, StepForw
         if let buffer = output.take() { core.giveOutput(buffer) }
     }
 
-    package func flush() {
+    package override func flush() {
         isFlushPlanned = false
         sentAtOnce = 0
         guard isOpen else { return }

@@ -72,11 +72,11 @@ public struct ConnectOptions: Sendable {
     /// It runs on the event loop of the connection, and so must not block.
     public var resolver: any Resolver = SystemResolver()
 
-    /// Is told of each stage as it begins and as it is over: the name, each address, the proxy, TLS.
+    /// Called as each stage begins and as it is over: the name, each address, the proxy, TLS.
     ///
-    /// Default: nobody, which costs nothing.
+    /// Default: `nil`, which costs nothing.
     ///
-    /// Called one call after the other, nearly always on the event loop of the connection, and so must not block.
+    /// The calls come one after the other, nearly always on the event loop of the connection, and so must not block.
     public var onStage: (@Sendable (StageEvent) -> Void)?
 
     /// By way of which machine the connection is made; `nil` for none.

@@ -3,11 +3,11 @@
 
 import Synchronization
 
-/// Tells of the stages of a connection that come one after the other: one that was begun is over before the next.
+/// Reports the stages of a connection that come one after the other: one that was begun is over before the next.
 ///
-/// Those of the addresses of a name, which are side by side, are told by ``ConnectRace``.
+/// Those of the addresses of a name, which are side by side, are reported by ``ConnectRace``.
 package final class StageTeller: Sendable {
-    /// Who is told.
+    /// Gets the stages.
     package typealias Callback = @Sendable (StageEvent) -> Void
 
     private let callback: Callback
@@ -15,10 +15,10 @@ package final class StageTeller: Sendable {
     /// The stage that was begun and isn't over.
     private let present = Mutex<(stage: StageEvent.Stage, address: SocketAddress?)?>(nil)
 
-    /// Makes one; `nil` where nobody wants to be told.
+    /// Makes one; `nil` without a callback.
     ///
     /// - Parameters:
-    ///   - callback: who is told.
+    ///   - callback: gets the stages.
     ///   - clock: where the instants come from.
     package init?(_ callback: Callback?, _ clock: LoopClock) {
         guard let callback else { return nil }
@@ -39,7 +39,7 @@ package final class StageTeller: Sendable {
     package func end(_ error: any Error) { end(error is CancellationError ? .abandoned : .failed(error)) }
 
     private func end(_ phase: StageEvent.Phase) {
-        // Told without the lock, as who is told may do anything.
+        // Called without the lock, as the callback may do anything.
         guard let (stage, address) = present.withLock({ $0.take() }) else { return }
         callback(StageEvent(stage, phase, address: address, instant: clock.now()))
     }

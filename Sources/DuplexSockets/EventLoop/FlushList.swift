@@ -7,7 +7,7 @@
 /// to release them.
 @safe struct FlushList: ~Copyable {
     // Retained when it is put in here, and released where it is taken out.
-    private var channels: [Unmanaged<Channel>] = unsafe []
+    private var channels: [Unmanaged<LoopChannel>] = unsafe []
 
     deinit {
         for index in unsafe channels.indices { unsafe channels[index].release() }
@@ -17,7 +17,7 @@
 
     /// Keeps the channel until ``flushAll()``.
     @inline(__always)
-    mutating func append(_ channel: Channel) {
+    mutating func append(_ channel: LoopChannel) {
         unsafe channels.append(.passRetained(channel))
     }
 

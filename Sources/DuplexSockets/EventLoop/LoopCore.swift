@@ -67,7 +67,7 @@ package final class LoopCore {
     /// number.
     private struct Watched {
         var handler: (any DescriptorHandler)? {
-            didSet { channel = (handler as? Channel).map(LentChannel.init) }
+            didSet { channel = (handler as? LoopChannel).map(LentChannel.init) }
         }
         /// The handler once more, if it is a channel, as nearly all are.
         private(set) var channel: LentChannel?
@@ -176,7 +176,7 @@ package final class LoopCore {
 
     /// Has a channel flushed once at the end of this turn, before what isn't a channel.
     @inline(__always)
-    func flushAtEndOfTurn(_ channel: Channel) {
+    func flushAtEndOfTurn(_ channel: LoopChannel) {
         dirtyChannels.append(channel)
         hasDirty = true
     }

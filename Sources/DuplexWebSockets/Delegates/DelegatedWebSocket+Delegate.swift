@@ -18,4 +18,15 @@ extension DelegatedWebSocket {
     public func setDelegate(_ delegate: (any WebSocketDelegate & Sendable)?) {
         delegates.tell { [weak delegate] in delegate }
     }
+
+    /// Calls the method of the delegate that is for an event.
+    func tell(_ event: ToldEvent, to delegate: any WebSocketDelegate) {
+        switch event {
+        case .message(let message): delegate.webSocket(self, didReceive: message)
+        case .ping(let payload): delegate.webSocket(self, didReceivePing: payload)
+        case .pong(let payload, let roundTrip):
+            delegate.webSocket(self, didReceivePong: payload)
+            if let roundTrip { delegate.webSocket(self, didReceivePong: roundTrip) }
+        }
+    }
 }

@@ -350,22 +350,12 @@ public final class DelegatedWebSocket: Sendable {
         await socket.close(code: closing.code, reason: closing.reason)
     }
 
-    /// Has the delegate told of a stage: from the loop, before what comes of it.
+    /// Reports a stage to the delegate: from the loop, before what follows from it.
     private func tell(_ event: StageEvent) {
         delegates.post {
             self.shared.withLock { !$0.hasEnded && !$0.isReset }
         } _: { delegate in
             delegate.webSocket(self, didReach: event)
-        }
-    }
-
-    private func tell(_ event: ToldEvent, to delegate: any WebSocketDelegate) {
-        switch event {
-        case .message(let message): delegate.webSocket(self, didReceive: message)
-        case .ping(let payload): delegate.webSocket(self, didReceivePing: payload)
-        case .pong(let payload, let roundTrip):
-            delegate.webSocket(self, didReceivePong: payload)
-            if let roundTrip { delegate.webSocket(self, didReceivePong: roundTrip) }
         }
     }
 

@@ -116,7 +116,7 @@ struct HandshakeAttempts: Sendable {
         return try await driver.run(until: deadline)
     }
 
-    /// Who is told of the stages of the next request, with the attempt and the request that they are of.
+    /// The callback for the stages of the next request: it adds the attempt and the request to each.
     private func onStage(of plan: HandshakePlan) -> StageTeller.Callback? {
         guard let onStage = options.onStage else { return nil }
         return { [attempt = options.attempt, request = plan.requests] event in

@@ -68,12 +68,12 @@ public struct WebSocketOptions: Sendable {
         get { connecting.resolver }
         set { connecting.resolver = newValue }
     }
-    /// Is told of each stage of connecting as it begins and as it is over: the name, each address, the proxy, TLS, the
+    /// Called as each stage of connecting begins and as it is over: the name, each address, the proxy, TLS, the
     /// upgrade.
     ///
-    /// Default: nobody, which costs nothing.
+    /// Default: `nil`, which costs nothing.
     ///
-    /// Called one call after the other, nearly always on the connection's loop, and so must not block. `StageEvent.request`
+    /// The calls come one after the other, nearly always on the connection's loop, and so must not block. `StageEvent.request`
     /// tells the requests apart that redirects and challenges lead to.
     public var onStage: (@Sendable (StageEvent) -> Void)? {
         get { connecting.onStage }

@@ -13,7 +13,7 @@ struct ReconnectingAttempt: Sendable {
     let url: String
     let options: ReconnectOptions
     let preamble: Preamble?
-    /// Is told of its stages, before whoever is told by the options.
+    /// Gets its stages, before the callback of the options.
     var onStage: StageTeller.Callback = { _ in }
 
     /// Makes the attempt; cancelling ends it at once, as far as the caller's own code allows.

@@ -167,7 +167,7 @@ extension ReconnectingWebSocket: TimerTarget {
     }
 }
 
-/// What a client that reconnects tells of.
+/// What a client that reconnects reports.
 enum ReconnectNews: Sendable {
     case change(ReconnectChange)
     case stage(StageEvent)

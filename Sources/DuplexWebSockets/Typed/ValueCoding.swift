@@ -3,7 +3,7 @@
 
 import DuplexWire
 
-/// Messages of values and values of messages, by a codec, and what becomes of a message that can't be decoded.
+/// Messages of values and values of messages, by a codec, and what happens to a message that can't be decoded.
 struct ValueCoding<Incoming: Sendable, Outgoing: Sendable>: Sendable {
     let codec: any MessageCodec<Incoming, Outgoing>
     let undecodable: UndecodablePolicy
@@ -43,6 +43,6 @@ struct ValueCoding<Incoming: Sendable, Outgoing: Sendable>: Sendable {
         }
     }
 
-    /// What a peer is told whose message can't be decoded.
+    /// The reason in the close frame for a peer whose message can't be decoded.
     static var reason: String { "A message can't be decoded." }
 }

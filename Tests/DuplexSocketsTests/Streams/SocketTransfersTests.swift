@@ -17,8 +17,13 @@ import Testing
         }
     }
 
-    /// Reads to the end, and gives how it ended.
-    private static func drain(_ socket: Socket) async -> (count: Int, end: SocketError.Code?) {
+    // Reads to the end, and gives how it ended. It begins when the gate ends: on the socket's loop, however busy the tasks of the
+    // others are.
+    private static func drain(
+        _ socket: isolated Socket,
+        behind gate: AsyncStream<Void>? = nil
+    ) async -> (count: Int, end: SocketError.Code?) {
+        if let gate { for await _ in gate {} }
         var count = 0
         do {
             while let bytes = try await socket.read(timeout: .seconds(60)) { count += bytes.count }
@@ -26,6 +31,11 @@ import Testing
         } catch {
             return (count, (error as? SocketError)?.code)
         }
+    }
+
+    private static func close(_ socket: isolated Socket, _ opening: AsyncStream<Void>.Continuation) {
+        socket.close()
+        opening.finish()
     }
 
     /// A stream of how far a write has come, and what tells it.
@@ -290,9 +300,12 @@ import Testing
             _ = await Self.first(stream)
             let second = Task { try await near.write("second", timeout: .milliseconds(1)) }
             #expect(await Self.code { try await second.value } == .timedOut)
-            await near.close()
+            // What is written may take 10 seconds from closing, so the reader waits on its loop for that moment.
+            let (gate, opening) = AsyncStream<Void>.makeStream()
+            async let drained = Self.drain(far, behind: gate)
+            await Self.close(near, opening)
             #expect(await Self.code { try await first.value } == .closed)
-            let (count, end) = await Self.drain(far)
+            let (count, end) = await drained
             #expect(count == large.count + 6)
             #expect(end == nil)
         }

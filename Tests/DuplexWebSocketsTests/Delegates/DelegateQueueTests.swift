@@ -77,7 +77,9 @@ import Testing
         init(_ end: AsyncStream<Never>.Continuation) { self.end = end }
 
         func connect(to url: String, isSetLater: Bool) {
-            let socket = isSetLater ? DelegatedWebSocket(url: url) : DelegatedWebSocket(url: url, delegate: self)
+            let socket =
+                isSetLater
+                ? DelegatedWebSocket(url: url) : DelegatedWebSocket(url: url, options: .patient, delegate: self)
             if isSetLater { socket.delegate = self }
             self.socket = socket
             socket.open()
@@ -124,7 +126,7 @@ import Testing
         try await withListener { url, accept in
             let (_, end) = AsyncStream<Never>.makeStream()
             let chat = Chat(end)
-            let socket = DelegatedWebSocket(url: url, delegate: chat)
+            let socket = DelegatedWebSocket(url: url, options: .patient, delegate: chat)
             #expect(socket.delegate === chat && socket.connection == nil)
             socket.delegate = nil
             #expect(socket.delegate == nil)

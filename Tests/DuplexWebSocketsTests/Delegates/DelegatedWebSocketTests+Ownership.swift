@@ -58,7 +58,7 @@ extension DelegatedWebSocketTests {
 
     /// A connection that is open and that nobody keeps.
     private static func left(_ url: String, _ recorder: Recorder) async -> WeakSocket {
-        let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+        let socket = DelegatedWebSocket(url: url, options: .patient, delegate: recorder, queue: recorder.queue)
         socket.open()
         for await event in recorder.events {
             #expect(event == .opened)
@@ -76,7 +76,7 @@ extension DelegatedWebSocketTests {
     /// A connection whose delegate nobody keeps.
     private static func opened(_ url: String) async -> (DelegatedWebSocket, WeakRecorder) {
         let recorder = Recorder()
-        let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+        let socket = DelegatedWebSocket(url: url, options: .patient, delegate: recorder, queue: recorder.queue)
         socket.open()
         for await event in recorder.events {
             #expect(event == .opened)

@@ -83,7 +83,12 @@ import Testing
     func conversation(isConcurrent: Bool) async throws {
         try await withEcho { base in
             let recorder = Recorder(isConcurrent: isConcurrent)
-            let socket = DelegatedWebSocket(url: base + "/", delegate: recorder, queue: recorder.queue)
+            let socket = DelegatedWebSocket(
+                url: base + "/",
+                options: .patient,
+                delegate: recorder,
+                queue: recorder.queue
+            )
             #expect(socket.state == .idle)
             socket.open()
             socket.open()
@@ -123,7 +128,7 @@ import Testing
             ]
             for (url, expected) in cases {
                 let recorder = Recorder()
-                let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+                let socket = DelegatedWebSocket(url: url, options: .patient, delegate: recorder, queue: recorder.queue)
                 socket.open()
                 var seen: [Event] = []
                 for await event in recorder.events { seen.append(event) }
@@ -137,7 +142,7 @@ import Testing
     func losing() async throws {
         let lost = Recorder()
         try await withListener { url, accept in
-            let socket = DelegatedWebSocket(url: url, delegate: lost, queue: lost.queue)
+            let socket = DelegatedWebSocket(url: url, options: .patient, delegate: lost, queue: lost.queue)
             socket.open()
             let peer = try await accept()
             try await peer.acceptWebSocket()
@@ -155,7 +160,7 @@ import Testing
         try await withListener { url, accept in
             for isOpened in [false, true] {
                 let recorder = Recorder()
-                let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+                let socket = DelegatedWebSocket(url: url, options: .patient, delegate: recorder, queue: recorder.queue)
                 // Kept to the end, as one that is dropped is reset.
                 var peer: RawPeer?
                 if isOpened {
@@ -180,6 +185,7 @@ import Testing
             let recorder = Recorder()
             let socket = DelegatedWebSocket(
                 url: base + "/",
+                options: .patient,
                 delegate: recorder,
                 queue: recorder.queue,
                 queueLimit: .kibibytes(1)
@@ -210,6 +216,7 @@ import Testing
             let recorder = Recorder()
             let socket = DelegatedWebSocket(
                 url: url,
+                options: .patient,
                 delegate: recorder,
                 queue: recorder.queue,
                 queueLimit: .mebibytes(64),
@@ -235,7 +242,7 @@ import Testing
     func facts() async throws {
         let recorder = Recorder()
         try await withListener { url, accept in
-            var options = WebSocketOptions()
+            var options = WebSocketOptions.patient
             options.subprotocols = ["chat"]
             let socket = DelegatedWebSocket(url: url, options: options, delegate: recorder, queue: recorder.queue)
             #expect(socket.subprotocol == nil && socket.remoteAddress == nil)
@@ -265,7 +272,7 @@ import Testing
     func resetting() async throws {
         try await withListener { url, accept in
             let recorder = Recorder()
-            let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+            let socket = DelegatedWebSocket(url: url, options: .patient, delegate: recorder, queue: recorder.queue)
             socket.open()
             let peer = try await accept()
             try await peer.acceptWebSocket()
@@ -292,7 +299,7 @@ import Testing
     func resettingFromWithin(hasClosed: Bool) async throws {
         try await withListener { url, accept in
             let resetter = Resetter()
-            let socket = DelegatedWebSocket(url: url, delegate: resetter, queue: .global())
+            let socket = DelegatedWebSocket(url: url, options: .patient, delegate: resetter, queue: .global())
             socket.open()
             let peer = try await accept()
             let close = hasClosed ? [RawFrame.close(1_000)] : []
@@ -333,7 +340,7 @@ import Testing
     func resettingEarly(isOpened: Bool) async throws {
         try await withListener { url, accept in
             let recorder = Recorder()
-            let socket = DelegatedWebSocket(url: url, delegate: recorder, queue: recorder.queue)
+            let socket = DelegatedWebSocket(url: url, options: .patient, delegate: recorder, queue: recorder.queue)
             var peer: RawPeer?
             if isOpened {
                 socket.open()
@@ -346,5 +353,14 @@ import Testing
             #expect(seen == [.failed("closed")])
             await peer?.close()
         }
+    }
+}
+
+extension WebSocketOptions {
+    /// With time to connect on a machine that is busy with other tests.
+    static var patient: WebSocketOptions {
+        var options = WebSocketOptions()
+        options.connectTimeout = .seconds(60)
+        return options
     }
 }

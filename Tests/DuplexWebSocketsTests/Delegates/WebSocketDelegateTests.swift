@@ -34,7 +34,12 @@ import Testing
             }
         } _: { address in
             let delegate = Ender()
-            let socket = DelegatedWebSocket(url: "ws://\(address)/", delegate: delegate, queue: .global())
+            let socket = DelegatedWebSocket(
+                url: "ws://\(address)/",
+                options: .patient,
+                delegate: delegate,
+                queue: .global()
+            )
             socket.open()
             for await report in delegate.ended {
                 #expect(report.received?.code == .serviceRestart && report.received?.reason == "later")
@@ -67,7 +72,7 @@ import Testing
         }
 
         /// All of them for a connection.
-        func words(of url: String, _ options: WebSocketOptions = WebSocketOptions()) async -> [String] {
+        func words(of url: String, _ options: WebSocketOptions = .patient) async -> [String] {
             let socket = DelegatedWebSocket(url: url, options: options, delegate: self, queue: .global())
             socket.open()
             var words: [String] = []
@@ -82,7 +87,7 @@ import Testing
         try await withServer { server in
             server.webSocket("/") { socket in for try await _ in socket.messages {} }
         } _: { address in
-            var options = WebSocketOptions()
+            var options = WebSocketOptions.patient
             options.onStage = { recorder.tell($0) }
             let words = await Stager().words(of: "ws://\(address)/", options)
             let stages = ["connecting began", "connecting ended", "upgrade began", "upgrade ended"]
@@ -162,7 +167,7 @@ import Testing
     private func withOpened(
         _ writer: Writer = Writer(),
         delegate: (any WebSocketDelegate & Sendable)? = nil,
-        options: WebSocketOptions = WebSocketOptions(),
+        options: WebSocketOptions = .patient,
         followedBy frames: [RawFrame] = [],
         _ body: (DelegatedWebSocket, RawPeer, Writer) async throws -> Void
     ) async throws {
@@ -220,7 +225,7 @@ import Testing
 
     @Test("A pong is told with what its ping carried, and then how long it took; those of the keepalive aren't told")
     func pongs() async throws {
-        var options = WebSocketOptions()
+        var options = WebSocketOptions.patient
         options.keepalive = .every(.milliseconds(10), timeout: .seconds(20))
         try await withOpened(options: options) { socket, peer, writer in
             for _ in 0..<2 {
