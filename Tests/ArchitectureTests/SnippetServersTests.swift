@@ -56,6 +56,12 @@ struct SnippetServersTests {
             expected: ["a line\n"]
         ),
         Conversation(
+            server: "DelegatedEchoServer",
+            port: 7_002,
+            client: "printf 'a line\\r\\n' | socat -t 20 - TCP:localhost:7002",
+            expected: ["Welcome to the echo server\r\n", "a line\r\n"]
+        ),
+        Conversation(
             server: "LineServer",
             port: 7_001,
             client: "printf '1\\r\\nx\\r\\n2.5\\r\\n\\r\\n' | socat -t 20 - TCP:localhost:7001",

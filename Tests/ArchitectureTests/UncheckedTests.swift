@@ -16,7 +16,7 @@ struct UncheckedTests {
         "Sources/DuplexSockets/TLS/X509Reference.swift",
         "Sources/DuplexWebSockets/Connection/WebSocket.swift",
         "Sources/DuplexWebSockets/Connection/WebSocketHandler.swift",
-        "Sources/DuplexWebSockets/Delegates/DelegateQueue.swift",
+        "Sources/DuplexSockets/Delegates/DelegateQueue.swift",
     ]
     private static let constructs = ["@unchecked Sendable", "nonisolated(unsafe)", "unowned(unsafe)"]
 

@@ -90,22 +90,9 @@ package final class TestRedis: Sendable {
         let process = SpawnedProcess()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [kind.program, try writeConfiguration()]
-        let pipe = Pipe()
-        process.standardOutput = .pipe(pipe)
-        process.standardError = .pipe(pipe)
         let (end, ended) = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in ended.finish() }
-        let (output, lines) = AsyncStream<String>.makeStream()
-        try process.run()
-        // Read to its end, so that it never waits for a reader.
-        Thread.detachNewThread {
-            while true {
-                let data = pipe.fileHandleForReading.availableData
-                if data.isEmpty { break }
-                lines.yield(String(decoding: data, as: UTF8.self))
-            }
-            lines.finish()
-        }
+        let output = try Self.run(process)
         running.withLock { $0 = Running(process: process, end: end) }
         var text = ""
         for await piece in output {
@@ -157,5 +144,51 @@ package final class TestRedis: Sendable {
     package func cli(_ words: String...) async throws -> String {
         let run = try await ProgramRun(["redis-cli", "-s", socketPath] + words)
         return run.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// What `redis-cli MONITOR` shows of the commands that come meanwhile, each in a line.
+    ///
+    /// - Parameter body: has them come.
+    /// - Returns: the lines.
+    /// - Throws: what the body throws; when it can't be run.
+    package func monitored(_ body: () async throws -> Void) async throws -> [String] {
+        let process = SpawnedProcess()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["redis-cli", "-s", socketPath, "MONITOR"]
+        let output = try Self.run(process)
+        defer { process.signal(SIGKILL) }
+        var pieces = output.makeAsyncIterator()
+        var text = ""
+        while !text.hasPrefix("OK\n") {
+            guard let piece = await pieces.next() else { throw Failed(description: "MONITOR has ended: \(text)") }
+            text += piece
+        }
+        try await body()
+        let end = "the end of what is monitored"
+        _ = try await cli("ECHO", end)
+        while !text.contains(end) {
+            guard let piece = await pieces.next() else { throw Failed(description: "MONITOR has ended: \(text)") }
+            text += piece
+        }
+        return text.split(separator: "\n").dropFirst().map { String($0) }.filter { !$0.contains(end) }
+    }
+
+    /// Starts a program, and gives what it prints.
+    private static func run(_ process: SpawnedProcess) throws -> AsyncStream<String> {
+        let pipe = Pipe()
+        process.standardOutput = .pipe(pipe)
+        process.standardError = .pipe(pipe)
+        let (output, lines) = AsyncStream<String>.makeStream()
+        try process.run()
+        // Read to its end, so that it never waits for a reader.
+        Thread.detachNewThread {
+            while true {
+                let data = pipe.fileHandleForReading.availableData
+                if data.isEmpty { break }
+                lines.yield(String(decoding: data, as: UTF8.self))
+            }
+            lines.finish()
+        }
+        return output
     }
 }

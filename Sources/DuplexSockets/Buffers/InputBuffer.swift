@@ -13,6 +13,8 @@ enum ReadGoal: Sendable, Equatable {
     case line(limit: Int)
     /// That many bytes, fewer only at the end of the stream, and they stay.
     case peek(Int)
+    /// That something has arrived, which stays.
+    case arrival
 }
 
 /// What a read has come to.
@@ -61,6 +63,7 @@ struct InputBuffer: Sendable {
         switch goal {
         case .available(let wanted), .exactly(let wanted), .peek(let wanted): max(1, wanted - count)
         case .until(_, let limit), .line(let limit): max(1, min(Self.searchStep, limit - count))
+        case .arrival: Self.searchStep
         }
     }
 
@@ -86,6 +89,9 @@ struct InputBuffer: Sendable {
         case .peek(let wanted):
             if count < wanted && !hasEnded { return nil }
             return isEmpty ? .end : .bytes(Array(bytes[start..<(start + min(count, wanted))]))
+        case .arrival:
+            if isEmpty { return hasEnded ? .end : nil }
+            return .bytes([])
         }
     }
 

@@ -125,6 +125,13 @@ extension Socket {
         return try await read(.peek(count), timeout, nil)
     }
 
+    /// Waits until something has arrived, and leaves it for the reads that follow, which get all that has.
+    ///
+    /// - Returns: whether something has; not once the peer has finished writing.
+    nonisolated func waitForInput() async throws -> Bool {
+        try await read(.arrival, nil, nil) != nil
+    }
+
     /// Reads what there is into memory of the caller's, and waits only while there is nothing.
     ///
     /// A copy more than ``read(upTo:timeout:extend:)`` takes: other reads may come between the wait and its end, so what a

@@ -15,6 +15,8 @@ class TopicMember {
     final var isReplaying = false
     /// Whether its topic has a history.
     final var isKept = false
+    /// Whether nothing is missing of what it asked for. Here, as it takes no room beside the others.
+    final var isComplete = false
     /// The first item of its loop that it gets; those before it were published before it came.
     final var barrier: UInt64 = 0
     /// The number of the last message that went to the subscriber, or waits for it.

@@ -31,9 +31,6 @@ final class SocketSubscriber: TopicMember, TimerTarget {
     /// Whether there is more for the client than it has been given.
     var isBehind: Bool { list != nil && pending == nil && (isReplaying || isWaiting) }
 
-    /// Whether nothing is missing of what it asked for.
-    private(set) var isComplete = false
-
     /// Sends what goes in front of all that is published.
     typealias Opening = (TopicTable.Start, WebSocket) -> Void
 

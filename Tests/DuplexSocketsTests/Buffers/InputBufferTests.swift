@@ -98,6 +98,8 @@ import Testing
         expect("abc", [.peek(2), .exactly(3)], give: [text("ab"), text("abc")])
         expect("a", [.peek(2)], give: [nil], left: 1)
         expect("a", [.peek(2), .exactly(1), .peek(1)], hasEnded: true, give: [text("a"), text("a"), .end])
+        expect("ab", [.arrival, .exactly(2), .arrival], give: [text(""), text("ab"), nil], left: 0)
+        expect("a", [.arrival, .exactly(1), .arrival], hasEnded: true, give: [text(""), text("a"), .end])
     }
 
     @Test("No more is received than a goal still needs")

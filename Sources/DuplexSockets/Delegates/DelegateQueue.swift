@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import Dispatch
+package import Dispatch
 import Synchronization
 
 /// Calls a delegate, if there is one, on the queue where it may be called, one call at a time.
-final class DelegateQueue<Delegate>: Sendable {
+package final class DelegateQueue<Delegate>: Sendable {
     /// The delegate of the moment, kept weakly.
     ///
     /// Unchecked, because a delegate of the main actor isn't Sendable: it is called on the main queue alone, and handed out
@@ -21,7 +21,7 @@ final class DelegateQueue<Delegate>: Sendable {
     /// - Parameters:
     ///   - queue: where a delegate is called that doesn't belong to the main actor; a concurrent one is as good.
     ///   - label: what the queue is named that is made on top of it.
-    init(_ queue: DispatchQueue, label: String) {
+    package init(_ queue: DispatchQueue, label: String) {
         // Of its own, so that calls come one at a time also where the other isn't serial.
         self.queue = DispatchQueue(label: label, target: queue)
     }
@@ -29,27 +29,30 @@ final class DelegateQueue<Delegate>: Sendable {
     /// Replaces the delegate by one that may be called on any queue.
     ///
     /// - Parameter delegate: gives it, and keeps it weakly.
-    func tell(_ delegate: @escaping @Sendable () -> Delegate?) {
+    package func tell(_ delegate: @escaping @Sendable () -> Delegate?) {
         let new = Told(isMain: false, delegate: delegate)
         told.withLock { $0 = new }
     }
 
     /// Replaces the delegate by one of the main actor.
     @MainActor
-    func tellOnMain(_ delegate: @escaping () -> Delegate?) {
+    package func tellOnMain(_ delegate: @escaping () -> Delegate?) {
         let new = Told(isMain: true, delegate: delegate)
         told.withLock { $0 = new }
     }
 
     /// The delegate, whichever kind it is of.
-    @MainActor var delegate: Delegate? { told.withLock { $0 }.delegate() }
+    @MainActor package var delegate: Delegate? { told.withLock { $0 }.delegate() }
+
+    /// Whether there is one.
+    package var hasDelegate: Bool { told.withLock { $0 }.delegate() != nil }
 
     /// Calls the delegate on its queue, and waits until it has returned.
     ///
     /// - Parameters:
     ///   - isWanted: whether there is still something to report; asked on the queue.
     ///   - body: the call; left out when there is no delegate.
-    func call(
+    package func call(
         if isWanted: @escaping @Sendable () -> Bool = { true },
         _ body: @escaping @Sendable (Delegate) -> Void
     ) async {
@@ -62,7 +65,7 @@ final class DelegateQueue<Delegate>: Sendable {
     /// - Parameters:
     ///   - isWanted: whether there is still something to report; asked on the queue.
     ///   - body: the call; left out when there is no delegate.
-    func post(
+    package func post(
         if isWanted: @escaping @Sendable () -> Bool = { true },
         _ body: @escaping @Sendable (Delegate) -> Void
     ) {

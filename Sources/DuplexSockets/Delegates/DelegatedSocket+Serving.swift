@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Synchronization
+
+// From the socket to the delegate.
+
+extension DelegatedSocket {
+    var isOver: Bool { shared.withLock { $0.isOver } }
+
+    /// Serves what is asked for, until the connection ends; then the delegate gets the end.
+    func begin(_ socket: Socket) async {
+        watch(socket)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await self.serveReads(on: socket)
+                await self.close(socket) { $0.hasServedReads = true }
+            }
+            group.addTask {
+                await self.serveWrites(on: socket)
+                await self.close(socket) { $0.hasServedWrites = true }
+            }
+        }
+        await stopWatching()
+        await socket.close()
+        await ended()
+    }
+
+    /// Closes the socket if nothing is waited for any more.
+    private func close(_ socket: Socket, _ note: @Sendable (inout Shared) -> Void) async {
+        let isDone = shared.withLock { shared in
+            note(&shared)
+            guard !shared.isOver, let closing = shared.closing else { return false }
+            let isDone = (shared.hasServedReads || !closing.reads) && (shared.hasServedWrites || !closing.writes)
+            if isDone { shared.isOver = true }
+            return isDone
+        }
+        if isDone { await socket.close() }
+    }
+
+    /// Ends the connection with an error, unless it is over already.
+    private func fail(_ socket: Socket, _ error: any Error) async {
+        let error = Self.error(error)
+        let isFirst = shared.withLock { shared in
+            guard !shared.isOver else { return false }
+            (shared.isOver, shared.failure, shared.state) = (true, error, .closing)
+            return true
+        }
+        guard isFirst else { return }
+        orders.finishReads()
+        orders.finishWrites()
+        await socket.close()
+    }
+
+    // MARK: Reads
+
+    private func serveReads(on socket: Socket) async {
+        for await order in orders.reads {
+            switch order {
+            case .read(let read):
+                if !isOver { await serve(read, on: socket) }
+                shared.withLock { $0.queuedReads -= 1 }
+            case .secure(let securing):
+                if !isOver { await secure(socket, securing) }
+                securing.endSecuring()
+            }
+        }
+    }
+
+    private func serve(_ read: SocketOrders.Read, on socket: Socket) async {
+        do {
+            guard let bytes = try await take(read, from: socket) else { return await endOfStream(of: socket) }
+            await tell { $0.socket(self, didRead: bytes, tag: read.tag) }
+            shared.withLock { $0.served }?.yield()
+        } catch {
+            await fail(socket, error)
+        }
+    }
+
+    private func take(_ read: SocketOrders.Read, from socket: Socket) async throws -> [UInt8]? {
+        switch read.goal {
+        case .available(let count):
+            return try await socket.read(upTo: count, timeout: read.timeout, extend: read.extend)
+        case .exactly(let count):
+            return try await socket.read(exactly: count, timeout: read.timeout, extend: read.extend)
+        case .until(let delimiter, let limit):
+            return try await socket.read(until: delimiter, limit: limit, timeout: read.timeout, extend: read.extend)
+        }
+    }
+
+    /// The peer has finished, and nothing is left.
+    private func endOfStream(of socket: Socket) async {
+        let isFirst = shared.withLock { shared in
+            defer { shared.isAtEndOfStream = true }
+            return !shared.isAtEndOfStream
+        }
+        // A read and the watcher may both see it.
+        guard isFirst else { return }
+        await tell { $0.socketDidReachEndOfStream(self) }
+        guard closesAtEndOfStream else { return }
+        await fail(socket, SocketError(.endOfStream, message: "The peer has finished writing."))
+    }
+
+    // MARK: Whether the peer is still there
+
+    /// Looks whether the peer finishes while nobody reads.
+    ///
+    /// What comes instead is left for the next read, behind which this looks again.
+    private func watch(_ socket: Socket) {
+        let (reads, served) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        served.yield()
+        let watcher = Task {
+            do {
+                for await _ in reads where try await !socket.waitForInput() { return await endOfStream(of: socket) }
+            } catch {
+                if !(error is CancellationError) { await fail(socket, error) }
+            }
+        }
+        shared.withLock { ($0.watcher, $0.served) = (watcher, served) }
+    }
+
+    private func stopWatching() async {
+        guard let watcher = shared.withLock({ $0.watcher.take() }) else { return }
+        watcher.cancel()
+        await watcher.value
+    }
+
+    // MARK: TLS
+
+    private func secure(_ socket: Socket, _ securing: SocketOrders.Securing) async {
+        await securing.waitForWrites()
+        // It would take the first byte of the handshake for one of the stream's.
+        await stopWatching()
+        guard !isOver else { return }
+        do {
+            switch securing.role {
+            case .client(let options): try await socket.startTLS(options)
+            case .server(let options): try await socket.startTLS(options)
+            }
+            await tell { $0.socketDidSecure(self) }
+            watch(socket)
+        } catch {
+            await fail(socket, error)
+        }
+    }
+
+    // MARK: Writes
+
+    private func serveWrites(on socket: Socket) async {
+        for await order in orders.writes {
+            switch order {
+            case .write(let write):
+                if !isOver { await serve(write, on: socket) }
+            case .secure(let securing):
+                securing.endWriting()
+                await securing.waitUntilOver()
+            }
+        }
+    }
+
+    private func serve(_ write: SocketOrders.Write, on socket: Socket) async {
+        do {
+            try await socket.write(write.bytes, timeout: write.timeout, extend: write.extend)
+            note(write)
+            await tell { $0.socket(self, didWriteWithTag: write.tag) }
+        } catch {
+            note(write)
+            await fail(socket, error)
+        }
+    }
+
+    /// It doesn't wait here any more.
+    private func note(_ write: SocketOrders.Write) {
+        shared.withLock { shared in
+            shared.queuedWrites -= 1
+            shared.queuedBytes -= write.bytes.count
+        }
+    }
+
+    // MARK: The delegate
+
+    /// Calls the delegate on its queue, unless the connection is over, and waits until it has returned.
+    func tell(_ call: @escaping @Sendable (any SocketDelegate) -> Void) async {
+        await delegates.call(if: { !self.isOver }, call)
+    }
+
+    /// The connection has ended, or there is none: the delegate hears why.
+    func ended() async {
+        let failure = shared.withLock { shared in
+            (shared.state, shared.connecting, shared.served) = (.closed, nil, nil)
+            (shared.queuedBytes, shared.queuedReads, shared.queuedWrites) = (0, 0, 0)
+            return shared.failure
+        }
+        orders.finishReads()
+        orders.finishWrites()
+        await delegates.call { $0.socket(self, didDisconnectWith: failure) }
+        shared.withLock { $0.socket = nil }
+    }
+}
