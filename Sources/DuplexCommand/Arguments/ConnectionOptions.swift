@@ -65,11 +65,11 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A proxy: a URL (http, https, socks4, socks4a, socks5, socks5h), none, or environment.",
+            "A proxy: a URL (http, https, socks4, socks4a, socks5, socks5h), none, or environment, which is the default for WebSockets.",
             valueName: "proxy"
         )
     )
-    var proxy = ProxyArgument.none
+    var proxy: ProxyArgument?
 
     @Option(help: ArgumentHelp("How many redirects to follow.", valueName: "count"))
     var redirects = 0
@@ -104,7 +104,7 @@ struct ConnectionOptions: ParsableArguments {
     var connectOptions: ConnectOptions {
         get throws {
             var options = ConnectOptions(timeout: timeout.duration)
-            options.proxy = proxy.settings
+            if let proxy { options.proxy = proxy.settings }
             options.tls = try tls.apply(to: options.tls)
             return options
         }
@@ -118,7 +118,7 @@ struct ConnectionOptions: ParsableArguments {
         for header in headers { options.headers.append(header.field) }
         if !cookies.isEmpty { options.headers[.cookie] = cookies.joined(separator: "; ") }
         (options.origin, options.userAgent, options.redirects) = (origin, userAgent, redirects)
-        options.proxy = proxy.settings
+        if let proxy { options.proxy = proxy.settings }
         if let user {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             options.authentication = .strongest(String(parts[0]), String(parts[1]))

@@ -49,11 +49,12 @@ public struct WebSocketOptions: Sendable {
     /// socket.
     ///
     /// All of it counts, and its `timeout`, `tls`, `resolver`, `proxy` and `onStage` are ``connectTimeout``, ``tls``,
-    /// ``resolver``, ``proxy`` and ``onStage``: setting all of it at once sets these, too. Default: that of `ConnectOptions`, except for ``tls``.
+    /// ``resolver``, ``proxy`` and ``onStage``: setting all of it at once sets these, too. Default: that of `ConnectOptions`,
+    /// except for ``tls`` and ``proxy``.
     public var connecting = standardConnecting
     /// The proxy that the connection is made through.
     ///
-    /// Default: none.
+    /// Default: what the environment says, as curl has it, and this machine directly; see ``ProxySettings/fromEnvironment``.
     public var proxy: ProxySettings {
         get { connecting.proxy }
         set { connecting.proxy = newValue }
@@ -169,9 +170,20 @@ public struct WebSocketOptions: Sendable {
     private static let standardConnecting: ConnectOptions = {
         var options = ConnectOptions(timeout: .seconds(10))
         options.tls.applicationProtocols = ["http/1.1"]
+        options.proxy = .fromEnvironment
         return options
     }()
 
     /// The defaults.
     public init() {}
+
+    /// The defaults, with what `URLSession` does by itself: up to 16 redirects are followed, and cookies are kept and sent.
+    ///
+    /// All copies share one jar, which lasts as long as the process. The proxy is the environment's, as by default.
+    public static let urlSession: WebSocketOptions = {
+        var options = WebSocketOptions()
+        options.redirects = 16
+        options.cookies = CookieJar()
+        return options
+    }()
 }

@@ -12,8 +12,9 @@ struct ProxyEnvironment {
         self.variable = variable
     }
 
-    /// The proxy for a connection; `nil` for the direct way.
+    /// The proxy for a connection; `nil` for the direct way, as to this machine, which a proxy can't reach.
     func proxy(to host: String, port: Int, isSecured: Bool) throws(SocketError) -> ConfiguredProxy? {
+        if Self.isLocal(host) { return nil }
         let names = [isSecured ? "https_proxy" : "http_proxy", "all_proxy"]
         guard let name = names.first(where: { value($0) != nil }), let text = value(name), !text.isEmpty else {
             return nil
@@ -24,6 +25,14 @@ struct ProxyEnvironment {
         } catch {
             throw SocketError(.invalidOptions, message: "The variable \(name) can't be used: \(error.message)")
         }
+    }
+
+    /// Whether it is this machine by its name (RFC 6761 section 6.3) or its address.
+    private static func isLocal(_ host: String) -> Bool {
+        if let address = try? SocketAddress(host, port: 0) { return address.unmapped.isLoopback }
+        var name = host.lowercased()
+        if name.hasSuffix(".") { name.removeLast() }
+        return name == "localhost" || name.hasSuffix(".localhost")
     }
 
     private func value(_ name: String) -> String? {

@@ -26,7 +26,8 @@ public struct ProxySettings: Sendable {
     /// `https_proxy` for connections with TLS and `http_proxy` for those without, `all_proxy` where these aren't set, each
     /// in lower or in upper case; the former goes first. `HTTP_PROXY` in upper case is ignored where `REQUEST_METHOD` is set,
     /// since the client of a CGI program can set it (CVE-2016-5385). The values are as for ``url(_:)``; an empty one means
-    /// none. `no_proxy` names what is connected to directly; see ``ProxyExceptions``.
+    /// none. `no_proxy` names what is connected to directly; see ``ProxyExceptions``. So is this machine always: `localhost`, names
+    /// below it, 127.0.0.0/8 and ::1.
     public static let fromEnvironment = ProxySettings(kind: .environment)
 
     /// An HTTP proxy, which is asked for a tunnel by CONNECT (RFC 9110 section 9.3.6), for connections without TLS as well.
@@ -125,7 +126,7 @@ extension ProxySettings: ProxyPolicy {
 extension ConnectOptions {
     /// The proxy that the connection is made through.
     ///
-    /// Default: none.
+    /// Default: none; that of a WebSocket has the environment's.
     ///
     /// `timeout` holds for all of it. `Socket.remoteAddress` is the proxy's then, and an error of the
     /// proxy's has the code `SocketError.Code.proxyRefused`.

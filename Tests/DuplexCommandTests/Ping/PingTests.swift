@@ -66,4 +66,24 @@ struct PingTests {
             #expect(result.errors.contains("127.0.0.1:1"))
         }
     }
+
+    @Test(
+        "The environment's proxy is used without being asked for, except to this machine, and left out where that is said"
+    )
+    func environment() async throws {
+        let variables = ["http_proxy": "http://127.0.0.1:1"]
+        let by = try RunningCommand(["ping", "ws://nowhere.invalid/", "-c", "1"], variables: variables)
+        let result = try await by.finish()
+        #expect(result.status == 2)
+        #expect(result.errors.contains("127.0.0.1:1"), "\(result.errors)")
+        let without = try RunningCommand(
+            ["ping", "ws://nowhere.invalid/", "-c", "1", "--proxy", "none"],
+            variables: variables
+        )
+        #expect(try await !without.finish().errors.contains("127.0.0.1:1"))
+        try await withServeCommand { authority in
+            let local = try RunningCommand(["ping", "ws://\(authority)/", "-c", "1"], variables: variables)
+            #expect(try await local.finish().status == 0)
+        }
+    }
 }

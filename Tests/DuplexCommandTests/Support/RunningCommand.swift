@@ -32,8 +32,9 @@ final class RunningCommand: Sendable {
     /// - Parameters:
     ///   - arguments: without the command's name.
     ///   - descriptors: the limit of descriptors that it begins with, which it may raise. Default: ours.
+    ///   - variables: what its environment has besides ours. Default: nothing.
     /// - Throws: when it can't be started.
-    init(_ arguments: [String], descriptors: Int? = nil) throws {
+    init(_ arguments: [String], descriptors: Int? = nil, variables: [String: String] = [:]) throws {
         let (ended, continuation) = AsyncStream<Int32>.makeStream()
         self.ended = ended
         process = SpawnedProcess()
@@ -45,6 +46,7 @@ final class RunningCommand: Sendable {
             process.executableURL = try Self.executable
             process.arguments = arguments
         }
+        process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
         process.standardInput = .pipe(input)
         process.standardOutput = .pipe(output)
         process.standardError = .pipe(errors)

@@ -19,6 +19,35 @@ import Testing
         #expect(options.keepalive == .every(.seconds(20), timeout: .seconds(20)))
         #expect(options.connectTimeout == .seconds(10))
         #expect(options.closeTimeout == .seconds(10))
+        #expect(options.redirects == 0 && options.cookies == nil)
+        guard case .environment = options.proxy.kind else {
+            Issue.record("\(options.proxy)")
+            return
+        }
+        guard case .none = ConnectOptions().proxy.kind else {
+            Issue.record("\(ConnectOptions().proxy)")
+            return
+        }
+    }
+
+    @Test("As URLSession has it: a redirect is followed, and its cookie is sent from then on, by copies as well")
+    func urlSession() async throws {
+        #expect(WebSocketOptions.urlSession.redirects == 16)
+        try await withListener { url, accept in
+            async let connected = WebSocket.connect(to: url + "old", options: .urlSession)
+            let first = try await accept()
+            #expect(try await first.readHead().contains("\r\nCookie:") == false)
+            try await first.send(
+                "HTTP/1.1 302 Found\r\nLocation: /new\r\nSet-Cookie: preset=1; Path=/\r\nContent-Length: 0\r\n\r\n"
+            )
+            let second = try await accept()
+            let request = try await second.acceptWebSocket()
+            #expect(request.hasPrefix("GET /new HTTP/1.1\r\n") && request.contains("\r\nCookie: preset=1\r\n"))
+            await (try connected).reset()
+            let copy = WebSocketOptions.urlSession
+            #expect(copy.cookies?.contents == WebSocketOptions.urlSession.cookies?.contents)
+            for peer in [first, second] { await peer.reset() }
+        }
     }
 
     @Test("Headers and subprotocols go out with the request")

@@ -41,6 +41,15 @@ struct ProxyEnvironmentTests {
         #expect(try host(["http_proxy": "a:1", "no_proxy": "other.com", "NO_PROXY": "*"]) == "a")
     }
 
+    @Test(
+        "This machine is connected to directly, whatever the variables say",
+        arguments: ["localhost", "LocalHost.", "app.localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]
+    )
+    func local(target: String) throws {
+        #expect(try host(["all_proxy": "a:1"], to: target) == nil)
+        #expect(try host(["all_proxy": "a:1"], to: target.filter { $0 != ":" } + "x") == "a")
+    }
+
     @Test("What can't be understood is an error that names the variable and no password")
     func faults() {
         let error = #expect(throws: SocketError.self) {
