@@ -72,6 +72,8 @@ extension DelegatedSocket {
             guard let bytes = try await take(read, from: socket) else { return await endOfStream(of: socket) }
             await tell { $0.socket(self, didRead: bytes, tag: read.tag) }
             shared.withLock { $0.served }?.yield()
+        } catch let error as SocketError where error.code == .endOfStream {
+            await endOfStream(of: socket, error)
         } catch {
             await fail(socket, error)
         }
@@ -88,8 +90,8 @@ extension DelegatedSocket {
         }
     }
 
-    /// The peer has finished, and nothing is left.
-    private func endOfStream(of socket: Socket) async {
+    /// The peer has finished, and nothing is left, or not what a read asks for.
+    private func endOfStream(of socket: Socket, _ error: SocketError? = nil) async {
         let isFirst = shared.withLock { shared in
             defer { shared.isAtEndOfStream = true }
             return !shared.isAtEndOfStream
@@ -98,7 +100,15 @@ extension DelegatedSocket {
         guard isFirst else { return }
         await tell { $0.socketDidReachEndOfStream(self) }
         guard closesAtEndOfStream else { return }
-        await fail(socket, SocketError(.endOfStream, message: "The peer has finished writing."))
+        // What waits to be written may be the answer that the peer still reads.
+        shared.withLock { shared in
+            guard !shared.isOver else { return }
+            shared.failure = error ?? SocketError(.endOfStream, message: "The peer has finished writing.")
+            (shared.state, shared.closing) = (.closing, (false, true))
+        }
+        orders.finishReads()
+        orders.finishWrites()
+        await close(socket) { _ in }
     }
 
     // MARK: Whether the peer is still there

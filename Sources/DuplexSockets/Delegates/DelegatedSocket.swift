@@ -32,7 +32,7 @@ public final class DelegatedSocket: Sendable {
     public let queueLimit: ByteCount
     /// The most reads, and the most writes, that wait to be served.
     public let queueCount: Int
-    /// Whether the connection ends when the peer has finished writing.
+    /// Whether the connection ends when the peer has finished writing, behind the writes that wait.
     public let closesAtEndOfStream: Bool
     let delegates: DelegateQueue<any SocketDelegate>
     let orders = SocketOrders()

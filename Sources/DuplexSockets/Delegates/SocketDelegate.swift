@@ -22,10 +22,11 @@ public protocol SocketDelegate: AnyObject {
     /// The bytes of a write are sent, or wait behind less than the high-water mark of the socket.
     func socket(_ socket: DelegatedSocket, didWriteWithTag tag: Int)
 
-    /// The peer has finished writing, and nothing is left to read.
+    /// The peer has finished writing, and nothing is left to read, or less than the read asks for.
     ///
-    /// The connection ends now with ``SocketError/Code/endOfStream``, unless ``DelegatedSocket/closesAtEndOfStream`` says
-    /// otherwise: then writing goes on, and reads aren't answered any more.
+    /// Once this returns nothing new is taken, and the connection ends with ``SocketError/Code/endOfStream`` behind the writes
+    /// that wait. Where ``DelegatedSocket/closesAtEndOfStream`` says otherwise writing goes on, and reads aren't answered any
+    /// more.
     func socketDidReachEndOfStream(_ socket: DelegatedSocket)
 
     /// The connection couldn't be made, or has ended.

@@ -15,7 +15,7 @@ class TopicMember {
     final var isReplaying = false
     /// Whether its topic has a history.
     final var isKept = false
-    /// Whether nothing is missing of what it asked for. Here, as it takes no room beside the others.
+    /// Whether nothing is missing of what it asked for.
     final var isComplete = false
     /// The first item of its loop that it gets; those before it were published before it came.
     final var barrier: UInt64 = 0

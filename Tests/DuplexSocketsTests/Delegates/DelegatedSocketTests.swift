@@ -130,6 +130,42 @@ import Testing
         }
     }
 
+    @Test("What waits to be written when the peer finishes still goes out, and nothing else does")
+    func answersBehindEndOfStream() async throws {
+        try await withDelegatedSocket(queueLimit: 64_000_000) { socket, recorder, endpoint, accept in
+            try socket.connect(to: endpoint, options: .patient)
+            let peer = try await accept()
+            var events = recorder.events.makeAsyncIterator()
+            #expect(await events.next() == .connected)
+            // More than the system takes while nobody reads.
+            for tag in 1...2 { try socket.write([UInt8](repeating: 1, count: 20_000_000), tag: tag) }
+            try socket.readData(tag: 3)
+            await peer.finishWriting()
+            #expect(await events.next() == .endOfStream)
+            while socket.state != .closing { await Task.yield() }
+            #expect(Self.code { try socket.write("late") } == .closed)
+            var count = 0
+            while let bytes = try await peer.read() { count += bytes.count }
+            #expect(count == 40_000_000)
+            for tag in 1...2 { #expect(await events.next() == .wrote(tag: tag)) }
+            #expect(await events.next() == .disconnected(.endOfStream))
+            await peer.close()
+        }
+    }
+
+    @Test("A peer that finishes in the middle of what is read ends it as well")
+    func truncated() async throws {
+        try await withDelegatedSocket { socket, recorder, endpoint, accept in
+            try socket.connect(to: endpoint, options: .patient)
+            let peer = try await accept()
+            try socket.readData(to: "\n", tag: 1)
+            try await peer.write("half a li")
+            await peer.finishWriting()
+            #expect(await recorder.all == [.connected, .endOfStream, .disconnected(.endOfStream)])
+            await peer.close()
+        }
+    }
+
     @Test("Where it is to live on, it writes to a peer that has finished, and doesn't read")
     func halfClosed() async throws {
         try await withDelegatedSocket(closesAtEndOfStream: false) { socket, recorder, endpoint, accept in

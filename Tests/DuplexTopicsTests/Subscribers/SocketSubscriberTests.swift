@@ -105,6 +105,51 @@ struct SocketSubscriberTests {
         }
     }
 
+    private static let patient: [SlowReaderPolicy<TopicMessage>] = [
+        .wait, .dropOldest(keeping: 500), .dropNewest(keeping: 500), .latest(by: { $0.text }),
+        .end(after: .mebibytes(1)),
+    ]
+
+    @Test("A ping of a client that is behind is answered in front of what waits for it", arguments: 0..<patient.count)
+    func ping(which: Int) async throws {
+        try await TopicFixture.run { options in
+            try options.keep("a", .init(count: 500))
+        } _: { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            try await pair.server.subscribe(to: topic, slow: Self.patient[which])
+            try await Self.publish(500, to: topic, fixture)
+            let answers = Told<Duration>()
+            let client = pair.client
+            let ping = Task { answers.add(try await client.ping()) }
+            var count = 0
+            while answers.all.isEmpty {
+                _ = try await pair.client.receive()
+                count += 1
+                await fixture.test.settle()
+            }
+            #expect(count < 400)
+            try await ping.value
+            await pair.client.reset()
+        }
+    }
+
+    @Test("A close of a client that is behind is answered without what waits for it", arguments: 0..<patient.count)
+    func close(which: Int) async throws {
+        try await TopicFixture.run { options in
+            try options.keep("a", .init(count: 500))
+        } _: { fixture in
+            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
+            try await pair.server.subscribe(to: topic, slow: Self.patient[which])
+            try await Self.publish(500, to: topic, fixture)
+            let report = await pair.client.close()
+            #expect(report.isClean && report.received?.code == .normalClosure)
+            await fixture.test.settle()
+            #expect(fixture.topics.subscriptionCount == 0)
+            // Another client got all 500.
+            #expect(fixture.topics.counts.delivered < 900)
+        }
+    }
+
     @Test("Of each key the newest waits, in the order of their last change")
     func conflates() async throws {
         try await TopicFixture.run { fixture in
