@@ -19,7 +19,7 @@ var strict: [SwiftSetting] = [
 if Context.environment["DUPLEX_STRICT"] != nil { strict.append(.treatAllWarnings(as: .error)) }
 
 /// A fuzz target: libFuzzer has the main function, so the module must not have one.
-func target(_ name: String, _ products: String...) -> Target {
+@MainActor func target(_ name: String, _ products: String...) -> Target {
     .executableTarget(
         name: name,
         dependencies: [
@@ -54,6 +54,7 @@ let package = Package(
         target("proxies"),
         target("network", "DuplexSockets"),
         target("xml", "DuplexSharing"),
+        target("har", "DuplexInspector"),
         target("messages", "DuplexDeflate"),
     ],
     swiftLanguageModes: [.v6]
