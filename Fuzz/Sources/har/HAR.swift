@@ -22,6 +22,7 @@ public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let last = HARFile.write(again.recording)
         require(try HARFile.read(last).recording.exchanges.count == again.recording.exchanges.count, "entries are lost")
     } catch {
+        // A finding, as of `require`.
         fatalError("\(String(decoding: written, as: UTF8.self)) can't be read: \(error)")
     }
     _ = PcapngFile.write(reading.recording)

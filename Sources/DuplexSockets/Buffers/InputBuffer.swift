@@ -15,6 +15,28 @@ enum ReadGoal: Sendable, Equatable {
     case peek(Int)
     /// That something has arrived, which stays.
     case arrival
+
+    /// Whether it can be asked for.
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument``.
+    func check() throws(SocketError) {
+        switch self {
+        case .available(let count):
+            if count < 1 { throw .invalidArgument("A read takes at least one byte, and not \(count).") }
+        case .exactly(let count):
+            if count < 0 { throw .invalidArgument("A read can't take \(count) bytes.") }
+        case .until(let delimiter, let limit):
+            if delimiter.isEmpty || limit < delimiter.count {
+                let sizes = "\(delimiter.count) bytes, \(limit)"
+                throw .invalidArgument("A delimiter has a byte at least and fits into the limit: \(sizes).")
+            }
+        case .line(let limit):
+            if limit < 1 { throw .invalidArgument("A line has at least its end: its limit can't be \(limit).") }
+        case .peek(let count):
+            if count < 1 { throw .invalidArgument("A peek looks at one byte at least, and not \(count).") }
+        case .arrival: break
+        }
+    }
 }
 
 /// What a read has come to.

@@ -115,7 +115,7 @@ public final class DelegatedListener: Sendable {
                 Task { await accepted.begin(socket) }
             }
         } catch {
-            failure = DelegatedSocket.error(error)
+            failure = SocketError(ending: error)
         }
         let isClosed = shared.withLock { shared in
             defer { (shared.isClosed, shared.accepting) = (true, nil) }

@@ -22,8 +22,7 @@ extension DelegatedSocket {
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
-        if count < 1 { throw SocketError.invalidArgument("A read takes at least one byte, and not \(count).") }
-        try add(SocketOrders.Read(goal: .available(upTo: count), tag: tag, timeout: timeout, extend: extend))
+        try add(.available(upTo: count), tag) { try await $0.read(upTo: count, timeout: timeout, extend: extend) }
     }
 
     /// Asks for that many bytes; see ``readData(upTo:timeout:tag:extend:)``.
@@ -35,8 +34,7 @@ extension DelegatedSocket {
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
-        if count < 0 { throw SocketError.invalidArgument("A read can't take \(count) bytes.") }
-        try add(SocketOrders.Read(goal: .exactly(count), tag: tag, timeout: timeout, extend: extend))
+        try add(.exactly(count), tag) { try await $0.read(exactly: count, timeout: timeout, extend: extend) }
     }
 
     /// Asks for what comes up to a delimiter, which is part of it; see ``readData(upTo:timeout:tag:extend:)``.
@@ -56,11 +54,9 @@ extension DelegatedSocket {
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
-        if delimiter.isEmpty || limit < delimiter.count {
-            let message = "A delimiter has a byte at least and fits into the limit: \(delimiter.count) bytes, \(limit)."
-            throw SocketError.invalidArgument(message)
+        try add(.until(delimiter, limit: limit), tag) {
+            try await $0.read(until: delimiter, limit: limit, timeout: timeout, extend: extend)
         }
-        try add(SocketOrders.Read(goal: .until(delimiter, limit: limit), tag: tag, timeout: timeout, extend: extend))
     }
 
     /// Asks for what comes up to a delimiter, such as `"\r\n"`; see ``readData(to:limit:timeout:tag:extend:)-([UInt8],_,_,_,_)``.
@@ -94,9 +90,7 @@ extension DelegatedSocket {
         try shared.withLock { shared in
             try shared.checkWriting()
             guard bytes.count <= queueLimit.bytes - shared.queuedBytes else {
-                let message =
-                    "\(shared.queuedBytes) bytes wait, and \(bytes.count) more are beyond \(queueLimit.bytes)."
-                throw SocketError(.limitExceeded, message: message)
+                throw SocketError.queueFull(shared.queuedBytes, bytes.count, queueLimit)
             }
             guard shared.queuedWrites < queueCount else {
                 throw SocketError(.limitExceeded, message: "\(queueCount) writes wait.")
@@ -118,14 +112,19 @@ extension DelegatedSocket {
         try write(Array(text.utf8), timeout: timeout, tag: tag, extend: extend)
     }
 
-    private func add(_ read: SocketOrders.Read) throws {
+    private func add(
+        _ goal: ReadGoal,
+        _ tag: Int,
+        _ take: @escaping @Sendable (Socket) async throws -> [UInt8]?
+    ) throws {
+        try goal.check()
         try shared.withLock { shared in
             try shared.checkReading()
             guard shared.queuedReads < queueCount else {
                 throw SocketError(.limitExceeded, message: "\(queueCount) reads wait.")
             }
             shared.queuedReads += 1
-            orders.add(read)
+            orders.add(SocketOrders.Read(tag: tag, take: take))
         }
     }
 

@@ -40,7 +40,7 @@ extension DelegatedSocket {
 
     /// Ends the connection with an error, unless it is over already.
     private func fail(_ socket: Socket, _ error: any Error) async {
-        let error = Self.error(error)
+        let error = SocketError(ending: error)
         let isFirst = shared.withLock { shared in
             guard !shared.isOver else { return false }
             (shared.isOver, shared.failure, shared.state) = (true, error, .closing)
@@ -69,24 +69,13 @@ extension DelegatedSocket {
 
     private func serve(_ read: SocketOrders.Read, on socket: Socket) async {
         do {
-            guard let bytes = try await take(read, from: socket) else { return await endOfStream(of: socket) }
+            guard let bytes = try await read.take(socket) else { return await endOfStream(of: socket) }
             await tell { $0.socket(self, didRead: bytes, tag: read.tag) }
             shared.withLock { $0.served }?.yield()
         } catch let error as SocketError where error.code == .endOfStream {
             await endOfStream(of: socket, error)
         } catch {
             await fail(socket, error)
-        }
-    }
-
-    private func take(_ read: SocketOrders.Read, from socket: Socket) async throws -> [UInt8]? {
-        switch read.goal {
-        case .available(let count):
-            return try await socket.read(upTo: count, timeout: read.timeout, extend: read.extend)
-        case .exactly(let count):
-            return try await socket.read(exactly: count, timeout: read.timeout, extend: read.extend)
-        case .until(let delimiter, let limit):
-            return try await socket.read(until: delimiter, limit: limit, timeout: read.timeout, extend: read.extend)
         }
     }
 

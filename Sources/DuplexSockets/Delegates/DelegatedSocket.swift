@@ -200,13 +200,9 @@ public final class DelegatedSocket: Sendable {
             await tell { $0.socketDidConnect(self) }
             await begin(socket)
         } catch {
-            let error = Self.error(error)
+            let error = SocketError(ending: error)
             shared.withLock { if !$0.isOver { ($0.isOver, $0.failure) = (true, error) } }
             await ended()
         }
-    }
-
-    static func error(_ error: any Error) -> SocketError {
-        error as? SocketError ?? SocketError(.closed, message: "The connection was closed on this side.")
     }
 }

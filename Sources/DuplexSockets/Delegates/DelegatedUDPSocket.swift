@@ -173,9 +173,7 @@ public final class DelegatedUDPSocket: Sendable {
             }
             // Each counts something, so that empty ones are bounded as well.
             guard bytes.count + Self.overhead <= queueLimit.bytes - shared.queuedBytes else {
-                let message =
-                    "\(shared.queuedBytes) bytes wait, and \(bytes.count) more are beyond \(queueLimit.bytes)."
-                throw SocketError(.limitExceeded, message: message)
+                throw SocketError.queueFull(shared.queuedBytes, bytes.count, queueLimit)
             }
             shared.queuedBytes += bytes.count + Self.overhead
             orders.yield(Order(bytes: bytes, peer: peer, timeout: timeout, tag: tag))
@@ -245,7 +243,7 @@ public final class DelegatedUDPSocket: Sendable {
                 defer { shared.isClosing = true }
                 return shared.isClosing
             }
-            return await ended(isClosing && error is CancellationError ? nil : DelegatedSocket.error(error))
+            return await ended(isClosing && error is CancellationError ? nil : SocketError(ending: error))
         }
         shared.withLock { $0.socket = socket }
         if !isOver { await tell { $0.socketDidOpen(self) } }
@@ -267,7 +265,7 @@ public final class DelegatedUDPSocket: Sendable {
                 await tell { $0.socket(self, didSendWithTag: order.tag) }
             } catch {
                 count(order)
-                await tell { $0.socket(self, didNotSendWithTag: order.tag, error: DelegatedSocket.error(error)) }
+                await tell { $0.socket(self, didNotSendWithTag: order.tag, error: SocketError(ending: error)) }
             }
         }
     }
@@ -294,7 +292,7 @@ public final class DelegatedUDPSocket: Sendable {
                 } catch let error as SocketError where error.code == .cannotConnect {
                     await tell { $0.socket(self, didFailToReceiveWith: error) }
                 } catch {
-                    return end(DelegatedSocket.error(error))
+                    return end(SocketError(ending: error))
                 }
             }
         }

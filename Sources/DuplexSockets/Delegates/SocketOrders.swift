@@ -5,16 +5,9 @@
 struct SocketOrders: Sendable {
     /// A read, and what its answer is called with.
     struct Read: Sendable {
-        enum Goal: Sendable {
-            case available(upTo: Int)
-            case exactly(Int)
-            case until([UInt8], limit: Int)
-        }
-
-        var goal: Goal
         var tag: Int
-        var timeout: Duration?
-        var extend: TimeoutExtension?
+        /// Reads it; `nil` at the end of the stream.
+        var take: @Sendable (Socket) async throws -> [UInt8]?
     }
 
     /// A write, and what its answer is called with.

@@ -32,7 +32,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8]? {
-        if count < 1 { throw SocketError.invalidArgument("A read takes at least one byte, and not \(count).") }
+        try ReadGoal.available(upTo: count).check()
         return try await read(.available(upTo: count), timeout, extend)
     }
 
@@ -50,7 +50,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8] {
-        if count < 0 { throw SocketError.invalidArgument("A read can't take \(count) bytes.") }
+        try ReadGoal.exactly(count).check()
         // A length of zero from the wire asks for nothing, and nothing has to come for it.
         if count == 0 { return [] }
         if let bytes = try await read(.exactly(count), timeout, extend) { return bytes }
@@ -74,10 +74,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> [UInt8]? {
-        if delimiter.isEmpty || limit < delimiter.count {
-            let message = "A delimiter has a byte at least and fits into the limit: \(delimiter.count) bytes, \(limit)."
-            throw SocketError.invalidArgument(message)
-        }
+        try ReadGoal.until(delimiter, limit: limit).check()
         return try await read(.until(delimiter, limit: limit), timeout, extend)
     }
 
@@ -105,7 +102,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws -> String? {
-        if limit < 1 { throw SocketError.invalidArgument("A line has at least its end: its limit can't be \(limit).") }
+        try ReadGoal.line(limit: limit).check()
         guard let bytes = try await read(.line(limit: limit), timeout, extend) else { return nil }
         guard let line = String(validating: bytes, as: UTF8.self) else {
             throw SocketError(.invalidUTF8, message: "A line of \(bytes.count) bytes isn't UTF-8.")
@@ -121,7 +118,7 @@ extension Socket {
     /// - Returns: `count` bytes, fewer only where the stream ends; `nil` at its end.
     /// - Throws: as ``read(upTo:timeout:extend:)``.
     public nonisolated func peek(_ count: Int, timeout: Duration? = nil) async throws -> [UInt8]? {
-        if count < 1 { throw SocketError.invalidArgument("A peek looks at one byte at least, and not \(count).") }
+        try ReadGoal.peek(count).check()
         return try await read(.peek(count), timeout, nil)
     }
 

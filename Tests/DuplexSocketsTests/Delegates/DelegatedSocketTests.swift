@@ -7,20 +7,11 @@ import Testing
 @testable import DuplexSockets
 
 @Suite("A socket with a delegate", .timeLimit(.minutes(1))) struct DelegatedSocketTests {
-    private static func code(_ body: () throws -> Void) -> SocketError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? SocketError)?.code
-        }
-    }
-
     @Test("Reads and writes are served in order, and answered with their tags; also those from before it was connected")
     func orders() async throws {
         try await withDelegatedSocket { socket, recorder, endpoint, accept in
             #expect(socket.state == .idle && socket.connection == nil && socket.remoteAddress == nil)
-            #expect(Self.code { try socket.readData(tag: 1) } == .closed)
+            #expect(await errorCode { try socket.readData(tag: 1) } == .closed)
             try socket.connect(to: endpoint, options: .patient)
             try socket.readData(to: "\r\n", tag: 1)
             try socket.readData(toLength: 3, tag: 2)
@@ -47,8 +38,8 @@ import Testing
             #expect(await events.next() == .disconnected(nil))
             #expect(try await peer.read() == nil)
             #expect(socket.state == .closed)
-            #expect(Self.code { try socket.write("late") } == .closed)
-            #expect(Self.code { try socket.connect(to: endpoint) } == .invalidArgument)
+            #expect(await errorCode { try socket.write("late") } == .closed)
+            #expect(await errorCode { try socket.connect(to: endpoint) } == .invalidArgument)
             await peer.close()
         }
     }
@@ -76,14 +67,14 @@ import Testing
     func limits() async throws {
         try await withDelegatedSocket(queueLimit: 10, queueCount: 3) { socket, recorder, endpoint, accept in
             try socket.connect(to: endpoint, options: .patient)
-            #expect(Self.code { try socket.readData(upTo: 0) } == .invalidArgument)
-            #expect(Self.code { try socket.readData(toLength: -1) } == .invalidArgument)
-            #expect(Self.code { try socket.readData(to: "") } == .invalidArgument)
-            #expect(Self.code { try socket.readData(to: "abc", limit: 2) } == .invalidArgument)
-            #expect(Self.code { try socket.write("more than ten") } == .limitExceeded)
+            #expect(await errorCode { try socket.readData(upTo: 0) } == .invalidArgument)
+            #expect(await errorCode { try socket.readData(toLength: -1) } == .invalidArgument)
+            #expect(await errorCode { try socket.readData(to: "") } == .invalidArgument)
+            #expect(await errorCode { try socket.readData(to: "abc", limit: 2) } == .invalidArgument)
+            #expect(await errorCode { try socket.write("more than ten") } == .limitExceeded)
             try socket.readData(to: "\n", limit: 5, tag: 1)
             for tag in 2...3 { try socket.readData(tag: tag) }
-            #expect(Self.code { try socket.readData(tag: 4) } == .limitExceeded)
+            #expect(await errorCode { try socket.readData(tag: 4) } == .limitExceeded)
             let peer = try await accept()
             try await peer.write("too long\n")
             #expect(await recorder.all == [.connected, .disconnected(.limitExceeded)])
@@ -98,10 +89,10 @@ import Testing
             try socket.connect(to: endpoint, options: .patient)
             for tag in 1...3 { try socket.write(bytes, tag: tag) }
             #expect(socket.queuedBytes == 60_000_000)
-            #expect(Self.code { try socket.write(bytes) } == .limitExceeded)
-            #expect(Self.code { try socket.write("x") } == .limitExceeded)
+            #expect(await errorCode { try socket.write(bytes) } == .limitExceeded)
+            #expect(await errorCode { try socket.write("x") } == .limitExceeded)
             socket.disconnectAfterWriting()
-            #expect(Self.code { try socket.write("late") } == .closed)
+            #expect(await errorCode { try socket.write("late") } == .closed)
             let peer = try await accept()
             var count = 0
             while let bytes = try await peer.read() { count += bytes.count }
@@ -143,7 +134,7 @@ import Testing
             await peer.finishWriting()
             #expect(await events.next() == .endOfStream)
             while socket.state != .closing { await Task.yield() }
-            #expect(Self.code { try socket.write("late") } == .closed)
+            #expect(await errorCode { try socket.write("late") } == .closed)
             var count = 0
             while let bytes = try await peer.read() { count += bytes.count }
             #expect(count == 40_000_000)
@@ -175,7 +166,7 @@ import Testing
             var events = recorder.events.makeAsyncIterator()
             #expect(await events.next() == .connected)
             #expect(await events.next() == .endOfStream)
-            #expect(Self.code { try socket.readData() } == .endOfStream)
+            #expect(await errorCode { try socket.readData() } == .endOfStream)
             try socket.write("answer", tag: 1)
             #expect(await events.next() == .wrote(tag: 1))
             #expect(try await peer.read(exactly: 6) == Array("answer".utf8))
@@ -210,7 +201,7 @@ import Testing
         socket.disconnectAfterReading()
         socket.disconnect()
         #expect(await idle.all == [.disconnected(nil)])
-        #expect(Self.code { try socket.connect(to: .host("localhost", port: 1)) } == .invalidArgument)
+        #expect(await errorCode { try socket.connect(to: .host("localhost", port: 1)) } == .invalidArgument)
         try await withDelegatedSocket { socket, recorder, endpoint, _ in
             try socket.connect(to: endpoint, options: .patient)
             try socket.readData()
@@ -233,7 +224,7 @@ import Testing
                 socket.disconnectAfterReading()
                 socket.disconnectAfterWriting()
             }
-            #expect(Self.code { try socket.readData() } == .closed)
+            #expect(await errorCode { try socket.readData() } == .closed)
             #expect(try await peer.read(exactly: 7) == Array("written".utf8))
             // With the writes alone nobody waits for it.
             if which != 1 { try await peer.write("read") }

@@ -44,23 +44,14 @@ import Testing
         }
     }
 
-    private static func code(_ body: () throws -> Void) -> SocketError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? SocketError)?.code
-        }
-    }
-
     @Test("Datagrams go out with tags and come in when they are wanted: always, once, or not")
     func exchange() async throws {
         let peer = try await UDPSocket.bind("127.0.0.1")
         let recorder = Recorder()
         let socket = DelegatedUDPSocket(delegate: recorder, queue: DispatchQueue(label: "duplex.tests"))
-        #expect(Self.code { try socket.send([1]) } == .closed)
+        #expect(await errorCode { try socket.send([1]) } == .closed)
         try socket.bind("127.0.0.1")
-        #expect(Self.code { try socket.bind() } == .invalidArgument)
+        #expect(await errorCode { try socket.bind() } == .invalidArgument)
         var events = recorder.events.makeAsyncIterator()
         #expect(await events.next() == .opened)
         try socket.send(Array("one".utf8), to: .address(peer.localAddress), tag: 1)
@@ -87,7 +78,7 @@ import Testing
         #expect(await events.next() == .received("e"))
         socket.close()
         #expect(await events.next() == .closed(nil))
-        #expect(Self.code { try socket.send([1]) } == .closed)
+        #expect(await errorCode { try socket.send([1]) } == .closed)
         await peer.close()
     }
 
@@ -101,7 +92,7 @@ import Testing
         try socket.connect(to: .address(address))
         var events = recorder.events.makeAsyncIterator()
         #expect(await events.next() == .opened)
-        #expect(Self.code { try socket.send([UInt8](repeating: 0, count: 100_000)) } == .limitExceeded)
+        #expect(await errorCode { try socket.send([UInt8](repeating: 0, count: 100_000)) } == .limitExceeded)
         try socket.send([UInt8](repeating: 0, count: 70_000), tag: 1)
         #expect(await events.next() == .notSent(1, .limitExceeded))
         socket.beginReceiving()

@@ -14,7 +14,7 @@ struct SocketOrdersTests {
         let orders = SocketOrders()
         orders.add(SocketOrders.Write(bytes: [1], tag: 1))
         orders.secure(.client(TLSOptions()))
-        orders.add(SocketOrders.Read(goal: .exactly(1), tag: 2))
+        orders.add(SocketOrders.Read(tag: 2) { try await $0.read(exactly: 1) })
         orders.add(SocketOrders.Write(bytes: [2], tag: 3))
         orders.finishReads()
         orders.finishWrites()

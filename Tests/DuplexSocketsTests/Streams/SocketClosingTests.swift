@@ -6,15 +6,6 @@ import Testing
 @testable import DuplexSockets
 
 @Suite(.timeLimit(.minutes(5))) struct SocketClosingTests {
-    private static func code(_ body: () async throws -> Void) async -> SocketError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? SocketError)?.code
-        }
-    }
-
     /// Starts a read that waits; comes back once it does.
     private static func startReading(_ socket: Socket) async -> Task<String?, any Error> {
         let count = await socket.readers.count
@@ -41,8 +32,8 @@ import Testing
             let first = await Self.startReading(near)
             let second = await Self.startReading(near)
             await near.closeAfterReading()
-            #expect(await Self.code { _ = try await near.read() } == .closed)
-            #expect(await Self.code { try await near.write("new") } == .closed)
+            #expect(await errorCode { _ = try await near.read() } == .closed)
+            #expect(await errorCode { try await near.write("new") } == .closed)
             try await far.write("one\n")
             #expect(try await first.value == "one")
             try await far.write("two\nthree\n")
@@ -70,12 +61,12 @@ import Testing
             let bytes = [UInt8](repeating: 1, count: 20_000_000)
             let writer = await Self.startWriting(near, bytes)
             await near.closeAfterWriting()
-            #expect(await Self.code { try await near.write("new") } == .closed)
-            #expect(await Self.code { try await near.writeFile("/dev/null") } == .closed)
-            #expect(await Self.code { _ = try await near.peek(1) } == .closed)
+            #expect(await errorCode { try await near.write("new") } == .closed)
+            #expect(await errorCode { try await near.writeFile("/dev/null") } == .closed)
+            #expect(await errorCode { _ = try await near.peek(1) } == .closed)
             try await Self.read(far, bytes.count)
             try await writer.value
-            #expect(await Self.code { _ = try await reader.value } == .closed)
+            #expect(await errorCode { _ = try await reader.value } == .closed)
         }
     }
 
@@ -126,7 +117,7 @@ import Testing
             default: await near.closeAfterReadingAndWriting()
             }
             try await Self.read(far, 4)
-            #expect(await Self.code { try await near.write("new") } == .closed)
+            #expect(await errorCode { try await near.write("new") } == .closed)
         }
     }
 }

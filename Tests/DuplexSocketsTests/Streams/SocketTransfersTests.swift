@@ -8,15 +8,6 @@ import Testing
 @testable import DuplexSockets
 
 @Suite(.timeLimit(.minutes(5))) struct SocketTransfersTests {
-    private static func code(_ body: () async throws -> Void) async -> SocketError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? SocketError)?.code
-        }
-    }
-
     // Reads to the end, and gives how it ended. It begins when the gate ends: on the socket's loop, however busy the tasks of the
     // others are.
     private static func drain(
@@ -178,7 +169,7 @@ import Testing
                 let bytes = extensions.withLock { $0 }
                 #expect(bytes.count == 3)
                 #expect(bytes.allSatisfy { $0 > 0 && UInt64($0) < size })
-                #expect(await Self.code { try await near.write("more") } == .closed)
+                #expect(await errorCode { try await near.write("more") } == .closed)
                 let (count, end) = await Self.drain(far)
                 #expect(end == .connectionReset)
                 #expect(UInt64(count) < size)
@@ -197,8 +188,8 @@ import Testing
                 let reader = Task { try await near.read() }
                 writer.cancel()
                 await #expect(throws: CancellationError.self) { try await writer.value }
-                #expect(await Self.code { try await behind.value } == .closed)
-                #expect(await Self.code { _ = try await reader.value } == .closed)
+                #expect(await errorCode { try await behind.value } == .closed)
+                #expect(await errorCode { _ = try await reader.value } == .closed)
                 #expect(await Self.drain(far).end == .connectionReset)
             }
         }
@@ -217,11 +208,11 @@ import Testing
                 cancelled.cancel()
                 await #expect(throws: CancellationError.self) { try await cancelled.value }
                 #expect(
-                    await Self.code { try await near.writeFile(file.path, timeout: .milliseconds(20)) } == .timedOut
+                    await errorCode { try await near.writeFile(file.path, timeout: .milliseconds(20)) } == .timedOut
                 )
                 // Bytes that were taken over go out, whoever waits for them.
                 let abandoned = Task { try await near.write("abandoned", timeout: .milliseconds(20)) }
-                #expect(await Self.code { try await abandoned.value } == .timedOut)
+                #expect(await errorCode { try await abandoned.value } == .timedOut)
                 async let rest = far.read(exactly: large.count + 9, timeout: .seconds(60))
                 try await first.value
                 try await near.write("!")
@@ -243,8 +234,8 @@ import Testing
                 let (count, end) = await Self.drain(far)
                 #expect(UInt64(count) < size)
                 #expect(end == .connectionReset)
-                #expect(await Self.code { _ = try await writer.value } == .unreadableFile)
-                #expect(await Self.code { try await near.write("more") } == .closed)
+                #expect(await errorCode { _ = try await writer.value } == .unreadableFile)
+                #expect(await errorCode { try await near.write("more") } == .closed)
             }
         }
     }
@@ -252,12 +243,12 @@ import Testing
     @Test("A file that can't be had fails alone")
     func missing() async throws {
         try await withPair { near, far in
-            #expect(await Self.code { try await near.writeFile("/nowhere") } == .unreadableFile)
+            #expect(await errorCode { try await near.writeFile("/nowhere") } == .unreadableFile)
             try await near.write("alive")
             #expect(try await far.read(timeout: .seconds(60)) == Array("alive".utf8))
             await near.finishWriting()
-            #expect(await Self.code { try await near.writeFile("/nowhere") } == .closed)
-            #expect(await Self.code { try await near.write([1], progress: { _ in }) } == .closed)
+            #expect(await errorCode { try await near.writeFile("/nowhere") } == .closed)
+            #expect(await errorCode { try await near.write([1], progress: { _ in }) } == .closed)
         }
     }
 
@@ -271,7 +262,7 @@ import Testing
                 let writer = Task { try await near.writeFile(file.path, progress: progress) }
                 _ = await Self.first(stream)
                 await near.finishWriting()
-                #expect(await Self.code { try await near.write("late") } == .closed)
+                #expect(await errorCode { try await near.write("late") } == .closed)
                 let (count, end) = await Self.drain(far)
                 #expect(count == content.count)
                 #expect(end == nil)
@@ -289,7 +280,7 @@ import Testing
                 let writer = Task { try await near.writeFile(file.path, progress: progress) }
                 _ = await Self.first(stream)
                 await near.close()
-                #expect(await Self.code { _ = try await writer.value } == .closed)
+                #expect(await errorCode { _ = try await writer.value } == .closed)
                 #expect(await Self.drain(far).end == .connectionReset)
             }
         }
@@ -299,12 +290,12 @@ import Testing
             let first = Task { try await near.write(large, progress: progress) }
             _ = await Self.first(stream)
             let second = Task { try await near.write("second", timeout: .milliseconds(1)) }
-            #expect(await Self.code { try await second.value } == .timedOut)
+            #expect(await errorCode { try await second.value } == .timedOut)
             // What is written may take 10 seconds from closing, so the reader waits on its loop for that moment.
             let (gate, opening) = AsyncStream<Void>.makeStream()
             async let drained = Self.drain(far, behind: gate)
             await Self.close(near, opening)
-            #expect(await Self.code { try await first.value } == .closed)
+            #expect(await errorCode { try await first.value } == .closed)
             let (count, end) = await drained
             #expect(count == large.count + 6)
             #expect(end == nil)
@@ -320,8 +311,8 @@ import Testing
                 _ = await Self.first(stream)
                 let behind = Task { try await near.writeFile(file.path) }
                 await far.reset()
-                #expect(await Self.code { _ = try await writer.value } == .connectionReset)
-                #expect(await Self.code { _ = try await behind.value } == .connectionReset)
+                #expect(await errorCode { _ = try await writer.value } == .connectionReset)
+                #expect(await errorCode { _ = try await behind.value } == .connectionReset)
             }
         }
     }
@@ -358,7 +349,7 @@ import Testing
     func closingInProgress() async throws {
         try await TestFile.withLarge { file, _ in
             try await withPair { near, far in
-                let end = await Self.code {
+                let end = await errorCode {
                     try await near.writeFile(file.path, progress: { _ in near.assumeIsolated { $0.reset() } })
                 }
                 #expect(end == .closed)

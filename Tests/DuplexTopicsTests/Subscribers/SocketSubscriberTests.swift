@@ -110,14 +110,24 @@ struct SocketSubscriberTests {
         .end(after: .mebibytes(1)),
     ]
 
-    @Test("A ping of a client that is behind is answered in front of what waits for it", arguments: 0..<patient.count)
-    func ping(which: Int) async throws {
+    /// A client that is behind by most of 500 messages.
+    private static func withSlowClient(
+        _ policy: SlowReaderPolicy<TopicMessage>,
+        _ body: (TopicFixture, WebSocketPair) async throws -> Void
+    ) async throws {
         try await TopicFixture.run { options in
             try options.keep("a", .init(count: 500))
         } _: { fixture in
             let (topic, pair) = (fixture.topics["a"], await fixture.pair())
-            try await pair.server.subscribe(to: topic, slow: Self.patient[which])
+            try await pair.server.subscribe(to: topic, slow: policy)
             try await Self.publish(500, to: topic, fixture)
+            try await body(fixture, pair)
+        }
+    }
+
+    @Test("A ping of a client that is behind is answered in front of what waits for it", arguments: 0..<patient.count)
+    func ping(which: Int) async throws {
+        try await Self.withSlowClient(Self.patient[which]) { fixture, pair in
             let answers = Told<Duration>()
             let client = pair.client
             let ping = Task { answers.add(try await client.ping()) }
@@ -135,12 +145,7 @@ struct SocketSubscriberTests {
 
     @Test("A close of a client that is behind is answered without what waits for it", arguments: 0..<patient.count)
     func close(which: Int) async throws {
-        try await TopicFixture.run { options in
-            try options.keep("a", .init(count: 500))
-        } _: { fixture in
-            let (topic, pair) = (fixture.topics["a"], await fixture.pair())
-            try await pair.server.subscribe(to: topic, slow: Self.patient[which])
-            try await Self.publish(500, to: topic, fixture)
+        try await Self.withSlowClient(Self.patient[which]) { fixture, pair in
             let report = await pair.client.close()
             #expect(report.isClean && report.received?.code == .normalClosure)
             await fixture.test.settle()

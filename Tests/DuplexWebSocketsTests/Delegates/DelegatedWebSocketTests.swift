@@ -355,12 +355,3 @@ import Testing
         }
     }
 }
-
-extension WebSocketOptions {
-    /// With time to connect on a machine that is busy with other tests.
-    static var patient: WebSocketOptions {
-        var options = WebSocketOptions()
-        options.connectTimeout = .seconds(60)
-        return options
-    }
-}

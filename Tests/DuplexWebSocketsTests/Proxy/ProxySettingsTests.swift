@@ -15,12 +15,6 @@ import Testing
 struct ProxySettingsTests {
     /// The name has no address: whoever can be connected to all the same has had the proxy look it up.
     private static let target = "nowhere.invalid"
-    /// The test answers hop by hop, and each takes its time where the machine is slow.
-    private static var patient: WebSocketOptions {
-        var options = WebSocketOptions()
-        options.connectTimeout = .seconds(60)
-        return options
-    }
     private static let credentials = PasswordCredentials(user: "Aladdin", password: "open sesame")
 
     private func withProxy(
@@ -28,7 +22,7 @@ struct ProxySettingsTests {
         credentials: PasswordCredentials? = nil,
         tls: TLSOptions? = nil,
         url: String = "ws://\(target)/x",
-        options configured: WebSocketOptions = Self.patient,
+        options configured: WebSocketOptions = .patient,
         _ body: (Task<WebSocket, any Error>, Incoming) async throws -> Void
     ) async throws {
         var options = configured
@@ -68,7 +62,7 @@ struct ProxySettingsTests {
     @Test("Within the tunnel TLS is agreed upon with the target")
     func secured() async throws {
         let identity = try TLSIdentity.selfSigned(for: [Self.target])
-        var options = Self.patient
+        var options = WebSocketOptions.patient
         options.tls.trust = .roots(identity.certificates)
         try await withProxy(.http, url: "wss://\(Self.target)/x", options: options) { attempt, accept in
             let peer = try await accept()
