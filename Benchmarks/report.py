@@ -50,6 +50,16 @@ BETWEEN_TARGET = 0.80
 # Bytes of memory of a subscription, and of a topic.
 SUBSCRIPTION_TARGET = 120
 TOPIC_TARGET = 300
+# What a message costs beside very many idle connections over what it costs beside the fewest: at most this.
+SCALE_TARGET = 1.10
+# The longest turn of a loop while it accepts, pings, broadcasts to and closes very many, in milliseconds of its time.
+TURN_TARGET = 50
+SCALE_TITLES = {
+    "accept": "accepting {} connections",
+    "ping": "pinging {}, until the last has answered",
+    "broadcast": "a broadcast to {}, until the last has it",
+    "close": "closing {} in 20 batches over 2 s",
+}
 # The CPU time of a message on a client that reconnects by itself, divided by that of a plain one: at most this.
 RECONNECTING_TARGET = 1.05
 # Allocations for each message.
@@ -133,6 +143,7 @@ class Results:
         self.growth = {}
         self.bodies = {}
         self.calls = {}
+        self.scale = {"memory": {}, "cost": {}, "turns": {}}  # kind -> name -> list of fields
         for line in lines:
             kind, _, rest = line.partition(" ")
             if kind == "machine":
@@ -154,6 +165,9 @@ class Results:
                 number, who, *words = rest.split()
                 rounds = self.rounds.setdefault(kind, {}).setdefault("", {})
                 rounds.setdefault(int(number), {})[who] = fields(words)
+            elif kind == "scale":
+                what, name, *words = rest.split()
+                self.scale[what].setdefault(name, []).append({"count": words[0], **fields(words)})
             else:
                 handler, *words = rest.split()
                 getattr(self, kind)[handler] = fields(words)
@@ -503,6 +517,28 @@ def topics_table(results):
     return table(("topics", "what", "figure", "target"), rows)
 
 
+def scale_table(results):
+    """What very many idle connections cost those that are active, what each takes, and how long the loop's turns were."""
+    costs = results.scale["cost"]
+    fewest = next(iter(costs))
+    rows = []
+    for name, runs in costs.items():
+        found = [cost(run) / cost(limit) for run, limit in zip(runs, costs[fewest])]
+        (memory,) = results.scale["memory"][name]
+        each = (int(memory["rss_kb"]) - int(memory["before_kb"])) / int(name)
+        reached = verdict(round(statistics.median(found), 2) <= SCALE_TARGET)
+        rows.append((f"50 active connections beside {int(name):,}", f"CPU of a message over that beside {int(fewest):,}",
+                     "1" if name == fewest else ratio_text(found), "" if name == fewest else f"at most {SCALE_TARGET:.2f}: {reached}"))
+        if int(name) >= 10_000:
+            rows.append((f"memory of {int(name):,} idle connections", "KiB for each", f"{each:.2f}", ""))
+    for phase, runs in results.scale["turns"].items():
+        seconds = statistics.median(float(run["secs"]) for run in runs)
+        longest = max(float(run["longest_cpu_us"]) for run in runs) / 1000
+        rows.append((SCALE_TITLES[phase].format(f"{int(runs[0]['count']):,}"), "seconds; the loop's longest turn, of its own time",
+                     f"{seconds:.2f} s; {longest:.1f} ms", f"at most {TURN_TARGET} ms: {verdict(longest <= TURN_TARGET)}"))
+    return table(("very many connections", "what", "figure", "target"), rows)
+
+
 def message_table(results):
     rows = [
         *deflate_rows(results),
@@ -518,6 +554,14 @@ def message_table(results):
     return table(("messages and connections", "what", "ratio", "target"), rows)
 
 
+def rounds_alone(results):
+    """The rounds of what was measured alone."""
+    if results.scale["cost"]:
+        return max(len(runs) for runs in results.scale["cost"].values())
+    kind = next(kind for kind in ("topics", "inspector", "web", "file") if kind in results.rounds)
+    return max(len(rounds) for rounds in results.rounds[kind].values())
+
+
 def report(results):
     date, *machine = results.machine
     place = f"{date}, {', '.join(machine)}; one core for the server, one for the load."
@@ -528,18 +572,9 @@ def report(results):
         web = (*web, "", *file_table(results), "")
     inspector = (*inspector_table(results), "") if "inspector" in results.rounds else ()
     topics = (*topics_table(results), "") if "topics" in results.rounds else ()
-    if not results.echoes and topics:
-        count = max(len(rounds) for rounds in results.rounds["topics"].values())
-        return "\n".join((f"{place} Medians of {count} rounds.", "", *topics))
-    if not results.echoes and "inspector" in results.rounds:
-        count = max(len(rounds) for rounds in results.rounds["inspector"].values())
-        return "\n".join((f"{place} Medians of {count} rounds.", "", *inspector))
-    if not results.echoes and "web" not in results.rounds:
-        count = max(len(rounds) for rounds in results.rounds["file"].values())
-        return "\n".join((f"{place} Medians of {count} rounds.", "", *web))
+    scale = (*scale_table(results), "") if results.scale["cost"] else ()
     if not results.echoes:
-        count = max(len(rounds) for rounds in results.rounds["web"].values())
-        return "\n".join((f"{place} Medians of {count} rounds.", "", *web))
+        return "\n".join((f"{place} Medians of {rounds_alone(results)} rounds.", "", *web, *inspector, *topics, *scale))
     rounds = max(len(rounds) for rounds in results.echoes.values())
     lines = [
         f"{place} Medians of {rounds} rounds, "
@@ -561,6 +596,7 @@ def report(results):
         "",
         *inspector,
         *topics,
+        *scale,
     ]
     return "\n".join(lines) + "\n"
 

@@ -22,7 +22,7 @@ final class FeedEvent: Sendable {
 }
 
 /// One loop's part of a feed: its streams, and the events that they haven't been given yet.
-final class FeedLoop: Sendable {
+final class FeedLoop: TurnTarget, Sendable {
     let loop: EventLoop
     private let subscriptions: LoopBound<Subscriptions>
     private let inbox = Mutex(Inbox())
@@ -31,6 +31,12 @@ final class FeedLoop: Sendable {
         /// In the order in which they came, nearly: what belongs to one then lies near what belongs to the next, and is there
         /// when it is needed.
         private(set) var all: [FeedSubscription] = []
+        /// What is on its way to them, if the turn had no time for all of it.
+        var pass: Pass?
+        /// Whether more has come to wait meanwhile.
+        var isAskedAgain = false
+        /// Whether they end behind what waits.
+        var isFinishing = false
 
         func add(_ subscription: FeedSubscription) {
             subscription.place = all.count
@@ -62,7 +68,7 @@ final class FeedLoop: Sendable {
     private static let bound = 16 * 1_024 * 1_024
     /// How many streams are given events before these are sent: what was written for all of them would be memory for each,
     /// and out of the processor's cache by the end of the turn.
-    private static let batch = 64
+    fileprivate static let batch = 64
 
     init(_ loop: EventLoop) {
         self.loop = loop
@@ -106,26 +112,86 @@ final class FeedLoop: Sendable {
         inbox.withLock { $0.count = count }
     }
 
+    /// Gives all streams what waits for them: in several turns where they are many.
+    ///
+    /// Asked again before it has come to its end, it takes what waits by then behind it.
     func deliver() {
+        let subscriptions = subscriptions.value
+        guard subscriptions.pass == nil else { return subscriptions.isAskedAgain = true }
         let taken = inbox.withLock { inbox in
             let taken = inbox
             inbox = Inbox(count: taken.count)
             return taken
         }
-        var unsent = 0
-        for subscription in subscriptions.value.all {
-            if taken.isOverrun { subscription.overrun() } else { subscription.deliver(taken.events) }
-            unsent += 1
-            if unsent == Self.batch {
-                loop.core.sendGathered()
-                unsent = 0
-            }
-        }
+        goOn(Pass(taken.isOverrun ? .overrun : .events(taken.events), to: subscriptions.all), subscriptions)
     }
 
     /// The feed has finished.
     func finish() {
+        subscriptions.value.isFinishing = true
         deliver()
-        for subscription in subscriptions.value.all { subscription.finish() }
+    }
+
+    func turn() {
+        let subscriptions = subscriptions.value
+        if let pass = subscriptions.pass.take() { goOn(pass, subscriptions) }
+    }
+
+    private func goOn(_ pass: consuming Pass, _ subscriptions: Subscriptions) {
+        guard pass.goOn(on: loop.core) else {
+            subscriptions.pass = pass
+            return loop.core.callNextTurn(self)
+        }
+        if subscriptions.isAskedAgain {
+            subscriptions.isAskedAgain = false
+            // In its own turn: this one has had its share.
+            loop.execute { _ in self.deliver() }
+        } else if subscriptions.isFinishing {
+            subscriptions.isFinishing = false
+            goOn(Pass(.end, to: subscriptions.all), subscriptions)
+        }
+    }
+
+    /// What all streams are given, as far as it has come.
+    private struct Pass {
+        enum Content {
+            case events([FeedEvent])
+            /// There was more than the loop holds.
+            case overrun
+            /// There is nothing more.
+            case end
+        }
+
+        let content: Content
+        /// Those that were there when it began.
+        let all: [FeedSubscription]
+        private var position = 0
+
+        init(_ content: Content, to all: [FeedSubscription]) {
+            self.content = content
+            self.all = all
+        }
+
+        /// Goes on for a share of the turn.
+        ///
+        /// - Returns: whether it has come to its end.
+        mutating func goOn(on core: LoopCore) -> Bool {
+            var share = TurnShare()
+            while position < all.count {
+                give(to: all[position])
+                position += 1
+                if position.isMultiple(of: FeedLoop.batch) { core.sendGathered() }
+                if share.isOver(core) { return false }
+            }
+            return true
+        }
+
+        private func give(to subscription: FeedSubscription) {
+            switch content {
+            case .events(let events): subscription.deliver(events)
+            case .overrun: subscription.overrun()
+            case .end: subscription.finish()
+            }
+        }
     }
 }

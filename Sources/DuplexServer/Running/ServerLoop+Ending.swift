@@ -56,10 +56,9 @@ extension ServerLoop {
             close(count)
             comeBack(after: wait)
         case .closeLast(let count, let wait):
+            state.isLastBatch = true
             close(count)
-            state.mustCancel = true
             comeBack(after: wait)
-            state.wakeStarter()
         case .cutAll:
             for connection in state.connections { connection.abort() }
             // As a rule they have a deadline of their own for their closing handshakes.
@@ -97,17 +96,36 @@ extension ServerLoop {
     }
 
     private func close(_ count: Int) {
-        let drain = server.drain
-        for _ in 0..<count {
-            switch state.value.leaving.popLast() {
-            case .webSocket(let socket):
-                socket.assumeIsolated { socket in
-                    socket.cancelHandler()
-                    socket.beginClose(drain.code, reason: drain.reason)
-                }
-            case .response(let connection): connection.endPushing()
-            case nil: return
+        state.value.mustClose += count
+        closeNext()
+    }
+
+    /// Closes those whose turn has come: in several turns of the loop where they are many.
+    func closeNext() {
+        let state = state.value
+        var share = TurnShare()
+        while state.mustClose > 0, let next = state.leaving.popLast() {
+            state.mustClose -= 1
+            close(next)
+            if share.isOver(loop.core) { return loop.core.callNextTurn(state) }
+        }
+        state.mustClose = 0
+        guard state.isLastBatch else { return }
+        // Not before: a handler that is cancelled ends its connection in its own way.
+        state.isLastBatch = false
+        state.mustCancel = true
+        state.wakeStarter()
+    }
+
+    private func close(_ leaving: Leaving) {
+        switch leaving {
+        case .webSocket(let socket):
+            let drain = server.drain
+            socket.assumeIsolated { socket in
+                socket.cancelHandler()
+                socket.beginClose(drain.code, reason: drain.reason)
             }
+        case .response(let connection): connection.endPushing()
         }
     }
 

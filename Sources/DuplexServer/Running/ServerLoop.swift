@@ -42,7 +42,7 @@ final class ServerLoop: ConnectionOwner {
     }
 
     /// What belongs to the loop's thread.
-    final class State: TimerTarget {
+    final class State: TimerTarget, TurnTarget {
         var table: RouteTable
         var services: LoopServices?
         var phase = LoopPhase.serving
@@ -53,6 +53,10 @@ final class ServerLoop: ConnectionOwner {
         var requests: UInt64 = 0
         /// What is still to be closed.
         var leaving: [Leaving] = []
+        /// How many of these have their turn.
+        var mustClose = 0
+        /// Whether nothing is left behind these: all handlers are cancelled then.
+        var isLastBatch = false
         /// Handlers that are to be started.
         var jobs: Deque<Job> = []
         /// The task that starts them, while it has nothing to do.
@@ -89,6 +93,10 @@ final class ServerLoop: ConnectionOwner {
         func timerFired(_ timer: TimerID, now: Instant) {
             self.timer = nil
             owner?.perform(phase.timePassed())
+        }
+
+        func turn() {
+            owner?.closeNext()
         }
     }
 

@@ -8,7 +8,8 @@ import Glibc
 /// The poller over epoll(7), with a timerfd(2) for the time: a wait with a time-out of its own would have the kernel set
 /// up and take down a timer each time, while the next timer of a loop is nearly always the same as before.
 @safe package final class EpollPoller: Poller {
-    private static let capacity = 1_024
+    /// How many events a turn begins with at most: few enough that the next wait comes soon.
+    private static let capacity = 256
     private static let timerToken = UInt64.max - 1
     private let descriptor: Int32
     private let timer: Int32

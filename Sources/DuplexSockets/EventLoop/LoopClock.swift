@@ -26,6 +26,7 @@ package enum LoopClock: Sendable {
 /// A time that stands still until it is moved.
 package final class ManualTime: Sendable {
     private let nanoseconds: Atomic<Int64>
+    private let step = Atomic<Int64>(0)
 
     /// Makes one.
     ///
@@ -35,7 +36,14 @@ package final class ManualTime: Sendable {
     }
 
     package var now: Instant {
-        Instant(nanoseconds: nanoseconds.load(ordering: .acquiring))
+        let step = step.load(ordering: .relaxed)
+        guard step > 0 else { return Instant(nanoseconds: nanoseconds.load(ordering: .acquiring)) }
+        return Instant(nanoseconds: nanoseconds.add(step, ordering: .acquiringAndReleasing).newValue)
+    }
+
+    /// Has each look at it move it by so much from now on: what runs takes time then.
+    package func pass(_ duration: Duration) {
+        step.store(duration.wholeNanoseconds, ordering: .relaxed)
     }
 
     /// Moves it; never back.

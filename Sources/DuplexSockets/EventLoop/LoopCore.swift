@@ -7,8 +7,8 @@
 package final class LoopCore {
     /// The loop's time: read once in each turn, when the poller came back.
     package var now: Instant { turnBegan }
-    private let clock: LoopClock
-    private var turnBegan: Instant
+    let clock: LoopClock
+    var turnBegan: Instant
     package let receiveBuffer = ReceiveBuffer()
     private let outputPool = OutputPool()
     /// What the secured connections of the loop decrypt into and encrypt into; there is none before the first.
@@ -18,29 +18,32 @@ package final class LoopCore {
     /// What rooms above keep for all connections of the loop.
     private var sharedObjects: [ObjectIdentifier: AnyObject] = [:]
 
-    private let poller: any Poller
-    @safe @exclusivity(unchecked) private var watched: [Watched] = []
+    let poller: any Poller
+    @safe @exclusivity(unchecked) var watched: [Watched] = []
     /// The number of descriptors that are watched.
     package private(set) var watchedCount = 0
-    @safe @exclusivity(unchecked) private var timers: TimerWheel
+    @safe @exclusivity(unchecked) var timers: TimerWheel
     // Whether the lists below have something in them.
-    private var hasJobs = false
-    private var hasDirty = false
-    private var hasCalled = false
+    var hasJobs = false
+    var hasDirty = false
+    var hasCalled = false
     // Not checked for overlapping accesses, some fifty instructions each time: a list is appended to, or taken out whole before
     // anything of it is called.
-    @safe @exclusivity(unchecked) private var jobs: [UnownedJob] = []
-    @safe @exclusivity(unchecked) private var dirtyChannels = FlushList()
-    @safe @exclusivity(unchecked) private var dirty: [any Flushable] = []
+    @safe @exclusivity(unchecked) var jobs: [UnownedJob] = []
+    @safe @exclusivity(unchecked) var dirtyChannels = FlushList()
+    @safe @exclusivity(unchecked) var dirty: [any Flushable] = []
     /// Whose descriptors are no longer watched since this turn: one that unwatches itself while it is called lives on until
     /// it has returned, so that a call needn't count its references.
-    private var unwatched: [any DescriptorHandler] = []
-    @safe @exclusivity(unchecked) private var events: [PollEvent] = []
-    @safe @exclusivity(unchecked) private var dueTimers: [DueTimer] = []
-    private var called: [any TurnTarget] = []
-    private var calling: [any TurnTarget] = []
+    var unwatched: [any DescriptorHandler] = []
+    @safe @exclusivity(unchecked) var events: [PollEvent] = []
+    @safe @exclusivity(unchecked) var dueTimers: [DueTimer] = []
+    // What comes next of these two: what a turn had no time for is left in them.
+    var nextEvent = 0
+    var nextDue = 0
+    var called: [any TurnTarget] = []
+    var calling: [any TurnTarget] = []
     /// How far the time is to be moved, of a loop that is moved by hand.
-    private var moves: [ClockMove] = []
+    var moves: [ClockMove] = []
     /// Whether what was just received is so much that its reader should have it before the next one's displaces it from
     /// the processor's cache.
     var hasLargeInput = false
@@ -51,7 +54,7 @@ package final class LoopCore {
     var stepThreshold = Int64.max
     var steps = StepWatch()
     /// When memory goes back to the system, in nanoseconds; the end of time while nothing has been left behind.
-    private var memoryReturn = Int64.max
+    var memoryReturn = Int64.max
     private var stopObservers: [ObjectIdentifier: any StopObserver] = [:]
 
     /// Whose descriptors are watched.
@@ -59,13 +62,12 @@ package final class LoopCore {
 
     /// The token of the descriptor by which other threads wake the loop.
     package static let wakeupToken = UInt64.max
-    private static let roundsPerTurn = 8
 
     /// One place for each descriptor number.
     ///
     /// The generation distinguishes an event for a closed descriptor from one for the next descriptor with the same
     /// number.
-    private struct Watched {
+    struct Watched {
         var handler: (any DescriptorHandler)? {
             didSet { channel = (handler as? LoopChannel).map(LentChannel.init) }
         }
@@ -193,144 +195,10 @@ package final class LoopCore {
         hasCalled = true
     }
 
-    // MARK: The turn
-
-    /// The first half of a turn: waits, then handles everything that is readable or due.
-    ///
-    /// - Parameter run: runs the jobs of those who received much; the others wait for ``finishTurn(run:)``.
-    /// - Returns: whether another thread has woken the loop.
-    package func poll(run: (UnownedJob) -> Void) -> Bool {
-        poller.wait(pollLimit, into: &events)
-        if case .manual(let time) = clock { move(time) }
-        turnBegan = clock.now()
-        if watchesSteps { stepBegan = clock.isManual ? Instant.coarse().nanoseconds : turnBegan.nanoseconds }
-        if turnBegan.nanoseconds >= memoryReturn {
-            let hasBegun = FreedMemory.giveBack(turnBegan)
-            memoryReturn = hasBegun ? .max : turnBegan.advanced(by: FreedMemory.delay).nanoseconds
-        }
-        var isWoken = false
-        for event in events {
-            if event.token == Self.wakeupToken { isWoken = true } else { dispatch(event) }
-            if hasLargeInput {
-                hasLargeInput = false
-                runReadyJobs(run)
-            }
-        }
-        if hasCalled { callTargets() }
-        fireTimers()
-        return isWoken
-    }
-
-    /// The second half of a turn: runs the jobs that became ready, then sends.
-    ///
-    /// The order is what makes a message cost one receive and one send: answers of all connections are gathered before
-    /// any of them is sent.
-    package func finishTurn(run: (UnownedJob) -> Void) {
-        runReadyJobs(run)
-        flushDirty()
-        if !unwatched.isEmpty { forgetUnwatched() }
-    }
-
-    @inline(never)
-    private func forgetUnwatched() {
-        // Taken out first: what ends with one of them may unwatch another.
-        let ended = unwatched
-        unwatched = []
-        withExtendedLifetime(ended) {}
-    }
-
-    private func dispatch(_ event: PollEvent) {
-        let index = Int(event.token & 0xFFFF_FFFF)
-        guard watched[index].generation == UInt32(event.token >> 32) else { return }
-        if let channel = watched[index].channel {
-            channel.ready(event.readiness)
-        } else {
-            watched[index].handler?.ready(event.readiness)
-        }
-        if watchesSteps, let duration = stepDuration() { reportStep(of: event.token, duration) }
-    }
-
-    private func callTargets() {
-        hasCalled = false
-        swap(&called, &calling)
-        for target in calling {
-            target.turn()
-            endStep(.call(target))
-        }
-        calling.removeAll(keepingCapacity: true)
-    }
-
-    private func fireTimers() {
-        timers.advance(to: now, into: &dueTimers)
-        if clock.isManual { timers.takeDue(at: now, into: &dueTimers) }
-        guard !dueTimers.isEmpty else { return }
-        let due = dueTimers
-        dueTimers.removeAll()
-        for timer in due {
-            timer.target.timerFired(timer.id, now: now)
-            endStep(.call(timer.target))
-        }
-    }
-
-    /// Runs jobs until none is ready, but lets the poller have a look after a bounded number of rounds, so that tasks
-    /// which keep each other busy don't starve the sockets.
-    private func runReadyJobs(_ run: (UnownedJob) -> Void) {
-        var rounds = 0
-        while hasJobs && rounds < Self.roundsPerTurn {
-            hasJobs = false
-            var running: [UnownedJob] = []
-            swap(&jobs, &running)
-            for job in running {
-                run(job)
-                endStep(.task(TaskIdentity(of: job)))
-            }
-            running.removeAll(keepingCapacity: true)
-            if !hasJobs { swap(&jobs, &running) }
-            rounds += 1
-        }
-    }
-
-    private func flushDirty() {
-        guard hasDirty else { return }
-        hasDirty = false
-        var channels = FlushList()
-        swap(&dirtyChannels, &channels)
-        channels.flushAll()
-        // The memory serves again, unless another list has been begun meanwhile.
-        if !hasDirty { swap(&dirtyChannels, &channels) }
-        if !dirty.isEmpty { flushOthers() }
-    }
-
-    @inline(never)
-    private func flushOthers() {
-        let flushing = dirty
-        dirty = []
-        for flushable in flushing { flushable.flush() }
-    }
-
-    /// Looks the handler up again: to keep it for this would cost each event a count of its references.
-    ///
-    /// For one that has ended in the step only the time is reported, unless its owner is known (``endStep(of:)``).
-    @inline(never)
-    private func reportStep(of token: UInt64, _ duration: Int64) {
-        let place = watched[Int(token & 0xFFFF_FFFF)]
-        let handler: AnyObject? = place.generation == UInt32(token >> 32) ? place.handler : nil
-        report(.call(handler ?? self), duration)
-    }
-
-    private var pollLimit: PollLimit {
-        if hasWork { return .now }
-        if clock.isManual { return moves.isEmpty ? .never : .now }
-        guard let next = timers.nextInstant else {
-            return memoryReturn == .max ? .never : .until(Instant(nanoseconds: memoryReturn))
-        }
-        return .until(min(next, Instant(nanoseconds: memoryReturn)))
-    }
-
     // MARK: A time that is moved
 
     /// A wait for the time to have been moved.
-    private struct ClockMove {
+    struct ClockMove {
         var target: Instant
         var completion: () -> Void
     }
@@ -348,8 +216,8 @@ package final class LoopCore {
     }
 
     /// Moves the time to what comes next, if nothing is ready.
-    private func move(_ time: ManualTime) {
-        guard let move = moves.first, events.isEmpty, !hasWork else { return }
+    func move(_ time: ManualTime) {
+        guard let move = moves.first, events.isEmpty, !hasWork, !hasDueTimers else { return }
         if let next = timers.earliestDeadline, next <= move.target {
             time.set(max(next, time.now))
         } else {
@@ -381,6 +249,9 @@ package final class LoopCore {
         hasJobs || hasDirty || hasCalled
     }
 
+    /// Whether timers that are due wait for the next turn.
+    var hasDueTimers: Bool { nextDue < dueTimers.count }
+
     /// Tells everything that is still watched that the loop ends; from here on nothing new can be watched.
     package func stopHandlers() {
         isStopped = true
@@ -391,6 +262,8 @@ package final class LoopCore {
         assert(watchedCount == 0, "a handler stayed watched after its loop had stopped")
         called = []
         hasCalled = false
+        dueTimers = []
+        nextDue = 0
         for move in moves { move.completion() }
         moves = []
     }

@@ -4,19 +4,21 @@
 import DuplexSockets
 
 /// One loop's part of the topics: who of its connections is subscribed to what.
-final class LoopDelivery: Sendable {
+final class LoopDelivery: TurnTarget, Sendable {
     private final class Lists {
         var all: [UInt64: TopicMembers] = [:]
+        /// What is on its way, if the turn had no time for all of it.
+        var pass: TopicPass?
+        /// For whom that is; weak, as it has this.
+        weak var core: TopicCore?
+        /// Whether more has come to wait meanwhile.
+        var isAskedAgain = false
     }
 
     let loop: EventLoop
     /// Where the table has this loop.
     let index: Int32
     private let lists: LoopBound<Lists>
-
-    /// How many connections are given something before it is sent: what was written for all of them would be memory for each, and
-    /// out of the processor's cache by the end of the turn.
-    private static let unsentBound = 64
 
     init(_ loop: EventLoop, _ index: Int32) {
         self.loop = loop
@@ -56,41 +58,34 @@ final class LoopDelivery: Sendable {
         }
     }
 
-    /// Gives all subscribers of this loop what waited for them.
+    /// Gives all subscribers of this loop what waits for them: in several turns where they are many.
     ///
-    /// - Returns: the result.
-    func deliver(_ batch: TopicBatch) -> TopicCounts {
+    /// Asked again before it has come to its end, it takes what waits by then behind it.
+    func deliver(for core: TopicCore) {
         let lists = lists.value
-        var counts = TopicCounts()
-        for (audience, loss) in batch.lost {
-            // Who came later, or took from the history what was lost, lacks nothing.
-            for member in lists.all[audience]?.all ?? [] where member.barrier < batch.first {
-                let count = loss.count(behind: member.barrier)
-                if count > 0 { member.overrun(count, &counts) }
-            }
+        if lists.pass != nil {
+            lists.isAskedAgain = true
+        } else {
+            lists.core = core
+            goOn(TopicPass(core.withTable { $0.takeBatch(of: self) }), lists)
         }
-        // One message goes to each from where it lies; of several, each connection sends its own at once.
-        let gathers = batch.items.count > 1
-        var unsent = 0
-        var next = 0
-        while next < batch.items.count {
-            var run = TopicRun(batch, batch.run(from: next), gathers: gathers)
-            next = run.range.upperBound
-            guard let members = lists.all[batch.items[run.range.lowerBound].audience] else { continue }
-            // Those that are there now, whoever comes or goes meanwhile.
-            let (only, several) = (members.only, members.several)
-            if let only { give(&run, to: only, &unsent) }
-            for member in several { give(&run, to: member, &unsent) }
-            counts += run.counts
-        }
-        return counts
     }
 
-    private func give(_ run: inout TopicRun, to member: TopicMember, _ unsent: inout Int) {
-        member.deliver(&run)
-        unsent += 1
-        guard run.gathers, unsent >= Self.unsentBound else { return }
-        loop.core.sendGathered()
-        unsent = 0
+    func turn() {
+        let lists = lists.value
+        if let pass = lists.pass.take() { goOn(pass, lists) }
+    }
+
+    private func goOn(_ pass: consuming TopicPass, _ lists: Lists) {
+        let hasEnded = pass.goOn(on: loop.core) { lists.all[$0] }
+        lists.core?.tally.add(pass.takeCounts())
+        guard hasEnded else {
+            lists.pass = pass
+            return loop.core.callNextTurn(self)
+        }
+        guard let core = lists.core, lists.isAskedAgain else { return }
+        lists.isAskedAgain = false
+        // In its own turn: this one has had its share.
+        loop.execute { _ in self.deliver(for: core) }
     }
 }

@@ -132,9 +132,7 @@ final class TopicCore: Sendable {
 
     private func deliver(_ published: TopicTable.Published) {
         for delivery in published.asked {
-            delivery.loop.execute { _ in
-                self.tally.add(delivery.deliver(self.withTable { $0.takeBatch(of: delivery) }))
-            }
+            delivery.loop.execute { _ in delivery.deliver(for: self) }
         }
         for listener in published.listeners { listener.take() }
     }

@@ -55,6 +55,33 @@ struct FeedLoopTests {
         }
     }
 
+    @Test("Streams that are too many for one turn all get every event, and the end of the feed behind them")
+    func manyTurns() async throws {
+        let feed = EventFeed()
+        var server = WebServer(port: 0)
+        server.limits = .local
+        server.events("/", of: feed, heartbeat: nil)
+        try await WebServer.testing(server) { client async throws in
+            var streams: [TestEventStream] = []
+            for _ in 0..<300 { streams.append(try await client.events("/")) }
+            guard case .manual(let time) = client.loop.loop.clock else { return #expect(Bool(false), "a clock of the machine") }
+            // Each look at the clock takes as long as a share of a turn.
+            time.pass(.milliseconds(5))
+            try feed.publish("1")
+            try feed.publish("2")
+            // It comes while the first two are on their way.
+            await client.loop.loop.make { _ in }
+            try feed.publish("3")
+            feed.finish()
+            await client.loop.settle()
+            time.pass(.zero)
+            for stream in streams {
+                for number in 1...3 { #expect(try await stream.nextData() == "\(number)") }
+                #expect(try await stream.nextData() == nil)
+            }
+        }
+    }
+
     @Test("What a busy loop can't hold is taken from the feed")
     func overrun() async throws {
         try await Self.burst(keeping: .mebibytes(64)) { _, stream async throws in

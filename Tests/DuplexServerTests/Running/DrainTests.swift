@@ -28,6 +28,28 @@ import Testing
         }
     }
 
+    @Test("Very many are closed in several turns, with the server's code, though their handlers are tasks")
+    func manyTurns() async throws {
+        try await withMemoryServer { server in
+            server.drain = Drain(code: .serviceRestart)
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        } _: { server in
+            var clients: [WebSocket] = []
+            for _ in 0..<300 { clients.append(try await server.webSocket()) }
+            guard case .manual(let time) = server.loop.loop.clock else { return #expect(Bool(false), "a clock of the machine") }
+            // Each look at the clock takes as long as a share of a turn.
+            time.pass(.milliseconds(5))
+            await server.beginToEnd()
+            time.pass(.zero)
+            for client in clients {
+                await #expect(throws: WebSocketError.self) { try await client.receive() }
+                #expect(await client.close().received?.code == .serviceRestart)
+            }
+        }
+    }
+
     /// Those of the clients that get an echo; the others were closed as the server was told to.
     private static func stillServed(_ clients: [WebSocket]) async throws -> [WebSocket] {
         var served: [WebSocket] = []

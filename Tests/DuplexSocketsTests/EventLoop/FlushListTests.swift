@@ -19,7 +19,7 @@ import Testing
                     kept = channel
                 }
                 let before = kept?.isFlushPlanned
-                list.flushAll()
+                list.flush(core)
                 return (before, kept == nil && list.isEmpty)
             }
             #expect(before == true)
@@ -37,10 +37,10 @@ import Testing
                     channel.isFlushPlanned = true
                     list.append(channel)
                 }
-                list.flushAll()
+                list.flush(core)
                 let first = channels.map { !$0.isFlushPlanned }
                 for channel in channels { channel.isFlushPlanned = true }
-                list.flushAll()
+                list.flush(core)
                 return first + channels.map(\.isFlushPlanned)
             }
             #expect(flushed == Array(repeating: true, count: 6))
@@ -62,5 +62,33 @@ import Testing
             }
             #expect(isGone)
         }
+    }
+
+    @Test("What is left goes in front of others, each once, and is kept until it was flushed")
+    func prepending() async throws {
+        let time = ManualTime()
+        let loop = try EventLoop(name: "lists", clock: .manual(time))
+        let (counts, areGone) = await loop.make { core in
+            var list = FlushList()
+            var others = FlushList()
+            var channels = (0..<200).map { _ in Channel(descriptor: -1, core: core) }
+            for (index, channel) in channels.enumerated() {
+                channel.isFlushPlanned = true
+                if index < 150 { list.append(channel) } else { others.append(channel) }
+            }
+            time.pass(.milliseconds(5))
+            list.flush(core)
+            var counts = [channels.count { !$0.isFlushPlanned }]
+            others.prepend(&list)
+            let isEmpty = list.isEmpty
+            time.pass(.zero)
+            others.flush(core)
+            counts.append(channels.count { !$0.isFlushPlanned })
+            weak let last = channels.last
+            channels = []
+            return (counts, isEmpty && others.isEmpty && last == nil)
+        }
+        #expect(counts == [128, 200] && areGone)
+        await loop.stop()
     }
 }

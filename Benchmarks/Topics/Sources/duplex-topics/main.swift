@@ -9,7 +9,7 @@
 //   /publish/:count  publishes so many messages to the 10,000 topics, in a second, from a thread of its own
 //   /memory          subscribes the plain connections to 100 topics each, and says what that takes
 //
-// With `between URL DEPTH SECONDS` it serves nobody: two nodes that the Redis there joins hand each other messages.
+// With `scale` it is the server of Scale.swift. With `between URL DEPTH SECONDS` it serves nobody: two nodes that the Redis there joins hand each other messages.
 
 import DuplexServer
 import DuplexSockets
@@ -110,6 +110,10 @@ func publish(_ count: Int, _ topics: Topics) async -> String {
 let words = CommandLine.arguments
 if words.count == 5, words[1] == "between", let depth = Int(words[3]), let seconds = Double(words[4]) {
     print(try await Between.run(words[2], depth: depth, seconds: seconds))
+    exit(0)
+}
+if words.count == 2, words[1] == "scale" {
+    try await Scale.run()
     exit(0)
 }
 let topics = Topics()
