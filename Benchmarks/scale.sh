@@ -25,7 +25,7 @@ await_word() {
 start_crowd() {
     crowd_output=$work/crowd-$1.out
     : >"$crowd_output"
-    taskset -c "$load_core" "$work/crowd" -c "$2" -b 64 -p "$3" "$port" >"$crowd_output" 2>"$crowd_output.err" &
+    taskset -c "$load_core" "$work/crowd" -c "$2" -b 64 -p "$3" "$port" >>"$crowd_output" 2>"$crowd_output.err" &
     crowd=$!
     children+=("$crowd")
     await_word "$crowd_output" open "$crowd" 300

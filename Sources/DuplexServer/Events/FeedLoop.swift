@@ -117,7 +117,10 @@ final class FeedLoop: TurnTarget, Sendable {
     /// Asked again before it has come to its end, it takes what waits by then behind it.
     func deliver() {
         let subscriptions = subscriptions.value
-        guard subscriptions.pass == nil else { return subscriptions.isAskedAgain = true }
+        guard subscriptions.pass == nil else {
+            subscriptions.isAskedAgain = true
+            return
+        }
         let taken = inbox.withLock { inbox in
             let taken = inbox
             inbox = Inbox(count: taken.count)

@@ -38,7 +38,9 @@ struct TopicPass {
 
     /// Goes on for a share of the turn.
     ///
-    /// - Parameter list: the members of an audience.
+    /// - Parameters:
+    ///   - core: the loop's.
+    ///   - list: the members of an audience.
     /// - Returns: whether it has come to its end.
     mutating func goOn(on core: LoopCore, _ list: (UInt64) -> TopicMembers?) -> Bool {
         var share = TurnShare()
