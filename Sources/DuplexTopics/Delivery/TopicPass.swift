@@ -8,11 +8,11 @@ struct TopicPass {
     /// The outcomes since they were last taken.
     private(set) var counts = TopicCounts()
     private let batch: TopicBatch
-    /// What was lost, for those that haven't been told yet.
+    /// What was lost and hasn't been reported to its members yet.
     private var losses: [(audience: UInt64, loss: TopicBatch.Loss)]
     /// The first item of the next run.
     private var next = 0
-    /// What the members are told, or what they get; one of these, until all have it.
+    /// What is reported to the members, or given to them; one of these, until all have it.
     private var loss: TopicBatch.Loss?
     private var run: TopicRun
     /// Those that were there when that began, whoever comes or goes meanwhile.
