@@ -9,8 +9,8 @@ final class LoopDelivery: TurnTarget, Sendable {
         var all: [UInt64: TopicMembers] = [:]
         /// What is on its way, if the turn had no time for all of it.
         var pass: TopicPass?
-        /// For whom that is; weak, as it has this.
-        weak var core: TopicCore?
+        /// Where that comes from; weak, as it has this.
+        weak var source: (any TopicSource)?
         /// Whether more has come to wait meanwhile.
         var isAskedAgain = false
     }
@@ -61,13 +61,13 @@ final class LoopDelivery: TurnTarget, Sendable {
     /// Gives all subscribers of this loop what waits for them: in several turns where they are many.
     ///
     /// Asked again before it has come to its end, it takes what waits by then behind it.
-    func deliver(for core: TopicCore) {
+    func deliver(from source: any TopicSource) {
         let lists = lists.value
         if lists.pass != nil {
             lists.isAskedAgain = true
         } else {
-            lists.core = core
-            goOn(TopicPass(core.withTable { $0.takeBatch(of: self) }), lists)
+            lists.source = source
+            goOn(TopicPass(source.takeBatch(of: self)), lists)
         }
     }
 
@@ -78,14 +78,23 @@ final class LoopDelivery: TurnTarget, Sendable {
 
     private func goOn(_ pass: consuming TopicPass, _ lists: Lists) {
         let hasEnded = pass.goOn(on: loop.core) { lists.all[$0] }
-        lists.core?.tally.add(pass.takeCounts())
+        lists.source?.add(pass.takeCounts())
         guard hasEnded else {
             lists.pass = pass
             return loop.core.callNextTurn(self)
         }
-        guard let core = lists.core, lists.isAskedAgain else { return }
+        guard let source = lists.source, lists.isAskedAgain else { return }
         lists.isAskedAgain = false
         // In its own turn: this one has had its share.
-        loop.execute { _ in self.deliver(for: core) }
+        loop.execute { _ in self.deliver(from: source) }
     }
+}
+
+/// Where the batches of a loop come from.
+protocol TopicSource: AnyObject, Sendable {
+    /// Takes out what waits for the loop.
+    func takeBatch(of delivery: LoopDelivery) -> TopicBatch
+
+    /// Counts outcomes.
+    func add(_ counts: TopicCounts)
 }

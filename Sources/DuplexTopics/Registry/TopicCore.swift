@@ -6,7 +6,7 @@ import DuplexWire
 import Synchronization
 
 /// What all topics of one ``Topics`` share.
-final class TopicCore: Sendable {
+final class TopicCore: TopicSource, Sendable {
     let options: TopicOptions
     let clock: LoopClock
     /// What joins these topics with those of other nodes.
@@ -132,10 +132,14 @@ final class TopicCore: Sendable {
 
     private func deliver(_ published: TopicTable.Published) {
         for delivery in published.asked {
-            delivery.loop.execute { _ in delivery.deliver(for: self) }
+            delivery.loop.execute { _ in delivery.deliver(from: self) }
         }
         for listener in published.listeners { listener.take() }
     }
+
+    func takeBatch(of delivery: LoopDelivery) -> TopicBatch { withTable { $0.takeBatch(of: delivery) } }
+
+    func add(_ counts: TopicCounts) { tally.add(counts) }
 
     // MARK: Subscribing
 
