@@ -18,7 +18,6 @@ struct LoopCoreTurnTests {
         let core: LoopCore
         private var number = 0
         var steps: [(turn: Int, step: Int)] = []
-        var kept: [AnyObject] = []
         private let count: Int
         private let done: () -> Void
 

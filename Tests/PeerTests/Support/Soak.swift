@@ -9,7 +9,6 @@ import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
-import Foundation
 import Logging
 import Synchronization
 
@@ -152,7 +151,7 @@ final class Soak: Sendable {
             ("datagrams", { [self] in try await datagrams() }),
         ]
         for (name, round) in kinds {
-            outcomes.withLock { $0[name, default: Outcome()] = Outcome() }
+            outcomes.withLock { $0[name] = Outcome() }
             for _ in 0..<2 { tasks.addTask { [self] in await client(name, round) } }
         }
     }
@@ -329,8 +328,7 @@ final class Soak: Sendable {
 
     /// The resident memory in KiB.
     static var residentSize: Int {
-        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-        return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4
+        ProcText.file("self/status").flatMap { ProcText.number("VmRSS", in: $0) }.map { $0 / 1_024 } ?? 0
     }
 }
 
