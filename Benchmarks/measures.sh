@@ -94,7 +94,7 @@ measure_requests() {
     declare -A ids ports
     start_program http_hello "$work/http_hello" 0 && ids[c]=$pid && ports[c]=$port
     start_serve hello && ids[sync]=$pid && ports[sync]=$port && ids[async]=$pid && ports[async]=$port
-    if start_nginx; then
+    if start_nginx nginx; then
         known+=(nginx) && ids[nginx]=$pid && ports[nginx]=$port
     else
         note "nginx isn't there, or doesn't run: scripts/setup --tests installs it."

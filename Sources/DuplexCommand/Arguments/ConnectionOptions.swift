@@ -65,7 +65,7 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A proxy: a URL (http, https, socks4, socks4a, socks5, socks5h), none, or environment, which is the default for WebSockets.",
+            "A proxy: a URL (http, https, socks4, socks4a, socks5, socks5h), none, system, or environment, which is the default for WebSockets.",
             valueName: "proxy"
         )
     )

@@ -4,7 +4,7 @@
 import ArgumentParser
 import DuplexWebSockets
 
-/// By way of which proxy to connect: `none`, `environment`, or a URL such as `socks5h://localhost:1080`.
+/// By way of which proxy to connect: `none`, `environment`, `system`, or a URL such as `socks5h://localhost:1080`.
 struct ProxyArgument: ExpressibleByArgument, Sendable {
     let settings: ProxySettings
     private let text: String
@@ -20,6 +20,7 @@ struct ProxyArgument: ExpressibleByArgument, Sendable {
         switch argument {
         case "none": settings = .none
         case "environment": settings = .fromEnvironment
+        case "system": settings = .system
         default:
             guard let proxy = try? ProxySettings.url(argument) else { return nil }
             settings = proxy

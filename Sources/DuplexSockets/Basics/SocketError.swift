@@ -79,6 +79,8 @@ public struct SocketError: Error, Sendable {
     public var timeline: ConnectTimeline?
     /// What the proxy said, where it is ``Code/proxyRefused``.
     package var proxyFailure: (any Error)?
+    /// Whether it was a proxy that couldn't be reached, so that another one may do.
+    var isProxyUnreachable = false
     /// How long that a host is unknown may be remembered; `nil` where the source doesn't say, and for every other error.
     public var timeToLive: Duration?
 

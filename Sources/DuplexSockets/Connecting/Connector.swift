@@ -22,8 +22,15 @@ package enum Connector {
         make: @escaping @Sendable (LoopBound<Channel>, ConnectTimeline) -> Value
     ) async throws -> Value {
         try options.check()
-        if options.dial == nil, let route = try options.proxying?.route(to: endpoint) {
-            return try await ProxiedConnector.connect(to: endpoint, by: route, on: loop, options: options, make: make)
+        if options.dial == nil, let policy = options.proxying {
+            switch try policy.choice(for: endpoint) {
+            case .direct: break
+            case .proxy(let route):
+                return try await ProxiedConnector.connect(to: endpoint, by: route, on: loop, options: options, make: make)
+            case .asking(let ask):
+                let attempts = ProxyAttempts(endpoint: endpoint, loop: loop, options: options, make: make)
+                return try await attempts.connect(asking: ask)
+            }
         }
         // Here, and not on the loop, since the roots are read from files the first time.
         let context = endpoint.isSecured ? try options.tls.context() : nil

@@ -68,6 +68,7 @@ enum ProxiedConnector {
             }
         } catch var error as SocketError {
             error.message = "The proxy can't be reached. " + error.message
+            error.isProxyUnreachable = true
             throw error
         }
     }

@@ -3,11 +3,28 @@
 
 /// Chooses the proxy of a connection, if any.
 package protocol ProxyPolicy: Sendable {
-    /// The way to an endpoint.
+    /// The ways to an endpoint.
     ///
-    /// - Returns: `nil` for the direct one.
+    /// - Parameter endpoint: where the connection is to lead.
+    /// - Returns: the ways, or how to ask for them.
     /// - Throws: ``SocketError`` when what is configured can't be understood.
-    func route(to endpoint: Endpoint) throws(SocketError) -> (any ProxyRoute)?
+    func choice(for endpoint: Endpoint) throws(SocketError) -> ProxyChoice
+}
+
+/// What is chosen for a connection.
+package enum ProxyChoice: Sendable {
+    /// No proxy.
+    case direct
+    /// This proxy and no other way.
+    case proxy(any ProxyRoute)
+    /// The ways by which it may be made, the best first, by a function that blocks.
+    case asking(@Sendable () throws -> [ProxyWay])
+}
+
+/// One of several ways to an endpoint.
+package enum ProxyWay: Sendable {
+    case direct
+    case proxy(any ProxyRoute)
 }
 
 /// A proxy, and how to speak with it.

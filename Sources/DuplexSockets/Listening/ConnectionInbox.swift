@@ -12,6 +12,8 @@ final class ConnectionInbox: Sendable {
         var sockets: Deque<Socket> = []
         var waiter: CheckedContinuation<Void, Never>?
         var isClosed = false
+        /// Whether what waits is all that comes.
+        var isFinished = false
         var failure: SocketError?
     }
 
@@ -31,24 +33,27 @@ final class ConnectionInbox: Sendable {
     /// Why it was closed, where nobody asked for that.
     var failure: SocketError? { state.withLock(\.failure) }
 
-    /// Adds a connection; one that comes after ``close()`` is dropped, which closes it, and so is one that finds as many
-    /// again as there is room for: they were accepted before the inbox was full, and came through their handshakes since.
+    /// Whether ``finish()`` was called, and what waited then has been taken.
+    var isExhausted: Bool { state.withLock { $0.isFinished && $0.sockets.isEmpty } }
+
+    /// Adds a connection; one that comes after ``close()`` or ``finish()`` is dropped, which closes it, and so is one that finds as
+    /// many again as there is room for: they were accepted before the inbox was full, and came through their handshakes since.
     ///
     /// Also one that is waited for goes through the lock, which orders its making before its use where a sanitizer sees it.
     func push(_ socket: Socket) {
         let waiter = state.withLock { state in
-            if !state.isClosed && state.sockets.count < 2 * capacity { state.sockets.append(socket) }
+            if !state.isClosed && !state.isFinished && state.sockets.count < 2 * capacity { state.sockets.append(socket) }
             return state.waiter.take()
         }
         waiter?.resume()
     }
 
-    /// The next connection; `nil` once the task is cancelled or the inbox closed.
+    /// The next connection; `nil` once the task is cancelled, the inbox is closed, or it is finished and empty.
     func next() async -> Socket? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    if state.isClosed || Task.isCancelled || !state.sockets.isEmpty { return true }
+                    if state.isClosed || state.isFinished || Task.isCancelled || !state.sockets.isEmpty { return true }
                     state.waiter = continuation
                     return false
                 }
@@ -58,6 +63,15 @@ final class ConnectionInbox: Sendable {
         } onCancel: {
             close()
         }
+    }
+
+    /// Takes no more, and ends the wait when there is nothing; what waits can still be taken.
+    func finish() {
+        let waiter = state.withLock { state in
+            state.isFinished = true
+            return state.waiter.take()
+        }
+        waiter?.resume()
     }
 
     /// Drops, and so closes, what waits; ends the wait.

@@ -26,6 +26,8 @@ public final class SocketListener: Sendable {
         var descriptors: [[Int32]]
         var acceptors: [LoopBound<LoopAcceptors>] = []
         var isClosed = false
+        /// Whose task waits for connections.
+        var inbox: ConnectionInbox?
         var file: UnixSocketFile?
     }
 
@@ -147,6 +149,7 @@ public final class SocketListener: Sendable {
 
     private func start(_ inbox: ConnectionInbox) async throws {
         let address = localAddress
+        state.withLock { $0.inbox = inbox }
         let lost: @Sendable () -> Void = {
             inbox.close(
                 SocketError(.closed, message: "The system has taken away the socket that listened on \(address).")
@@ -221,9 +224,12 @@ public final class SocketListener: Sendable {
 
     /// Stops listening; accepted connections stay open.
     ///
+    /// An iteration gives the connections that were accepted before, and ends. ``serve(_:)`` runs their handlers, too, and returns
+    /// when the last handler has. A client that is still in its TLS handshake, or owes a header, is closed.
+    ///
     /// Returns when every loop has stopped.
     public func close() async {
-        let (descriptors, acceptors) = state.withLock { state in
+        let (descriptors, acceptors, inbox) = state.withLock { state in
             state.isClosed = true
             // First the file, so that whoever comes now finds none, and not one that is about to end.
             state.file.take()?.remove()
@@ -231,10 +237,11 @@ public final class SocketListener: Sendable {
                 state.descriptors = []
                 state.acceptors = []
             }
-            return (state.descriptors, state.acceptors)
+            return (state.descriptors, state.acceptors, state.inbox.take())
         }
         for descriptor in descriptors.joined() { SystemCalls.close(descriptor) }
         for (loop, acceptors) in zip(loops, acceptors) { await close(acceptors, on: loop) }
+        inbox?.finish()
         if hasOwnSummary { setup.ends.flush() }
     }
 
@@ -247,10 +254,10 @@ public final class SocketListener: Sendable {
         }
     }
 
-    /// Accepts connections and runs `handler` for each of them on its loop, until the task is cancelled.
+    /// Accepts connections and runs `handler` for each of them on its loop, until the task is cancelled or the listener is closed.
     ///
     /// A connection is closed when its handler returns or throws; an error is logged and ends nothing else. Cancelling
-    /// stops listening, cancels the handlers, and returns when the last of them has returned.
+    /// stops listening, cancels the handlers, and ends it when the last of them has returned. ``close()`` cancels none of them.
     ///
     /// - Parameter handler: isolated to its socket, so that it runs without a hop next to its socket's state.
     /// - Throws: `CancellationError`; ``SocketError`` with ``SocketError/Code/closed`` when the listener was closed before, or
@@ -263,11 +270,14 @@ public final class SocketListener: Sendable {
             while let socket = await inbox.next() {
                 group.addTask(executorPreference: socket.loop) { await Self.run(handler, socket, logger) }
             }
+            if inbox.isExhausted { return }
             await self.close()
             inbox.close()
             group.cancelAll()
         }
-        throw inbox.failure ?? CancellationError() as any Error
+        if let failure = inbox.failure { throw failure }
+        if inbox.isExhausted && !Task.isCancelled { return }
+        throw CancellationError()
     }
 
     private static func run(
@@ -304,7 +314,7 @@ extension SocketListener: AsyncSequence {
             inbox = ConnectionInbox()
         }
 
-        /// The next connection; `nil` once the task is cancelled, which also stops listening.
+        /// The next connection; `nil` once the listener is closed, or the task is cancelled, which also stops listening.
         ///
         /// - Throws: ``SocketError`` with ``SocketError/Code/closed`` when the listener was closed before, or the system has taken
         ///   its socket away; with what the system says when a loop can't listen.

@@ -20,25 +20,44 @@ enum LookupDeadline {
         within timeout: Duration,
         on loop: EventLoop
     ) async throws -> Resolution {
+        let late = "“\(host)” was not looked up within \(timeout.rounded)."
+        return try await run(within: timeout, on: loop, late: late) { try await resolver.resolve(host) }
+    }
+
+    /// Asks for anything, and abandons it when the time is over.
+    ///
+    /// - Parameters:
+    ///   - timeout: how long it may take.
+    ///   - loop: the loop whose timers are used.
+    ///   - message: that of the error when the time is over.
+    ///   - body: what to run; it is cancelled then.
+    /// - Returns: what it returned.
+    /// - Throws: what it threw; ``SocketError`` with ``SocketError/Code/timedOut``; `CancellationError`.
+    static func run<Value: Sendable>(
+        within timeout: Duration,
+        on loop: EventLoop,
+        late message: String,
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
         try Task.checkCancellation()
-        let pending = PendingResult<Resolution>()
+        let deadline = loop.clock.now().advanced(by: timeout)
+        let pending = PendingResult<Value>()
         // At once, so that an answer that is there already needs no thread that may be busy.
         let task = Task.immediate {
             do {
-                pending.finish(Result<Resolution, any Error>.success(try await resolver.resolve(host)))
+                pending.finish(Result<Value, any Error>.success(try await body()))
             } catch {
-                pending.finish(Result<Resolution, any Error>.failure(error))
+                pending.finish(Result<Value, any Error>.failure(error))
             }
         }
-        let timer = LookupTimer(loop: loop, timeout: timeout) {
-            let message = "“\(host)” was not looked up within \(timeout.rounded)."
-            pending.finish(Result<Resolution, SocketError>.failure(SocketError(.timedOut, message: message)))
+        let timer = LookupTimer(loop: loop, deadline: deadline) {
+            pending.finish(Result<Value, SocketError>.failure(SocketError(.timedOut, message: message)))
             task.cancel()
         }
         defer { timer.stop() }
         return try await pending.value {
             task.cancel()
-            pending.finish(Result<Resolution, any Error>.failure(CancellationError()))
+            pending.finish(Result<Value, any Error>.failure(CancellationError()))
         }
     }
 }
@@ -64,9 +83,12 @@ final class LookupTimer: Sendable {
         }
     }
 
-    init(loop: EventLoop, timeout: Duration, expired: @escaping @Sendable () -> Void) {
+    convenience init(loop: EventLoop, timeout: Duration, expired: @escaping @Sendable () -> Void) {
+        self.init(loop: loop, deadline: loop.clock.now().advanced(by: timeout), expired: expired)
+    }
+
+    init(loop: EventLoop, deadline: Instant, expired: @escaping @Sendable () -> Void) {
         self.loop = loop
-        let deadline = loop.clock.now().advanced(by: timeout)
         loop.execute { [self] core in
             let made = Target(expired)
             made.timer = core.schedule(made, at: deadline)

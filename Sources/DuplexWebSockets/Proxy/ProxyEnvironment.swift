@@ -12,16 +12,29 @@ struct ProxyEnvironment {
         self.variable = variable
     }
 
-    /// The proxy for a connection; `nil` for the direct way, as to this machine, which a proxy can't reach.
-    func proxy(to host: String, port: Int, isSecured: Bool) throws(SocketError) -> ConfiguredProxy? {
-        if Self.isLocal(host) { return nil }
+    /// What it says about one connection.
+    enum Answer {
+        /// No variable is about it.
+        case nothing
+        /// No proxy, as to this machine, which a proxy can't reach.
+        case direct
+        case proxy(ConfiguredProxy)
+    }
+
+    /// Whether this is a CGI program, whose environment a client has a part in.
+    var isOfRequest: Bool { variable("REQUEST_METHOD") != nil }
+
+    /// What it says about a connection to a host.
+    func answer(to host: String, port: Int, isSecured: Bool) throws(SocketError) -> Answer {
+        if Self.isLocal(host) { return .direct }
+        let exceptions = ProxyExceptions(value("no_proxy") ?? "")
         let names = [isSecured ? "https_proxy" : "http_proxy", "all_proxy"]
-        guard let name = names.first(where: { value($0) != nil }), let text = value(name), !text.isEmpty else {
-            return nil
+        guard let name = names.first(where: { value($0) != nil }), let text = value(name) else {
+            return exceptions.contains(host, port: port) ? .direct : .nothing
         }
-        if ProxyExceptions(value("no_proxy") ?? "").contains(host, port: port) { return nil }
+        if text.isEmpty || exceptions.contains(host, port: port) { return .direct }
         do throws(SocketError) {
-            return try ConfiguredProxy(url: text)
+            return .proxy(try ConfiguredProxy(url: text))
         } catch {
             throw SocketError(.invalidOptions, message: "The variable \(name) can't be used: \(error.message)")
         }
@@ -38,7 +51,7 @@ struct ProxyEnvironment {
     private func value(_ name: String) -> String? {
         if let value = variable(name) { return value }
         // The server of a CGI program makes HTTP_PROXY of a request's field Proxy.
-        if name == "http_proxy" && variable("REQUEST_METHOD") != nil { return nil }
+        if name == "http_proxy" && isOfRequest { return nil }
         return variable(name.uppercased())
     }
 }

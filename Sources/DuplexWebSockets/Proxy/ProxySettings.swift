@@ -13,6 +13,7 @@ public struct ProxySettings: Sendable {
     enum Kind: Sendable {
         case none
         case environment
+        case system
         case fixed(ConfiguredProxy, ProxyExceptions)
     }
 
@@ -29,6 +30,24 @@ public struct ProxySettings: Sendable {
     /// none. `no_proxy` names what is connected to directly; see ``ProxyExceptions``. So is this machine always: `localhost`, names
     /// below it, 127.0.0.0/8 and ::1.
     public static let fromEnvironment = ProxySettings(kind: .environment)
+
+    /// What the system says: the variables of the environment, and where none of them is about a connection, the desktop's settings.
+    ///
+    /// The variables are those of ``fromEnvironment``, and this machine is connected to directly, as there. The settings are read
+    /// by libproxy: those of GNOME, KDE and macOS, proxy auto-configuration (PAC) among them where it can run scripts. Debian has
+    /// it as `libproxy1v5`, with GNOME's settings by `libproxy1-plugin-gsettings` and PAC by `libproxy1-plugin-webkit`; Homebrew
+    /// as `libproxy`. Where it isn't installed this is the same as ``fromEnvironment``; see ``canReadSystem``.
+    ///
+    /// It is asked for each connection, on a thread of its own, within the connection's `timeout`. Of several proxies the next one
+    /// is tried when one can't be reached or doesn't answer; each has an equal share of the time that is left. A `socks:` without a version is SOCKS 5
+    /// whose proxy looks names up. An answer that can't be used is an error with `SocketError.Code.invalidOptions`.
+    ///
+    /// Hazard: libproxy is loaded into the process when this is first used, and what it needs with it. A script is code from the
+    /// network, which decides where connections go.
+    public static let system = ProxySettings(kind: .system)
+
+    /// Whether ``system`` has the desktop's settings, which needs libproxy. It is loaded by this.
+    public static var canReadSystem: Bool { ProxyLibrary.shared != nil }
 
     /// An HTTP proxy, which is asked for a tunnel by CONNECT (RFC 9110 section 9.3.6), for connections without TLS as well.
     ///
@@ -99,7 +118,7 @@ public struct ProxySettings: Sendable {
     /// The same proxy, with exceptions.
     ///
     /// - Parameter exceptions: what is connected to directly; see ``ProxyExceptions``.
-    /// - Returns: the settings; of those from the environment the same, which have `no_proxy`.
+    /// - Returns: the settings; of those from the environment or the system the same, which have their own.
     public func except(_ exceptions: ProxyExceptions) -> ProxySettings {
         guard case .fixed(let proxy, _) = kind else { return self }
         return ProxySettings(kind: .fixed(proxy, exceptions))
@@ -111,15 +130,18 @@ public struct ProxySettings: Sendable {
 }
 
 extension ProxySettings: ProxyPolicy {
-    package func route(to endpoint: Endpoint) throws(SocketError) -> (any ProxyRoute)? {
-        guard let (host, port) = endpoint.hostAndPort else { return nil }
+    package func choice(for endpoint: Endpoint) throws(SocketError) -> ProxyChoice {
+        guard let (host, port) = endpoint.hostAndPort else { return .direct }
+        var settings: (@Sendable (String) -> [String])?
         switch kind {
-        case .none: return nil
-        case .fixed(let proxy, let exceptions): return exceptions.contains(host, port: port) ? nil : proxy
-        case .environment:
-            return try ProxyEnvironment(EnvironmentVariables.value)
-                .proxy(to: host, port: port, isSecured: endpoint.serverName != nil)
+        case .none: return .direct
+        case .fixed(let proxy, let exceptions): return exceptions.contains(host, port: port) ? .direct : .proxy(proxy)
+        case .environment: break
+        // Loaded on the thread that blocks.
+        case .system: settings = { ProxyLibrary.shared?.proxies(for: $0) ?? ["direct://"] }
         }
+        return try SystemProxies(EnvironmentVariables.value, settings: settings)
+            .choice(for: host, port: port, isSecured: endpoint.serverName != nil)
     }
 }
 

@@ -12,7 +12,7 @@ struct LineProxy: ProxyPolicy, ProxyRoute {
     var resolvesNames = false
     var families = ConnectOptions.Families.all
 
-    func route(to endpoint: Endpoint) -> (any ProxyRoute)? { self }
+    func choice(for endpoint: Endpoint) -> ProxyChoice { .proxy(self) }
 
     func conversation(with target: ProxyTarget) -> any ProxyConversation {
         switch target {

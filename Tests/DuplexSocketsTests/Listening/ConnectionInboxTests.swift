@@ -32,6 +32,29 @@ import Testing
         }
     }
 
+    @Test("One that is finished gives what waits, and takes no more")
+    func finishing() async throws {
+        try await withPair { near, far in
+            let inbox = ConnectionInbox()
+            async let waiting = inbox.next()
+            inbox.push(near)
+            #expect(await waiting === near)
+            inbox.push(near)
+            #expect(!inbox.isExhausted)
+            inbox.finish()
+            inbox.push(far)
+            #expect(!inbox.isExhausted)
+            #expect(await inbox.next() === near)
+            #expect(inbox.isExhausted)
+            #expect(await inbox.next() == nil)
+            let idle = ConnectionInbox()
+            async let nothing = idle.next()
+            idle.finish()
+            #expect(await nothing == nil)
+            #expect(idle.failure == nil)
+        }
+    }
+
     @Test("Why it was closed stays known, and only the first reason counts")
     func failure() async {
         for (first, second) in [

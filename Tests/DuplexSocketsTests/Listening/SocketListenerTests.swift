@@ -75,6 +75,62 @@ import Testing
         await #expect { try await listener.serve { _ in } } throws: { ($0 as? SocketError)?.code == .closed }
     }
 
+    @Test("Closing ends an iteration that waits", .timeLimit(.minutes(1)))
+    func closedWhileIterated() async throws {
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+        let (started, continuation) = AsyncStream<Void>.makeStream()
+        let iteration = Task {
+            var count = 0
+            for try await socket in listener {
+                count += 1
+                await socket.close()
+                continuation.yield()
+            }
+            return count
+        }
+        await (try Socket.connect(to: .address(listener.localAddress))).close()
+        for await _ in started { break }
+        await listener.close()
+        #expect(try await iteration.value == 1)
+    }
+
+    @Test("Closing ends serving behind the last handler, and cancels none", .timeLimit(.minutes(1)))
+    func closedWhileServing() async throws {
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+        let server = Task {
+            try await listener.serve { socket in
+                try await socket.write("ready\n")
+                while let line = try await socket.readLine() { try await socket.write(line + "\n") }
+            }
+        }
+        let socket = try await Socket.connect(to: .address(listener.localAddress))
+        #expect(try await socket.readLine() == "ready")
+        await listener.close()
+        #expect(await comesToRefuse(.address(listener.localAddress)))
+        try await socket.write("still\n")
+        #expect(try await socket.readLine() == "still")
+        await socket.close()
+        try await server.value
+        await #expect(throws: SocketError.self) { try await listener.serve { _ in } }
+    }
+
+    @Test("Cancelling what serves on behind a closed listener cancels the handlers", .timeLimit(.minutes(1)))
+    func cancelledBehindClosing() async throws {
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
+        let server = Task {
+            try await listener.serve { socket in
+                try await socket.write("ready\n")
+                _ = try await socket.readLine()
+            }
+        }
+        let socket = try await Socket.connect(to: .address(listener.localAddress))
+        #expect(try await socket.readLine() == "ready")
+        await listener.close()
+        server.cancel()
+        await #expect(throws: CancellationError.self) { try await server.value }
+        await socket.close()
+    }
+
     @Test("A listener whose loop has stopped can't serve, and gives the port back")
     func stoppedLoop() async throws {
         let group = try EventLoopGroup(loops: 1)

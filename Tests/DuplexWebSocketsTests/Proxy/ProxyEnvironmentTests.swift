@@ -13,7 +13,11 @@ struct ProxyEnvironmentTests {
         to target: String = "example.com",
         isSecured: Bool = false
     ) throws -> String? {
-        try ProxyEnvironment { variables[$0] }.proxy(to: target, port: isSecured ? 443 : 80, isSecured: isSecured)?.host
+        let environment = ProxyEnvironment { variables[$0] }
+        guard case .proxy(let proxy) = try environment.answer(to: target, port: isSecured ? 443 : 80, isSecured: isSecured) else {
+            return nil
+        }
+        return proxy.host
     }
 
     @Test("The variable of the kind goes first, then the one for all, lower case before upper case")
