@@ -26,7 +26,13 @@ package enum Connector {
             switch try policy.choice(for: endpoint) {
             case .direct: break
             case .proxy(let route):
-                return try await ProxiedConnector.connect(to: endpoint, by: route, on: loop, options: options, make: make)
+                return try await ProxiedConnector.connect(
+                    to: endpoint,
+                    by: route,
+                    on: loop,
+                    options: options,
+                    make: make
+                )
             case .asking(let ask):
                 let attempts = ProxyAttempts(endpoint: endpoint, loop: loop, options: options, make: make)
                 return try await attempts.connect(asking: ask)

@@ -42,7 +42,9 @@ final class ConnectionInbox: Sendable {
     /// Also one that is waited for goes through the lock, which orders its making before its use where a sanitizer sees it.
     func push(_ socket: Socket) {
         let waiter = state.withLock { state in
-            if !state.isClosed && !state.isFinished && state.sockets.count < 2 * capacity { state.sockets.append(socket) }
+            if !state.isClosed && !state.isFinished && state.sockets.count < 2 * capacity {
+                state.sockets.append(socket)
+            }
             return state.waiter.take()
         }
         waiter?.resume()

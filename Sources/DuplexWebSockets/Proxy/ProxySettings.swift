@@ -46,7 +46,9 @@ public struct ProxySettings: Sendable {
     /// network, which decides where connections go.
     public static let system = ProxySettings(kind: .system)
 
-    /// Whether ``system`` has the desktop's settings, which needs libproxy. It is loaded by this.
+    /// Whether ``system`` has the desktop's settings, which needs libproxy.
+    ///
+    /// Hazard: libproxy is loaded into the process by this.
     public static var canReadSystem: Bool { ProxyLibrary.shared != nil }
 
     /// An HTTP proxy, which is asked for a tunnel by CONNECT (RFC 9110 section 9.3.6), for connections without TLS as well.

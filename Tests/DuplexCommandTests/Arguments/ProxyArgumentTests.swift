@@ -10,7 +10,8 @@ struct ProxyArgumentTests {
     @Test(
         "Proxies are URLs, none, or those of the environment or the system",
         arguments: [
-            "none", "environment", "system", "http://proxy.test:3128", "https://user:secret@proxy.test", "socks5h://[::1]:1080",
+            "none", "environment", "system", "http://proxy.test:3128", "https://user:secret@proxy.test",
+            "socks5h://[::1]:1080",
             "socks4a://proxy.test",
         ]
     )

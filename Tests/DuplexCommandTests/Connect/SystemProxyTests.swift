@@ -11,9 +11,10 @@ import Testing
 
 /// The library that reads the settings.
 private enum Library {
-    static let isInstalled = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib"))?.contains { folder in
-        FileManager.default.fileExists(atPath: "/usr/lib/\(folder)/libproxy.so.1")
-    } == true
+    static let isInstalled =
+        (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib"))?.contains { folder in
+            FileManager.default.fileExists(atPath: "/usr/lib/\(folder)/libproxy.so.1")
+        } == true
 }
 
 /// The command with GNOME's settings, which libproxy reads from a file of the test's.
@@ -54,14 +55,18 @@ struct SystemProxyTests {
         }
     }
 
-    @Test("A script is fetched and run, and the next of its proxies asked when one isn't there", .timeLimit(.minutes(1)))
+    @Test(
+        "A script is fetched and run, and the next of its proxies asked when one isn't there",
+        .timeLimit(.minutes(1))
+    )
     func script() async throws {
         let reserved = try ReservedPort()
         var server = WebServer(host: "127.0.0.1", port: 0)
         let port = Mutex(0)
         server.get("/proxy.pac") { _ in
             let ways = "PROXY 127.0.0.1:\(reserved.address.port); PROXY 127.0.0.1:\(port.withLock { $0 })"
-            let script = "function FindProxyForURL(url, host) { return host == 'nowhere.invalid' ? '\(ways)' : 'DIRECT'; }"
+            let script =
+                "function FindProxyForURL(url, host) { return host == 'nowhere.invalid' ? '\(ways)' : 'DIRECT'; }"
             return Response.text(script)
         }
         try await server.withRunning { address in

@@ -10,7 +10,10 @@ import Testing
 @Suite struct ProxyLibraryTests {
     private static let isExpected = Integration.isOn || ProxyLibrary.shared != nil
 
-    @Test("It answers for a URL, from any thread, at the same time", .enabled(if: isExpected, "libproxy isn't installed"))
+    @Test(
+        "It answers for a URL, from any thread, at the same time",
+        .enabled(if: isExpected, "libproxy isn't installed")
+    )
     func answers() async throws {
         let library = try #require(ProxyLibrary.shared)
         let threads = BlockingThreads(name: "proxies", limit: 4)

@@ -14,7 +14,13 @@ struct ProxyEnvironmentTests {
         isSecured: Bool = false
     ) throws -> String? {
         let environment = ProxyEnvironment { variables[$0] }
-        guard case .proxy(let proxy) = try environment.answer(to: target, port: isSecured ? 443 : 80, isSecured: isSecured) else {
+        guard
+            case .proxy(let proxy) = try environment.answer(
+                to: target,
+                port: isSecured ? 443 : 80,
+                isSecured: isSecured
+            )
+        else {
             return nil
         }
         return proxy.host

@@ -18,7 +18,9 @@ struct SystemProxiesTests {
         settings list: [String] = ["http://desk:3128"]
     ) throws -> (ways: [String], asked: [String]) {
         let asked = Mutex<[String]>([])
-        let proxies = SystemProxies { variables[$0] } settings: { url in
+        let proxies = SystemProxies {
+            variables[$0]
+        } settings: { url in
             asked.withLock { $0.append(url) }
             return list
         }
@@ -74,12 +76,18 @@ struct SystemProxiesTests {
     func programs() throws {
         let program = try choice(["REQUEST_METHOD": "GET", "HTTP_PROXY": "evil:1"])
         #expect(program.ways == ["direct"] && program.asked.isEmpty)
-        #expect(try names(SystemProxies({ _ in nil }, settings: nil).choice(for: "a.test", port: 80, isSecured: false)) == ["direct"])
+        #expect(
+            try names(SystemProxies({ _ in nil }, settings: nil).choice(for: "a.test", port: 80, isSecured: false)) == [
+                "direct"
+            ]
+        )
     }
 
     @Test("A list is read in its order, without what nobody here speaks")
     func lists() throws {
-        let list = ["http://a:1", "socks://b:2", "rtsp://c:3", "socks4://d:4", "https://e", "direct://", "direct://f:5"]
+        let list = [
+            "http://a:1", "socks://b:2", "rtsp://c:3", "socks4://d:4", "https://e", "direct://", "direct://f:5",
+        ]
         let ways = try choice(settings: list).ways
         #expect(ways == ["http a:1", "socks5h b:2", "socks4 d:4", "http tls://e:443", "direct", "direct"])
         #expect(try choice(settings: []).ways == ["direct"])
