@@ -14,6 +14,7 @@ struct UncheckedTests {
         "Sources/DuplexSockets/Buffers/TLSMemory.swift",
         "Sources/DuplexSockets/TLS/TLSSessions.swift",
         "Sources/DuplexSockets/TLS/X509Reference.swift",
+        "Sources/DuplexSockets/System/ProxyLibrary.swift",
         "Sources/DuplexWebSockets/Connection/WebSocket.swift",
         "Sources/DuplexWebSockets/Connection/WebSocketHandler.swift",
         "Sources/DuplexSockets/Delegates/DelegateQueue.swift",

@@ -76,6 +76,8 @@ private struct ScheduleModel {
     var topics: [String] = []
     /// Whether subscriptions of a connection take each other's room.
     var isTight = false
+    /// Behind the last time that a loop was overrun, which may lose the newest message of a topic.
+    var calm = 0
 
     static func matches(_ filter: String, _ topic: String) -> Bool {
         switch filter {
@@ -137,7 +139,8 @@ private final class ScheduleSubscription {
             #expect(got == got.sorted() && Set(got).count == got.count && got.allSatisfy { all.contains($0) })
             guard isOpen else { return }
             #expect(dropped == expected.count - got.count && told == dropped)
-            if policy == .oldest, !model.isTight { #expect(got.suffix(1) == expected.suffix(1)) }
+            guard policy == .oldest, !model.isTight, let last = expected.last, last >= model.calm else { return }
+            #expect(got.last == last)
         }
     }
 }
@@ -224,7 +227,7 @@ private struct Schedule {
             await client.pair.client.reset()
         }
         var dropped = 0
-        publish(["a", "k/1"])
+        await publish(["a", "k/1"])
         for (stream, name) in [(a, "a"), (k, "k/1")] {
             let expected = model.messages(name, from: 0)
             let got = try await Self.numbers(stream, upTo: expected.last ?? 0)
@@ -238,6 +241,9 @@ private struct Schedule {
         #expect(topics.counts.dropped == dropped + missed + droppedBefore)
     }
 
+    /// How much was published since the loops were last seen to have taken everything.
+    private var unsettled = 0
+
     /// What subscriptions dropped that have gone.
     private var droppedBefore = 0
 
@@ -250,7 +256,7 @@ private struct Schedule {
     private mutating func step() async throws {
         let client = clients.randomElement(using: &random)
         switch Int.random(in: 0..<16, using: &random) {
-        case 0..<6: publish((0..<Int.random(in: 1...30, using: &random)).map { _ in anyName() })
+        case 0..<6: await publish((0..<Int.random(in: 1...30, using: &random)).map { _ in anyName() })
         case 6..<8: await settle()
         case 8: try await overrun()
         case 9..<12: if clients.count < 6 { try await join() }
@@ -263,11 +269,15 @@ private struct Schedule {
 
     private mutating func anyName() -> String { ScheduleModel.names.randomElement(using: &random) ?? "a" }
 
-    private func settle() async {
+    private mutating func settle() async {
+        unsettled = 0
         for _ in 0..<2 { for loop in loops { await loop.settle() } }
     }
 
-    private mutating func publish(_ names: [String]) {
+    /// Publishes to loops that have room for all of it, also where they have had no turn for a while.
+    private mutating func publish(_ names: [String]) async {
+        if unsettled + names.count > 40 { await settle() }
+        unsettled += names.count
         for name in names {
             topics[name].publish("\(name) \(TopicFixture.long(model.topics.count))")
             model.topics.append(name)
@@ -288,6 +298,7 @@ private struct Schedule {
             }
         }
         model.topics += names
+        model.calm = model.topics.count
         await settle()
     }
 

@@ -106,7 +106,6 @@ struct ReplayTests {
         // On a machine that is busy with other tests, connecting alone may take as long.
         #expect(outcome.error?.hasPrefix("Message 2 of 2: ") == true || outcome.status == nil, "\(outcome)")
         #expect(outcome.error != nil)
-        #expect(outcome.seconds < 20)
     }
 
     @Test("Subprotocols are asked for as they were, and another one is told")
