@@ -12,6 +12,8 @@ public final class DeflatePool {
     private var deflateEngines: [DeflateEngine?] = [nil, nil, nil, nil]
     /// What a message is deflated into.
     private var scratch: [UInt8] = []
+    /// What a message is inflated into that is given back.
+    private let buffer = InflationBuffer()
 
     /// The most memory that is kept from one message to the next.
     private static let scratchBound = 128 * 1_024
@@ -27,13 +29,16 @@ public final class DeflatePool {
     ///   - settings: how to deflate; a smaller window than is allowed stays, a larger one becomes that.
     ///   - takesOver: whether this side's messages may refer to those before them, if the agreement allows it. Default: true.
     ///   - threshold: messages shorter than that many bytes are sent as they are. Default: 0.
+    ///   - givesBack: whether messages that were inflated are given back to `MessageCompression/buffer`, so that they share
+    ///     their memory. Default: false.
     /// - Returns: what a session is made with.
     public func compression(
         _ agreement: DeflateAgreement,
         role: Session.Role,
         settings: Deflater.Settings,
         takesOver: Bool = true,
-        threshold: Int = 0
+        threshold: Int = 0,
+        givesBack: Bool = false
     ) -> MessageCompression {
         let peer: Session.Role = role == .client ? .server : .client
         let inflater = Inflater(
@@ -50,7 +55,8 @@ public final class DeflatePool {
             agreement: agreement,
             threshold: threshold,
             inflater: inflater,
-            deflater: ConnectionDeflater(self, deflater)
+            deflater: ConnectionDeflater(self, deflater),
+            buffer: givesBack ? buffer : nil
         )
     }
 

@@ -126,7 +126,13 @@ package struct AgreedCompression: Sendable {
     }
 
     /// What the connection's session is made with; it shares what it can with the others of the pool.
-    func make(_ role: Session.Role, _ pool: DeflatePool) -> MessageCompression {
+    ///
+    /// - Parameters:
+    ///   - role: this side.
+    ///   - pool: that of the connection's loop.
+    ///   - givesBack: whether messages are lent to a handler, and given back.
+    /// - Returns: the compression.
+    func make(_ role: Session.Role, _ pool: DeflatePool, givesBack: Bool) -> MessageCompression {
         let wanted = role == .client ? parameters.clientContextTakeover : parameters.serverContextTakeover
         let takesOver = wanted && agreement.takesOver(role)
         return pool.compression(
@@ -137,7 +143,8 @@ package struct AgreedCompression: Sendable {
                 level: parameters.level
             ),
             takesOver: takesOver,
-            threshold: parameters.threshold?.bytes ?? (takesOver ? 0 : 256)
+            threshold: parameters.threshold?.bytes ?? (takesOver ? 0 : 256),
+            givesBack: givesBack
         )
     }
 }

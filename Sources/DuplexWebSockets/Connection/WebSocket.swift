@@ -144,7 +144,11 @@ public actor WebSocket {
             role: setup.role,
             settings: setup.settings,
             maskingKeys: setup.role == .client ? Self.maskingKeys(core, loop) : nil,
-            compression: setup.compression?.make(setup.role, core.shared(DeflatePool.init)),
+            compression: setup.compression?.make(
+                setup.role,
+                core.shared(DeflatePool.init),
+                givesBack: setup.handler != nil
+            ),
             tap: setup.observation?.tap?.tap(id, loop.clock),
             now: core.now
         )

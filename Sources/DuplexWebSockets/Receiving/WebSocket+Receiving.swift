@@ -119,6 +119,7 @@ extension WebSocket {
                 handler.received(bytes.bytes.extracting(range), kind, on: self)
             case .message(let kind, .assembled(let buffer)):
                 handler.received(buffer.span.raw, kind, on: self)
+                session.compression?.buffer?.giveBack(buffer)
             default:
                 perform(event, now)
             }

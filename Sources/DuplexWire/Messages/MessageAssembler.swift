@@ -3,16 +3,23 @@
 
 /// Puts a message together that came in several frames, or in a frame that came in several reads.
 struct MessageAssembler {
-    private(set) var buffer: [UInt8] = []
+    private(set) var buffer: [UInt8]
     private(set) var fragments = 0
     let kind: Message.Kind
     private var validator = UTF8Validator()
     /// How slowly it may come; `nil` for as slowly as its sender likes.
     let pace: MessagePace?
 
-    init(_ kind: Message.Kind, pace: MessagePace? = nil) {
+    /// Makes one.
+    ///
+    /// - Parameters:
+    ///   - kind: the message's.
+    ///   - pace: how slowly it may come. Default: as slowly as its sender likes.
+    ///   - buffer: memory for it, empty. Default: none.
+    init(_ kind: Message.Kind, pace: MessagePace? = nil, buffer: consuming [UInt8] = []) {
         self.kind = kind
         self.pace = pace
+        self.buffer = buffer
     }
 
     /// Takes the header of the next fragment.

@@ -18,6 +18,8 @@ public final class MessageCompression {
     let inflater: any MessageInflater
     /// Without one, everything is sent as it is, which a sender always may (section 6.1).
     let deflater: (any MessageDeflater)?
+    /// What messages are inflated into, where they are given back; `nil` where each has memory of its own.
+    public let buffer: InflationBuffer?
     /// Whether the message that is arriving is compressed.
     var isInflating = false
     /// The payload of that message so far, as it came.
@@ -51,16 +53,19 @@ public final class MessageCompression {
     ///     compressed.
     ///   - inflater: for what the peer sends, with the window that the agreement gives it.
     ///   - deflater: for what this side sends; `nil` if it compresses nothing.
+    ///   - buffer: what messages are inflated into, for who gives them back. Default: none, so that each has memory of its own.
     public init(
         agreement: DeflateAgreement,
         threshold: Int = 0,
         inflater: any MessageInflater,
-        deflater: (any MessageDeflater)?
+        deflater: (any MessageDeflater)?,
+        buffer: InflationBuffer? = nil
     ) {
         self.agreement = agreement
         self.threshold = threshold
         self.inflater = inflater
         self.deflater = deflater
+        self.buffer = buffer
     }
 
     /// Whether a message of that length is to be compressed.

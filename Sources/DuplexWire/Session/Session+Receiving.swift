@@ -174,7 +174,8 @@ extension Session {
         if let streaming, streaming.isOn {
             streaming.incoming = IncomingPieces(kind, limits: limits.streamed(streaming.limit))
         } else {
-            partial = PartialMessage(MessageAssembler(kind, pace: MessagePace(limits, now: now)))
+            let buffer = header.reservedBits != 0 ? compression?.buffer?.take() : nil
+            partial = PartialMessage(MessageAssembler(kind, pace: MessagePace(limits, now: now), buffer: buffer ?? []))
         }
         compression?.beginMessage(isCompressed: header.reservedBits != 0)
     }

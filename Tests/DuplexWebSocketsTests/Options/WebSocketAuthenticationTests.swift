@@ -131,6 +131,8 @@ struct WebSocketAuthenticationTests {
     func noToken() async {
         struct Failure: Error {}
         var options = WebSocketOptions()
+        // It is asked within the time of the attempt, of which many tests at once may take a lot.
+        options.connectTimeout = .seconds(300)
         options.authentication = .bearer { throw Failure() }
         let failed = await failure(of: "ws://127.0.0.1:1/", options)
         #expect(failed?.cause is Failure)
