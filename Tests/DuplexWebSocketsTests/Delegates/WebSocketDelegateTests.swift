@@ -5,6 +5,7 @@ import Dispatch
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
@@ -168,6 +169,7 @@ import Testing
         _ writer: Writer = Writer(),
         delegate: (any WebSocketDelegate & Sendable)? = nil,
         options: WebSocketOptions = .patient,
+        on group: EventLoopGroup = .shared,
         followedBy frames: [RawFrame] = [],
         _ body: (DelegatedWebSocket, RawPeer, Writer) async throws -> Void
     ) async throws {
@@ -176,7 +178,8 @@ import Testing
                 url: url,
                 options: options,
                 delegate: delegate ?? writer,
-                queue: writer.queue
+                queue: writer.queue,
+                on: group
             )
             socket.open()
             let peer = try await accept()
@@ -226,22 +229,27 @@ import Testing
     @Test("A pong is told with what its ping carried, and then how long it took; those of the keepalive aren't told")
     func pongs() async throws {
         var options = WebSocketOptions.patient
-        options.keepalive = .every(.milliseconds(10), timeout: .seconds(20))
-        try await withOpened(options: options) { socket, peer, writer in
-            for _ in 0..<2 {
-                let keepalive = try await peer.readFrame()
-                #expect(keepalive.opcode == 0x9)
-                try await peer.send(.pong(keepalive.payload))
+        options.keepalive = .every(.seconds(20), timeout: .seconds(60))
+        try await TestLoop.run { [options] loop in
+            try await withOpened(options: options, on: loop.group) { socket, peer, writer in
+                for _ in 0..<2 {
+                    await loop.advance(by: .seconds(20))
+                    let keepalive = try await peer.readFrame()
+                    #expect(keepalive.opcode == 0x9 && keepalive.payload.count == 8)
+                    try await peer.send(.pong(keepalive.payload))
+                }
+                try socket.ping(Array("who?".utf8))
+                try socket.ping()
+                let asked = try await peer.readFrame()
+                let empty = try await peer.readFrame()
+                #expect(asked.opcode == 0x9 && asked.payload == Array("who?".utf8))
+                #expect(empty.opcode == 0x9 && empty.payload.isEmpty)
+                await loop.advance(by: .milliseconds(5))
+                try await peer.send(.pong(asked.payload), .text("between"), .pong())
+                var told: [String?] = []
+                for _ in 0..<5 { told.append(await writer.next()) }
+                #expect(told == ["pong \(Array("who?".utf8))", "round trip", "text between", "pong []", "round trip"])
             }
-            try socket.ping(Array("who?".utf8))
-            try socket.ping()
-            let asked = try await peer.readFrame { $0.payload == Array("who?".utf8) }
-            let empty = try await peer.readFrame { $0.payload.isEmpty }
-            #expect(asked.opcode == 0x9 && empty.opcode == 0x9)
-            try await peer.send(.pong(asked.payload), .text("between"), .pong())
-            var told: [String?] = []
-            for _ in 0..<5 { told.append(await writer.next()) }
-            #expect(told == ["pong \(Array("who?".utf8))", "round trip", "text between", "pong []", "round trip"])
         }
     }
 

@@ -65,6 +65,8 @@ async def press(page, element):
 async def select(page, name):
     await until(page, row(name), f"no row of {name}")
     await press(page, f"{row(name)}.querySelector('.date')")
+    # What is told of the file may move what is clicked on next.
+    await page.shows("file-details", name)
 
 
 async def reading(page):
