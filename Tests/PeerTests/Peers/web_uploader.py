@@ -89,6 +89,7 @@ class Check(Transfers):
         await page.has_row("box")
         expect((root / "box").is_dir(), "there is no new folder on the disk")
         ok("a new folder")
+        await self.late()
 
         await page.select("one.bin")
         await page.click("move")
@@ -158,6 +159,30 @@ class Check(Transfers):
         await page.click("document.querySelector('#crumb-list a')")
         await page.open_folder("Home")
         ok("the trash: restore, and empty")
+
+    async def late(self):
+        """An action whose answer comes late selects nothing, where something was chosen meanwhile."""
+        page = self.page
+        await page.evaluate("""window.answers = window.fetch;
+        window.late = new Promise((resolve) => window.letThrough = resolve);
+        window.fetch = async (url, options) => {
+            const answer = await window.answers(url, options);
+            if (String(url).endsWith("/create")) await window.late;
+            return answer;
+        }; undefined""")
+        await page.click("new-folder")
+        await page.dialog()
+        await page.write("late")
+        await page.press("Enter")
+        await page.has_row("late")
+        await page.select("one.bin")
+        await page.evaluate("window.letThrough(); window.fetch = window.answers; undefined")
+        await page.toasted("Folder “late” created")
+        selected = "[...document.querySelectorAll('.rows [aria-selected=true] .label')].map((one) => one.textContent).join()"
+        expect(await page.evaluate(selected) == "one.bin", "what was chosen isn't any more")
+        await page.undo()
+        await page.lacks_row("late")
+        ok("what was chosen stays so, when an answer comes late")
 
     async def finds(self):
         page = self.page

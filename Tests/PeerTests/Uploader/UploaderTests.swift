@@ -56,7 +56,7 @@ extension PeerTests {
             let command = [Peer.python, script, "\(url)/files/", root, "\(url)/reader/"]
             let output = try await PeerProcess.run(command, environment: Self.environment)
             let lines = output.split(separator: "\n")
-            #expect(lines.count == 31 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
+            #expect(lines.count == 32 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")
         }
 
         /// nginx, which has the server below another path.

@@ -20,20 +20,21 @@ extension UploaderPage {
 
         export class Actions {
             #undos = [];
-            #reload;
+            #begin;
 
-            /** `reload(paths)` shows the folder again and selects what has these paths. */
-            constructor(reload) {
-                this.#reload = reload;
+            /** `begin()` gives what ends an action: `reload(paths)` shows the folder again and selects what has these paths. */
+            constructor(begin) {
+                this.#begin = begin;
             }
 
             /** Runs an action; what it fails of is shown, and the folder as it is then. */
             async #do(action) {
+                const reload = this.#begin();
                 try {
-                    return await action();
+                    return await action(reload);
                 } catch (error) {
                     complain(error);
-                    this.#reload();
+                    reload();
                     return null;
                 }
             }
@@ -54,28 +55,28 @@ extension UploaderPage {
 
             async #take(entry) {
                 this.#undos = this.#undos.filter((one) => one !== entry);
-                await this.#do(async () => {
+                await this.#do(async (reload) => {
                     const paths = await entry.undo();
                     toast(t("undone"));
-                    await this.#reload(paths);
+                    await reload(paths);
                 });
             }
 
             create(folder) {
-                return this.#do(async () => {
+                return this.#do(async (reload) => {
                     const name = await askName(t("newFolder"), { yes: t("create"), fault: faultOf });
                     if (name === null) return;
                     const path = join(folder, name);
                     await api.create(path);
-                    await this.#reload([path]);
+                    await reload([path]);
                     this.#tell(t("created", { name }), () => api.delete([path]).then(() => []));
                 });
             }
 
             rename({ path, name: old }, name) {
-                return this.#do(async () => {
+                return this.#do(async (reload) => {
                     const { changed: [change] } = await api.rename(path, name);
-                    await this.#reload([change.path]);
+                    await reload([change.path]);
                     const back = async () => (await api.rename(change.path, old)).changed.map((one) => one.path);
                     this.#tell(t("renamed", { old, name: nameOf(change.path) }), back);
                 });
@@ -83,9 +84,9 @@ extension UploaderPage {
 
             /** Into the trash, out of which an undo brings them back. */
             delete(entries) {
-                return this.#do(async () => {
+                return this.#do(async (reload) => {
                     const { trashed } = await api.delete(entries.map(({ path }) => path));
-                    await this.#reload();
+                    await reload();
                     const back = async () => {
                         const { restored } = await api.restore(trashed.map(({ id }) => id));
                         return restored.map(({ path }) => path);
@@ -97,18 +98,18 @@ extension UploaderPage {
             }
 
             restore(items) {
-                return this.#do(async () => {
+                return this.#do(async (reload) => {
                     const { restored } = await api.restore(items.map(({ id }) => id));
-                    await this.#reload();
+                    await reload();
                     toast(t("restored", { count: restored.length }));
                 });
             }
 
             async empty() {
                 if (!await confirm(t("emptyTrash"), t("emptyQuestion"), t("emptyTrash"))) return;
-                await this.#do(async () => {
+                await this.#do(async (reload) => {
                     await api.empty();
-                    await this.#reload();
+                    await reload();
                     toast(t("emptied"));
                 });
             }
@@ -127,22 +128,22 @@ extension UploaderPage {
             }
 
             move(paths, to) {
-                return this.#do(async () => {
+                return this.#do(async (reload) => {
                     const moving = paths.filter((path) => parentOf(path) !== to && !isWithin(to, path));
                     const changed = await this.#placed(api.move, moving, to);
                     if (changed.length === 0) return;
-                    await this.#reload(changed.map(({ path }) => path));
+                    await reload(changed.map(({ path }) => path));
                     const text = t("moved", { count: changed.length, folder: placeName(to) });
                     this.#tell(text, () => this.#moveBack(changed));
                 });
             }
 
             copy(paths, to) {
-                return this.#do(async () => {
+                return this.#do(async (reload) => {
                     const changed = await this.#placed(api.copy, paths, to);
                     if (changed.length === 0) return;
                     const copies = changed.map(({ path }) => path);
-                    await this.#reload(copies);
+                    await reload(copies);
                     this.#tell(t("copied", { count: changed.length, folder: placeName(to) }),
                         () => api.delete(copies).then(() => []));
                 });

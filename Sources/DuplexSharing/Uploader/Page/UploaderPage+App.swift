@@ -39,7 +39,10 @@ extension UploaderPage {
             #list = new FileList({
                 open: (entry) => this.#open(entry), selected: () => this.#selected(), key: (event) => this.#key(event),
             });
-            #actions = new Actions((paths) => this.#reload(paths));
+            #actions = new Actions(() => {
+                const { uses } = this.#list;
+                return (paths) => this.#reload(paths, uses);
+            });
             #intake = new Intake({
                 list: this.#list, actions: this.#actions, view: () => this.#view, mayChange: () => this.#mayChange,
                 targets: () => this.#targets, changed: () => this.#soon("changed", changePause),
@@ -169,9 +172,10 @@ extension UploaderPage {
                 byId("space").textContent = this.#mayWrite ? space : t("readOnly");
             }
 
-            async #reload(paths = []) {
+            /** Selects what has these paths, unless the list was used since: whoever has chosen something means that. */
+            async #reload(paths = [], uses = this.#list.uses) {
                 await this.#load(false);
-                this.#list.select(paths);
+                if (uses === this.#list.uses) this.#list.select(paths);
             }
 
             /** Runs `#reload` a little later, and once for many reasons. */

@@ -31,12 +31,15 @@ extension UploaderPage {
             selection = new Selection();
             entries = [];
             focused = null;
+            /** How often somebody has clicked or pressed a key in it. */
+            uses = 0;
 
             /**
              * The owner has `open(entry)`, `selected()` and `key(event)`; the last for keys that are not the list's.
              */
             constructor(owner) {
                 this.#owner = owner;
+                for (const use of ["click", "keydown"]) this.#grid.addEventListener(use, () => this.uses += 1, true);
                 this.#body.addEventListener("click", (event) => this.#clicked(event));
                 this.#body.addEventListener("dblclick", (event) => this.#doubleClicked(event));
                 this.#body.addEventListener("keydown", (event) => this.#pressed(event));
