@@ -41,7 +41,7 @@ struct FileRoom: InspectorRoom {
                     return nil
                 },
                 .around { request, next in
-                    let warden: @Sendable (FolderOperation) async throws -> Void = { operation in
+                    let warden = SharedFolder.Warden { operation in
                         try await catalogue.keep(operation, in: folder, named: name)
                     }
                     return try await SharedFolder.$warden.withValue(warden) {
@@ -74,14 +74,14 @@ struct FileRoom: InspectorRoom {
         in name: String,
         _ body: () async throws -> Response
     ) async throws -> Response {
-        let tell: @Sendable (FolderOperation) -> Void = { operation in
+        let witness = SharedFolder.Witness { operation in
             if operation.kind == .read { return }
             let note = ChangeNote(.files, by: request)
             let goal = operation.destination.map { " to \(name)\($0)" } ?? ""
             note.says("\(operation.kind.rawValue) \(name)\(operation.path)\(goal)")
             note.tell(logger, outcome: "done")
         }
-        return try await SharedFolder.$witness.withValue(tell) { try await body() }
+        return try await SharedFolder.$witness.withValue(witness) { try await body() }
     }
 
     /// The inspector's page, of the same origin, has the uploader's in a frame.

@@ -153,7 +153,7 @@ public final class SharedFolder: Sendable {
     ) async throws -> Value {
         try check(operation)
         try await options.before(operation)
-        try await Self.warden?(operation)
+        try await Self.warden?.ask(operation)
         let value = try await Self.run(on: threads, body)
         await tell(operation)
         return value
@@ -162,18 +162,34 @@ public final class SharedFolder: Sendable {
     /// Notifies the app and observers of what was done.
     func tell(_ operation: FolderOperation) async {
         for path in operation.changedFolders { changed(path) }
-        Self.witness?(operation)
+        Self.witness?.tell(operation)
         await options.after(operation)
     }
 
     // MARK: Looking on
 
-    /// Called after what the running task does in any folder.
-    @TaskLocal package static var witness: (@Sendable (FolderOperation) -> Void)?
+    // Types of their own: with a bare function as the value, the optimizer of Swift 6.3 asks for its metadata by a name that
+    // the runtime can't read, and binding the task local crashes.
 
-    /// Is asked before the running task does anything in any folder, also while a zip of its response is sent; what it throws
-    /// keeps it from that.
-    @TaskLocal package static var warden: (@Sendable (FolderOperation) async throws -> Void)?
+    /// Called after something is done in a folder.
+    package struct Witness: Sendable {
+        fileprivate let tell: @Sendable (FolderOperation) -> Void
+
+        package init(_ tell: @escaping @Sendable (FolderOperation) -> Void) { self.tell = tell }
+    }
+
+    /// Asked before anything is done in a folder; an error that it throws refuses it.
+    package struct Warden: Sendable {
+        fileprivate let ask: @Sendable (FolderOperation) async throws -> Void
+
+        package init(_ ask: @escaping @Sendable (FolderOperation) async throws -> Void) { self.ask = ask }
+    }
+
+    /// Of what the running task does in any folder.
+    @TaskLocal package static var witness: Witness?
+
+    /// Of what the running task does in any folder, also while a zip of its response is sent.
+    @TaskLocal package static var warden: Warden?
 
     /// Calls `observer` for each folder in which something changes through this value, on any thread, until it is
     /// removed.

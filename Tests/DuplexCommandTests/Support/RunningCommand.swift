@@ -128,9 +128,11 @@ final class RunningCommand: Sendable {
         }
     }
 
-    /// The command beside the test bundle, where the build has put both.
+    /// The command beside the test bundle, where the build has put both; or another one that `DUPLEX_TEST_COMMAND` names.
     static var executable: URL {
         get throws {
+            let named = ProcessInfo.processInfo.environment["DUPLEX_TEST_COMMAND"]
+            if let named { return URL(fileURLWithPath: named) }
             let places =
                 [CommandLine.arguments.first, Bundle.main.executablePath].compactMap(\.self)
                 + Bundle.allBundles.map(\.bundlePath)

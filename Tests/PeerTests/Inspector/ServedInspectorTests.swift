@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexTestProcesses
+import DuplexWebSockets
 import Foundation
 import Testing
 
@@ -103,6 +104,74 @@ extension PeerTests {
                 #expect(run.hasPrefix("HTTP/1.1 200 "), "\(run)")
                 let value = try await Self.set(inspector, token, "values/set", note)
                 #expect(value.hasPrefix("HTTP/1.1 403 "), "\(value)")
+            }
+        }
+
+        /// Makes a folder of that name, and has it sent as a zip, beside the page.
+        private static func change(_ folder: String, _ field: String, name: String) async throws {
+            let answer = try await ask(
+                folder + "/create",
+                "-H",
+                field,
+                "-H",
+                "Content-Type: application/json",
+                "-d",
+                #"{"path":"\#(name)"}"#
+            )
+            #expect(answer.hasPrefix("HTTP/1.1 2"), "\(answer)")
+            let list = try await ask(folder + "/list?path=", "-H", field)
+            #expect(list.contains(#""name":"page.html""#) && list.contains(#""name":"\#(name)""#), "\(list)")
+            try await withTestFolder([:]) { place in
+                let (file, url) = (place + "files.zip", folder + "/zip?path=page.html&path=" + name)
+                let curl = ["/usr/bin/env", "curl", "-sSf", "--max-time", "20", "-H", field, "-o", file, url]
+                _ = try await PeerProcess.run(curl)
+                let python = ["/usr/bin/env", "python3", "-m", "zipfile"]
+                let names = try await PeerProcess.run(python + ["-l", file])
+                #expect(names.contains("page.html") && names.contains(name + "/"), "\(names)")
+                _ = try await PeerProcess.run(python + ["-t", file])
+            }
+        }
+
+        @Test("A folder is read, changed and packed, by whoever may and by the inspector", .timeLimit(.minutes(1)))
+        func files() async throws {
+            let arguments = ["--upload", "--webdav", "--anyone", "--inspect-allow", "files"]
+            try await Self.serving(arguments) { server, token in
+                let known = "Authorization: Bearer " + token
+                for (number, field) in ["Accept: */*", known].enumerated() {
+                    try await Self.change(server + ["", "/_inspect/files/0"][number], field, name: "made\(number)")
+                }
+                let disk = try await Self.ask(server + "/dav/", "-X", "PROPFIND", "-H", "Depth: 1")
+                #expect(disk.hasPrefix("HTTP/1.1 207 ") && disk.contains("/dav/made1/"), "\(disk)")
+            }
+        }
+
+        private struct News: Decodable {
+            var watch: Int
+            var error: String?
+            /// Whatever the topic shows.
+            var position: Int?
+        }
+
+        @Test("Each topic is shown live", .timeLimit(.minutes(1)))
+        func topics() async throws {
+            try await Self.serving([]) { server, token in
+                var options = WebSocketOptions()
+                options.headers[.authorization] = "Bearer " + token
+                let url = server.replacing("http://", with: "ws://") + "/_inspect/live"
+                let socket = try await WebSocket.connect(to: url, options: options)
+                let topics = ["machine", "values", "commands", "connections", "requests", "console"]
+                for (number, topic) in topics.enumerated() {
+                    try await socket.send(#"{"watch":\#(number),"topic":"\#(topic)"}"#)
+                }
+                var waiting = Set(topics.indices)
+                for try await message in socket.messages {
+                    let news = try JSONDecoder().decode(News.self, from: Data("\(message)".utf8))
+                    #expect(news.error == nil && news.position != nil, "\(message)")
+                    waiting.remove(news.watch)
+                    if waiting.isEmpty { break }
+                }
+                #expect(waiting.isEmpty)
+                await socket.close()
             }
         }
     }

@@ -39,8 +39,9 @@ struct DuplexServe {
         }
     }
 
-    /// The command is built together with the tests, into the same folder.
+    /// The command is built together with the tests, into the same folder; or another one that `DUPLEX_TEST_COMMAND` names.
     static func executable() throws -> String {
+        if let named = ProcessInfo.processInfo.environment["DUPLEX_TEST_COMMAND"] { return named }
         let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let folders = [beside, Peer.root.appending(path: ".build/debug")]
         let files = folders.map { $0.appending(path: "duplex").path(percentEncoded: false) }
