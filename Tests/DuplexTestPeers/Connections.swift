@@ -71,7 +71,7 @@ package func withClient<Result>(
     _ body: (WebSocket, RawPeer) async throws -> Result
 ) async throws -> Result {
     try await withListener { url, accept in
-        async let connected = WebSocket.connect(to: url, options: options, on: group, handler: handler)
+        async let connected = WebSocket.connect(to: url, options: options.patient, on: group, handler: handler)
         let peer = try await accept()
         try await peer.acceptWebSocket(followedBy: frames)
         let socket = try await connected
@@ -130,8 +130,17 @@ package func withPair<Result: Sendable>(
         }
     } _: { address in
         defer { gateKeeper.finish() }
-        let client = try await WebSocket.connect(to: "ws://\(address)/", options: options)
+        let client = try await WebSocket.connect(to: "ws://\(address)/", options: options.patient)
         for await socket in sockets { return try await body(client, socket) }
         throw CancellationError()
+    }
+}
+
+extension WebSocketOptions {
+    /// The same, where they have the default time to connect with more of it: for a machine that is busy with other tests.
+    fileprivate var patient: WebSocketOptions {
+        var options = self
+        if options.connectTimeout == WebSocketOptions().connectTimeout { options.connectTimeout = .seconds(120) }
+        return options
     }
 }

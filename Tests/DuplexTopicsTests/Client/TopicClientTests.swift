@@ -142,6 +142,8 @@ struct TopicClientTests {
             try await scene.away { () async throws in
                 for number in 1...10 { for name in ["short", "plain"] { scene.topics[name].publish("\(number)") } }
             }
+            // Asked again, unlike a message, where the client finds out only now that its connection is lost.
+            _ = try await client.presence(of: "plain")
             try await client.publish("last", to: "plain")
             let message = try await short.next()
             #expect(message?.text == "8" && message?.missed == 7 && message?.isAfterGap == true)

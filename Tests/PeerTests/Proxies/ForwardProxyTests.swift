@@ -73,6 +73,8 @@ import Testing
             }
             try await server.withRunning { address in
                 var options = WebSocketOptions()
+                // The proxy asks a program of its own who that is, which begins with the first request.
+                options.connectTimeout = .seconds(120)
                 options.proxy = proxy
                 options.tls.trust = .roots(identity.certificates)
                 let url = "\(isSecured ? "wss" : "ws")://localhost:\(address.port)/"
@@ -88,6 +90,7 @@ import Testing
 
     private static func refusal(by proxy: ProxySettings) async -> WebSocketError? {
         var options = WebSocketOptions()
+        options.connectTimeout = .seconds(120)
         options.proxy = proxy
         let error = await #expect(throws: WebSocketError.self) {
             try await WebSocket.connect(to: "ws://localhost:9/", options: options)
