@@ -59,7 +59,7 @@ measure_scale() {
         start_serve "scale-$count" --handler sync && ids[$count]=$pid && ports[$count]=$port
         before=$(rss "$pid")
         start_crowd "$count" "$count" /echo && crowds[$count]=$crowd
-        echo "scale memory $count before_kb=$before rss_kb=$(rss "$pid") accept_secs=$(crowd_seconds open)" >>"$results"
+        echo "scale memory $count before_kb=$before rss_kb=$(rss "$pid")" >>"$results"
     done
     for ((round = 1; round <= rounds; round++)); do
         note "Messages beside idle connections, round $round of $rounds ..."

@@ -24,6 +24,16 @@ def expect(condition, text):
         raise CheckFailed(text)
 
 
+# What the page says of itself, for whoever reads why a check failed.
+SAYS = """(() => {
+    const texts = (selector) => [...document.querySelectorAll(selector)].map((one) => one.textContent.trim().slice(0, 200));
+    return JSON.stringify({
+        hash: location.hash, part: document.querySelector('main')?.className, link: texts('#link'),
+        statuses: texts('main [role=status]'), rows: document.querySelectorAll('main tbody tr').length, notices: texts('.toast'),
+    });
+})()"""
+
+
 class InspectorPage(Page):
     """A tab with the page. What the app refuses on purpose is no complaint of the page's."""
 
@@ -58,8 +68,7 @@ class InspectorPage(Page):
         try:
             await super().wait_until(condition, what)
         except CheckFailed as failure:
-            toasts = await self.evaluate("document.getElementById('toasts')?.textContent")
-            raise CheckFailed(f"{failure}; notices: {toasts!r}, complaints: {self.complaints}") from None
+            raise CheckFailed(f"{failure}; it says: {await self.evaluate(SAYS)}, complaints: {self.complaints}") from None
 
     async def fill(self, element, text):
         """Clicks on a field until it has the focus, since what comes above it moves it, and writes into it."""

@@ -89,6 +89,8 @@ class UploaderPage(Page):
         await self.wait_until(f"{toasts} === {json.dumps(text)})", f"the toast {text!r}")
 
     async def undo(self):
+        # Rows change by the news of others, too, which may come before the answer.
+        await self.wait_until("document.querySelector('.toast:last-child .undo')", "what can be undone")
         await self.click("document.querySelector('.toast:last-child .undo')")
         await self.toasted("Undone")
 

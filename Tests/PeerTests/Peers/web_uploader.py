@@ -281,6 +281,7 @@ class Check(Transfers):
             await page.press(" ")
             expect(await page.evaluate("document.activeElement.ariaSelected") == selected, "space doesn't toggle")
         await page.press("Delete")
+        await page.toasted("“keyed.txt” is in the trash")
         await page.lacks_row("keyed.txt")
         await page.press("z", "Control")
         await page.has_row("keyed.txt")

@@ -95,11 +95,14 @@ import Testing
         _ body: ([Way]) async throws -> Void
     ) async throws {
         var ways: [Way] = []
+        // Until the proxy has gone, or two ways may get the same one.
+        var reserved: [ReservedPort] = []
+        defer { withExtendedLifetime(reserved) {} }
         for (address, isServerSecured) in servers {
             for isSecured in [false, true] {
-                let reserved = try ReservedPort()
-                defer { withExtendedLifetime(reserved) {} }
-                let port = reserved.address.port
+                let own = try ReservedPort()
+                reserved.append(own)
+                let port = own.address.port
                 ways.append(
                     Way(port: port, isSecured: isSecured, server: address, isServerSecured: isServerSecured)
                 )
