@@ -272,8 +272,8 @@ async def connections(page, netloc):
         open_ones = []
         for text in part:
             _, writer = await asyncio.open_connection(host, int(port))
-            # No longer than a head may be; half of an escape is no path.
-            path = re.sub("%.?$", "", quote(text, safe="!$&'()*+,;=:@").replace("/", "%2F")[:4_000])
+            # Paths have no NUL, are no longer than a head may be, and end in no half of an escape.
+            path = re.sub("%.?$", "", quote(text.replace("\0", ""), safe="!$&'()*+,;=:@").replace("/", "%2F")[:4_000])
             writer.write(f"GET /hostile-wait/{path}?{path} HTTP/1.1\r\nHost: {netloc}\r\n\r\n".encode())
             open_ones.append(writer)
         await page.wait_until(f"{waiting} === {len(part)}", "the rows of all")
