@@ -46,16 +46,19 @@ extension InspectorSite {
                 if (link.dataset.part === part) link.setAttribute("aria-current", "page");
                 else link.removeAttribute("aria-current");
             }
-            const main = byId("main");
+            // A place of its own for each part: one that opens late writes into a place that isn't shown any more.
+            const main = byId("main").cloneNode();
+            byId("main").replaceWith(main);
             const title = parts[part]?.title ?? part;
             document.title = `${title} · Inspector`;
             main.className = `part-${part}`;
-            main.replaceChildren(make("h2", { id: "part-title", class: "spoken", text: title }));
+            main.append(make("h2", { id: "part-title", class: "spoken", text: title }));
             try {
                 const module = await import(`./${part}.js`);
                 if (mine !== turn) return;
-                shown = { part, view: await module.open(main, { state, parameters, allows: new Set(state.allows) }) };
-                if (mine !== turn) shown.view?.close?.();
+                const view = await module.open(main, { state, parameters, allows: new Set(state.allows) });
+                if (mine !== turn) return view?.close?.();
+                shown = { part, view };
             } catch (error) {
                 main.append(make("p", { class: "notice", text: `This part can't be shown: ${error.message}` }));
             }

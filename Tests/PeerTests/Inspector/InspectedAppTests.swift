@@ -165,7 +165,7 @@ extension PeerTests {
                 options.allows = [.commands]
                 app.addCommands(to: &options)
             }
-            #expect(lines.count == 8 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(lines)")
+            #expect(lines.count == 9 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(lines)")
             #expect(app.state.withLock { $0.note } == "told")
         }
     }

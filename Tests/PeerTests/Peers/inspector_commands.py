@@ -16,6 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
 from devtools import browser, run  # noqa: E402
 from inspector_page import InspectorPage, expect, ok, open_inspector  # noqa: E402
 
+MACHINE = "document.querySelector('main.part-machine > :not(h2)')"
+
 
 def form(name):
     return f"document.querySelector('form[data-command={json.dumps(name)}]')"
@@ -30,6 +32,28 @@ class CommandsPage(InspectorPage):
 
     async def first(self, state):
         await self.wait_until(f"document.querySelector('.run .badge')?.textContent === '{state}'", f"a run that is {state}")
+
+
+async def late(page):
+    """A part whose answer comes late isn't shown beside the one that was chosen meanwhile."""
+    await page.evaluate("""window.answers = window.fetch;
+    window.late = new Promise((resolve) => window.letThrough = resolve);
+    window.fetch = async (url, options) => {
+        const answer = await window.answers(url, options);
+        if (!String(url).endsWith("/commands")) return answer;
+        const body = await answer.text();
+        window.isHeld = true;
+        await window.late;
+        return new Response(body, answer);
+    }; undefined""")
+    await page.go("commands")
+    await page.until("window.isHeld", "an answer that is held")
+    await page.part("machine", MACHINE)
+    await page.evaluate("window.letThrough(); window.fetch = window.answers; window.fetch('state').then((answer) => answer.text())")
+    expect(await page.count("main") == 1 and await page.count("main form") == 0, "the late part is shown beside the chosen one")
+    await page.part("commands", form("Reindex"))
+    expect(await page.count("main h2") == 1 and await page.count(".commands-layout") == 1, "two parts at once")
+    ok("a part whose answer comes late isn't shown any more")
 
 
 async def check(url):
@@ -81,6 +105,10 @@ async def check(url):
         await page.press("Enter", "Control")
         await page.says(".run pre.json", '"echo": "value"')
         ok("a message by the keyboard, and its answer as JSON")
+
+        await page.part("machine", MACHINE)
+        await late(page)
+        await page.wait_until("document.querySelector('.run')", "what has run")
 
         await page.all_is_named()
         await page.look_at("commands")

@@ -90,8 +90,9 @@ class UploaderPage(Page):
 
     async def undo(self):
         # Rows change by the news of others, too, which may come before the answer.
-        await self.wait_until("document.querySelector('.toast:last-child .undo')", "what can be undone")
-        await self.click("document.querySelector('.toast:last-child .undo')")
+        button = "document.querySelector('.toast:last-child .undo')"
+        await self.wait_until(button, "what can be undone")
+        await self.click(button)
         await self.toasted("Undone")
 
     async def files(self, button, paths):
