@@ -89,7 +89,7 @@ final class HTTPConnection {
     }
 
     func start() {
-        channel.handler = self
+        channel.keep(self)
         channel.limitReceive(to: Self.receiveLimit)
         settle()
     }
@@ -252,7 +252,7 @@ final class HTTPConnection {
             if timer.deadline <= deadline { return }
             services.core.cancel(timer.id)
         }
-        timer = (services.core.schedule(self, at: deadline), deadline)
+        timer = (services.core.schedule(self, at: deadline, keepsTarget: true), deadline)
     }
 
     private func disarmTimer() {

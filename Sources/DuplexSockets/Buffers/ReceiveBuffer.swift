@@ -5,7 +5,9 @@
 ///
 /// What was received is valid until the next receive on the same loop: it is parsed in place, and whoever wants to keep
 /// something copies it.
-@safe package final class ReceiveBuffer {
+///
+/// Not a class: whoever receives would retain and release it each time.
+@safe package struct ReceiveBuffer: ~Copyable {
     /// 512 KiB: large enough that a burst is taken in one system call.
     ///
     /// Pages that were never needed are never touched.

@@ -106,6 +106,9 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         keptHandler = handler
     }
 
+    /// Whether the handler is kept alive; see ``keep(_:)``.
+    package var keepsHandler: Bool { keptHandler != nil }
+
     package var stepTarget: AnyObject? { handler }
 
     /// The system's descriptor; -1 once it is closed, and where there is none.

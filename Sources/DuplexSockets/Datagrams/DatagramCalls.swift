@@ -71,7 +71,7 @@ package enum DatagramCalls {
         upTo count: Int,
         size: Int,
         port: Int,
-        in buffer: ReceiveBuffer
+        in buffer: borrowing ReceiveBuffer
     ) -> ReceiveResult {
         unsafe buffer.lend { unsafe receive(descriptor, upTo: count, size: size, port: port, in: $0) }
     }
@@ -141,7 +141,7 @@ package enum DatagramCalls {
         _ datagrams: ArraySlice<Datagram>,
         _ descriptor: Int32,
         family: AddressFamily,
-        in buffer: ReceiveBuffer
+        in buffer: borrowing ReceiveBuffer
     ) -> TransferResult {
         unsafe buffer.lend { unsafe send(datagrams, descriptor, family: family, in: $0) }
     }

@@ -138,8 +138,8 @@ package final class LoopCore {
     /// The number of timers that wait.
     package var timerCount: Int { timers.count }
 
-    package func schedule(_ target: any TimerTarget, at deadline: Instant) -> TimerID {
-        timers.schedule(target, at: deadline)
+    package func schedule(_ target: any TimerTarget, at deadline: Instant, keepsTarget: Bool = false) -> TimerID {
+        timers.schedule(target, at: deadline, keepsTarget: keepsTarget)
     }
 
     package func cancel(_ timer: TimerID) {

@@ -309,7 +309,7 @@ extension WebSocket: TimerTarget {
         guard stage == .open, let deadline = session.deadline else { return }
         if let armed = sessionTimer, armed.instant <= deadline { return }
         stopSessionTimer()
-        let id = channel.core.schedule(self, at: deadline)
+        let id = channel.core.schedule(self, at: deadline, keepsTarget: channel.keepsHandler)
         sessionTimer = ArmedTimer(id: id, instant: deadline)
     }
 

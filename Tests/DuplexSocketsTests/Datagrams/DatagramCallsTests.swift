@@ -6,7 +6,7 @@ import Testing
 
 @testable import DuplexSockets
 
-@Suite struct DatagramCallsTests {
+@Suite struct DatagramCallsTests: ~Copyable {
     private let buffer = ReceiveBuffer()
 
     /// A socket on the loopback, and its address.

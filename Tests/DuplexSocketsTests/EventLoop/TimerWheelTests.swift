@@ -123,4 +123,29 @@ import Testing
         wheel.cancel(timer)
         #expect(wheel.count == 0)
     }
+
+    @Test("A target that is kept lives until its timer has fired or was cancelled")
+    func keptTarget() {
+        var wheel = TimerWheel(now: Self.start)
+        weak var fired: Target?
+        weak var cancelled: Target?
+        func schedule(_ target: Target) -> TimerID {
+            wheel.schedule(target, at: Self.start.advanced(by: .seconds(1)), keepsTarget: true)
+        }
+        let first = {
+            let target = Target()
+            fired = target
+            return schedule(target)
+        }()
+        let second = {
+            let target = Target()
+            cancelled = target
+            return schedule(target)
+        }()
+        #expect(fired != nil && cancelled != nil)
+        wheel.cancel(second)
+        #expect(cancelled == nil)
+        #expect(due(&wheel, at: Self.start.advanced(by: .seconds(2))) == [first])
+        #expect(fired == nil)
+    }
 }
