@@ -11,10 +11,11 @@ import Testing
 /// What a process holds after servers and clients of all kinds have lived and ended in it, again and again.
 ///
 /// `scripts/soak MINUTES` has a cycle of a minute, as often as it says; the suite has two short ones.
-@Suite("Soak", .timeLimit(.minutes(5))) struct SoakTests {
+@Suite("Soak") struct SoakTests {
     @Test(
         "Descriptors, threads, timers and connections are the same after each cycle of servers, clients, faults and a restart",
-        .enabled(if: ProcessInfo.processInfo.environment["DUPLEX_SOAK_MINUTES"] == nil)
+        .enabled(if: ProcessInfo.processInfo.environment["DUPLEX_SOAK_MINUTES"] == nil),
+        .timeLimit(.minutes(5))
     )
     func short() async {
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
