@@ -19,34 +19,40 @@ import Testing
     )
     func short() async {
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let limits = Limits(goesOn: { $0 < 10 }, isHalf: { $0 >= 60 })
-            _ = try await SoakTests.run(cycles: 2) {
-                limits
-            } report: { _ in
-            }
+            let run = try await SoakRun()
+            for _ in 1...2 { _ = try await run.cycle(Limits(goesOn: { $0 < 10 }, isHalf: { $0 >= 60 })) }
+            await run.end()
         }
         let text = child.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
         #expect(text == "")
     }
 
+    private static let minutes = ProcessInfo.processInfo.environment["DUPLEX_SOAK_MINUTES"].flatMap { Int($0) }
+    private static let longRun = Task { try await SoakRun() }
+
+    /// A case for each minute, all of one run: behind each the test library forgets the errors that were thrown in it, for each of
+    /// which it keeps a backtrace until then, some hundred bytes.
     @Test(
         "So they are after many minutes, and the memory is",
-        .enabled(if: ProcessInfo.processInfo.environment["DUPLEX_SOAK_MINUTES"] != nil),
-        .timeLimit(.minutes(10_000))
+        .enabled(if: minutes != nil),
+        .serialized,
+        .timeLimit(.minutes(5)),
+        arguments: 1...(minutes ?? 1)
     )
-    func long() async throws {
-        let minutes = try #require(ProcessInfo.processInfo.environment["DUPLEX_SOAK_MINUTES"].flatMap { Int($0) })
+    func long(minute: Int) async throws {
+        let minutes = try #require(Self.minutes)
+        let run = try await Self.longRun.value
         let clock = ContinuousClock()
-        let sizes = try await Self.run(cycles: minutes) {
-            let begin = clock.now
-            return Limits(
-                goesOn: { _ in clock.now < begin.advanced(by: .seconds(56)) },
-                isHalf: { _ in clock.now > begin.advanced(by: .seconds(28)) }
-            )
-        } report: {
-            print($0)
-        }
+        let begin = clock.now
+        let limits = Limits(
+            goesOn: { _ in clock.now < begin.advanced(by: .seconds(56)) },
+            isHalf: { _ in clock.now > begin.advanced(by: .seconds(28)) }
+        )
+        print(try await run.cycle(limits))
+        guard minute == minutes else { return }
+        await run.end()
         // The first cycles fill the allocator and the caches.
+        let sizes = await run.sizes
         let warm = sizes.dropFirst(minutes / 5)
         let early = try #require(warm.prefix(max(minutes / 5, 1)).max())
         let late = try #require(sizes.suffix(max(minutes / 5, 1)).max())
@@ -61,50 +67,53 @@ import Testing
         /// Whether it's time for the restart, with how many rounds there were of all clients.
         var isHalf: @Sendable (Int) -> Bool
     }
+}
 
-    /// Runs cycles, and holds what each leaves to what the first has left.
-    ///
-    /// - Parameters:
-    ///   - cycles: how many.
-    ///   - limits: called at the beginning of each.
-    ///   - report: called with a line about each.
-    /// - Returns: the resident memory behind each, in KiB.
-    /// - Throws: what one has left that the first hasn't, and what kept it from running.
-    static func run(cycles: Int, _ limits: () -> Limits, report: (String) -> Void) async throws -> [Int] {
+/// Cycles, of which each is to leave what the first has left.
+private actor SoakRun {
+    /// The resident memory behind each, in KiB.
+    private(set) var sizes: [Int] = []
+    private let group: EventLoopGroup
+    private var first: Soak.Sample?
+
+    init() async throws {
         await useTimers()
-        let group = try EventLoopGroup(loops: 2)
-        var first: Soak.Sample?
-        var sizes: [Int] = []
-        for cycle in 1...cycles {
-            let limits = limits()
-            let soak = try Soak(on: group, limits.goesOn)
-            try await soak.cycle(limits.isHalf)
-            let expected = first
-            var sample = await soak.sample()
-            let isSettled = await comesTrue {
-                sample = await soak.sample()
-                return sample.connections == 0 && sample.timers == 0 && (expected == nil || sample == expected)
-            }
-            if first == nil { first = sample }
-            sizes.append(Soak.residentSize)
-            let outcomes = soak.outcomes.withLock { $0 }
-            report(
-                "cycle \(cycle): \(sample.descriptors) descriptors, \(sample.threads) threads, \(sample.timers) timers, "
-                    + "\(sample.watched) watched, \(sample.connections) connections, \(sizes.last ?? 0) KiB; "
-                    + outcomes.sorted { $0.key < $1.key }
-                    .map { "\($0.key) \($0.value.rounds)+\($0.value.failures)" }.joined(separator: ", ")
-            )
-            guard isSettled, sample == first else {
-                throw SoakDifference(text: "cycle \(cycle) has left \(sample), the first \(String(describing: first))")
-            }
-            // Faults end some; the half of all comes through even so.
-            let (through, ended) = outcomes.values.reduce((0, 0)) { ($0.0 + $1.rounds, $0.1 + $1.failures) }
-            guard through > ended else {
-                throw SoakDifference(text: "cycle \(cycle): \(through) rounds came through, \(ended) didn't")
-            }
-        }
+        group = try EventLoopGroup(loops: 2)
+    }
+
+    func end() async {
         await group.stop()
-        return sizes
+    }
+
+    /// Runs one.
+    ///
+    /// - Returns: a line about it.
+    /// - Throws: what it has left that the first hasn't, and what kept it from running.
+    func cycle(_ limits: SoakTests.Limits) async throws -> String {
+        let soak = try Soak(on: group, limits.goesOn)
+        try await soak.cycle(limits.isHalf)
+        let expected = first
+        var sample = await soak.sample()
+        let isSettled = await comesTrue {
+            sample = await soak.sample()
+            return sample.connections == 0 && sample.timers == 0 && (expected == nil || sample == expected)
+        }
+        if first == nil { first = sample }
+        sizes.append(Soak.residentSize)
+        let outcomes = soak.outcomes.withLock { $0 }
+        guard isSettled, sample == first else {
+            let difference = "has left \(sample), the first \(String(describing: first))"
+            throw SoakDifference(text: "cycle \(sizes.count) \(difference)")
+        }
+        // Faults end some; the half of all comes through even so.
+        let (through, ended) = outcomes.values.reduce((0, 0)) { ($0.0 + $1.rounds, $0.1 + $1.failures) }
+        guard through > ended else {
+            throw SoakDifference(text: "cycle \(sizes.count): \(through) rounds came through, \(ended) didn't")
+        }
+        return "cycle \(sizes.count): \(sample.descriptors) descriptors, \(sample.threads) threads, "
+            + "\(sample.timers) timers, \(sample.watched) watched, \(sample.connections) connections, \(sizes.last ?? 0) KiB; "
+            + outcomes.sorted { $0.key < $1.key }
+            .map { "\($0.key) \($0.value.rounds)+\($0.value.failures)" }.joined(separator: ", ")
     }
 }
 
