@@ -31,8 +31,8 @@ package struct DueTimer {
 /// A hierarchical wheel (Varghese and Lauck): four levels of 64 slots. A slot of the lowest level spans one tick of
 /// 2^22 ns (4.2 ms), a slot of each further level 64 times as much; the four reach 19 hours, and a timer further away
 /// waits in the last level and is placed anew when it comes round. A target is not kept alive, unless whoever schedules
-/// says so: what is gone needs no waking. A timer fires on the first turn after its tick has
-/// passed, never early and at most one tick late. The wheel reads no clock.
+/// says so: what is gone needs no waking. A timer fires on the first turn after its tick has passed, never early and at
+/// most one tick late. The wheel reads no clock.
 package struct TimerWheel {
     private static let tickShift: Int64 = 22
     private static let slotBits: Int64 = 6
@@ -239,9 +239,7 @@ package struct TimerWheel {
             firstFree = entries[Int(index)].next
             return index
         }
-        entries.append(
-            Entry(deadline: 0, next: Self.none, previous: Self.none, slot: 0, generation: 0)
-        )
+        entries.append(Entry(deadline: 0, next: Self.none, previous: Self.none, slot: 0, generation: 0))
         return Int32(entries.count - 1)
     }
 
