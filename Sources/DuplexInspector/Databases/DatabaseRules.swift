@@ -25,6 +25,8 @@ final class DatabaseRules: Sendable {
         var refusal: String?
         /// Whether something was compiled that may take the square of the length of a value.
         var hasSlow = false
+        /// Whether something was compiled that takes longer for a value than to go through it once.
+        var hasUnhurried = false
     }
 
     private let kind: Kind
@@ -40,6 +42,8 @@ final class DatabaseRules: Sendable {
     /// How many where the app waits meanwhile: up to 50 ms then.
     static let briefLimit = 4_096
     /// After how many steps of SQLite's machine it is looked whether time is up: some microseconds.
+    ///
+    /// Where one step may take seconds, at each row.
     private static let steps: Int32 = 1_000
 
     /// - Parameters:
@@ -83,7 +87,7 @@ final class DatabaseRules: Sendable {
     ///   - second: such as the value of a pragma, or the name of a function.
     /// - Returns: whether it may.
     func allows(_ action: Int32, _ first: String?, _ second: String?) -> Bool {
-        if action == SQLITE_FUNCTION, isSlow(function: second ?? "") { state.withLock { $0.hasSlow = true } }
+        if action == SQLITE_FUNCTION { note(function: (second ?? "").lowercased()) }
         let refusal = state.withLock { $0.isOurs } ? nil : refusal(of: action, first, second)
         if let refusal { state.withLock { $0.refusal = refusal } }
         return refusal == nil
@@ -123,14 +127,20 @@ final class DatabaseRules: Sendable {
     ]
 
     /// A pattern is short, so that what LIKE takes is some seconds at most: too long for those who hold up the app.
-    private func isSlow(function: String) -> Bool {
-        let name = function.lowercased()
-        return !Self.quick.contains(name) && (isBrief || name != "like" && name != "glob")
+    private func note(function name: String) {
+        if Self.quick.contains(name) { return }
+        state.withLock { state in
+            state.hasUnhurried = true
+            if isBrief || name != "like" && name != "glob" { state.hasSlow = true }
+        }
     }
 
-    /// Holds what was compiled last to values so short that none of its functions takes long.
+    /// Holds what was compiled last to values so short that none of its functions takes long, and to its time at each row
+    /// where one may.
     func bound(_ database: Database) {
-        guard state.withLock({ $0.hasSlow }) else { return }
+        let (hasSlow, hasUnhurried) = state.withLock { ($0.hasSlow, $0.hasUnhurried) }
+        if hasUnhurried { watch(database, each: 1) }
+        guard hasSlow else { return }
         let limit = Int32(isBrief ? Self.briefLimit : Self.slowLimit)
         _ = unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, limit)
     }
@@ -180,12 +190,7 @@ final class DatabaseRules: Sendable {
             },
             context
         )
-        unsafe sqlite3_progress_handler(
-            connection,
-            Self.steps,
-            { context in unsafe DatabaseRules.at(context)?.isOver == false ? 0 : 1 },
-            context
-        )
+        watch(database, each: Self.steps)
         // Not even where the authorizer isn't asked; and nothing so deep that a thread's stack is too short for it.
         let limits = [
             SQLITE_LIMIT_ATTACHED: 0, SQLITE_LIMIT_LENGTH: Self.valueLimit, SQLITE_LIMIT_EXPR_DEPTH: 200,
@@ -193,6 +198,16 @@ final class DatabaseRules: Sendable {
             SQLITE_LIMIT_COMPOUND_SELECT: 100,
         ]
         for (limit, value) in limits { _ = unsafe sqlite3_limit(connection, limit, Int32(value)) }
+    }
+
+    /// Has it looked whether time is up after so many steps.
+    private func watch(_ database: Database, each steps: Int32) {
+        unsafe sqlite3_progress_handler(
+            database.sqliteConnection,
+            steps,
+            { context in unsafe DatabaseRules.at(context)?.isOver == false ? 0 : 1 },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
     }
 
     private static func at(_ context: UnsafeMutableRawPointer?) -> DatabaseRules? {
