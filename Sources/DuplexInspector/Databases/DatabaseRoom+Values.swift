@@ -70,7 +70,7 @@ extension DatabaseRoom {
                     try number.map {
                         try DatabaseSelection(table: table.name).statement(table, count: 1, rowid: .exactly($0))
                     } ?? selection.statement(table, count: 1, offset: row)
-                cells = try query.run(database, limits).rows.first.map {
+                cells = try query.run(database, rules, limits).rows.first.map {
                     Array($0.dropFirst(table.rowid == nil ? 0 : 1))
                 }
             } else {
@@ -113,9 +113,9 @@ extension DatabaseRoom {
             let isPaged = selection.isWhole && table.rowid != nil
             response = try await budget.holding(isPaged ? Self.tableSize : Self.exportSize) {
                 if isPaged { return try await export(format, isGuarded, file, table) }
-                return try await export(format, isGuarded, file, within: sqlTime) { database, _ in
+                return try await export(format, isGuarded, file, within: sqlTime) { database, rules in
                     let query = try selection.statement(table, count: Int(Int32.max))
-                    return try query.run(database, Self.exportLimits).without(first: table.rowid == nil ? 0 : 1)
+                    return try query.run(database, rules, Self.exportLimits).without(first: table.rowid == nil ? 0 : 1)
                 }
             }
         }
@@ -157,12 +157,12 @@ extension DatabaseRoom {
         _ table: DatabaseTable
     ) async throws -> Response {
         @Sendable func read(behind number: Int64?) async throws -> DatabaseResult {
-            let page = try await file.read(within: Self.time) { database, _ in
+            let page = try await file.read(within: Self.time) { database, rules in
                 let selection = DatabaseSelection(table: table.name)
                 let behind = number.map { DatabaseSelection.RowID.behind($0) }
                 let query = try selection.statement(table, count: Self.exportPage, rowid: behind)
                 let limits = DatabaseResult.Limits(rows: Self.exportPage, cell: Self.exportLimits.cell, bytes: 8 << 20)
-                return try query.run(database, limits)
+                return try query.run(database, rules, limits)
             }
             try Self.check(page.rows)
             return page

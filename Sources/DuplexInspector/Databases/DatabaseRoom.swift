@@ -107,11 +107,11 @@ struct DatabaseRoom: InspectorRoom {
         let selection = try DatabaseSelection(items)
         let count = min(max(1, Int(items["count"] ?? "") ?? 100), Self.pageLimit)
         let offset = max(0, Int(items["offset"] ?? "") ?? 0)
-        let text = try await file(request).read(within: Self.time) { database, _ in
+        let text = try await file(request).read(within: Self.time) { database, rules in
             let table = try DatabaseTable(selection.table, database)
             // One more shows whether there are more.
             let query = try selection.statement(table, count: count + 1, offset: offset)
-            let result = try query.run(database, .list(count))
+            let result = try query.run(database, rules, .list(count))
             var members = JSONText.Members()
             members.add("table", table.json)
             members.add("result", result.json)

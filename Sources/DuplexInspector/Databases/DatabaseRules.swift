@@ -27,6 +27,8 @@ final class DatabaseRules: Sendable {
         var hasSlow = false
         /// Whether something was compiled that takes longer for a value than to go through it once.
         var hasUnhurried = false
+        /// Whether there are columns that are computed by what may take the square of the length of a value.
+        var hasSlowColumns = false
     }
 
     private let kind: Kind
@@ -135,14 +137,33 @@ final class DatabaseRules: Sendable {
         }
     }
 
+    /// Compiles one statement, and holds it to its time and to short values as far as its functions need that.
+    func statement(_ sql: String, _ database: Database) throws -> Statement {
+        state.withLock { ($0.hasSlow, $0.hasUnhurried) = ($0.hasSlowColumns, $0.hasSlowColumns) }
+        let statement = try database.makeStatement(sql: sql)
+        bound(database)
+        return statement
+    }
+
     /// Holds what was compiled last to values so short that none of its functions takes long, and to its time at each row
     /// where one may.
     func bound(_ database: Database) {
         let (hasSlow, hasUnhurried) = state.withLock { ($0.hasSlow, $0.hasUnhurried) }
-        if hasUnhurried { watch(database, each: 1) }
-        guard hasSlow else { return }
-        let limit = Int32(isBrief ? Self.briefLimit : Self.slowLimit)
-        _ = unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, limit)
+        watch(database, each: hasUnhurried ? 1 : Self.steps)
+        let limit = if !hasSlow { Self.valueLimit } else { isBrief ? Self.briefLimit : Self.slowLimit }
+        _ = unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, Int32(limit))
+    }
+
+    /// Looks for columns that are computed by slow functions: SQLite compiles these with the schema, and asks nobody.
+    private func noteColumns(of database: Database) {
+        let slow = ["instr", "trim", "replace", "like", "glob"].map { "s.sql LIKE '%\($0)%'" }.joined(separator: " OR ")
+        let sql = """
+            SELECT EXISTS (SELECT 1 FROM sqlite_schema AS s, pragma_table_xinfo(s.name) AS x
+                WHERE s.type = 'table' AND s.rootpage > 0 AND (\(slow)) AND x.hidden IN (2, 3))
+            """
+        // Where it can't be known there may be some.
+        guard (try? Bool.fetchOne(database, sql: sql)) != false else { return }
+        state.withLock { ($0.hasSlowColumns, $0.hasSlow, $0.hasUnhurried) = (true, true, true) }
     }
 
     /// The text for a value that is too long.
@@ -180,6 +201,15 @@ final class DatabaseRules: Sendable {
     func install(on database: Database) {
         let connection = unsafe database.sqliteConnection
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        watch(database, each: Self.steps)
+        // Not even where the authorizer isn't asked; and nothing so deep that a thread's stack is too short for it.
+        let limits = [
+            SQLITE_LIMIT_ATTACHED: 0, SQLITE_LIMIT_LENGTH: Self.valueLimit, SQLITE_LIMIT_EXPR_DEPTH: 200,
+            SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
+            SQLITE_LIMIT_COMPOUND_SELECT: 100,
+        ]
+        for (limit, value) in limits { _ = unsafe sqlite3_limit(connection, limit, Int32(value)) }
+        noteColumns(of: database)
         unsafe sqlite3_set_authorizer(
             connection,
             { context, action, first, second, _, _ in
@@ -190,14 +220,6 @@ final class DatabaseRules: Sendable {
             },
             context
         )
-        watch(database, each: Self.steps)
-        // Not even where the authorizer isn't asked; and nothing so deep that a thread's stack is too short for it.
-        let limits = [
-            SQLITE_LIMIT_ATTACHED: 0, SQLITE_LIMIT_LENGTH: Self.valueLimit, SQLITE_LIMIT_EXPR_DEPTH: 200,
-            SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 500,
-            SQLITE_LIMIT_COMPOUND_SELECT: 100,
-        ]
-        for (limit, value) in limits { _ = unsafe sqlite3_limit(connection, limit, Int32(value)) }
     }
 
     /// Has it looked whether time is up after so many steps.

@@ -71,8 +71,12 @@ struct DatabaseSelection: Sendable {
         var sql: String
         var arguments = StatementArguments()
 
-        func run(_ database: Database, _ limits: DatabaseResult.Limits) throws -> DatabaseResult {
-            try DatabaseResult(try database.makeStatement(sql: sql), limits, arguments: arguments)
+        func run(
+            _ database: Database,
+            _ rules: DatabaseRules,
+            _ limits: DatabaseResult.Limits
+        ) throws -> DatabaseResult {
+            try DatabaseResult(try rules.statement(sql, database), limits, arguments: arguments)
         }
     }
 

@@ -83,7 +83,8 @@ struct DatabaseTable: Sendable, Equatable {
     func count(_ database: Database, _ rules: DatabaseRules, within limit: Duration) -> Int? {
         rules.end(within: limit)
         let rows = "SELECT 1 FROM main.\(Self.quoted(name)) LIMIT \(Self.countLimit + 1)"
-        return try? Int.fetchOne(database, sql: "SELECT count(*) FROM (\(rows))")
+        guard let statement = try? rules.statement("SELECT count(*) FROM (\(rows))", database) else { return nil }
+        return try? Int.fetchOne(statement)
     }
 
     var json: JSONText {

@@ -249,7 +249,7 @@ final class HTTPConnection {
 
     /// Has the timer fire no later than what is waited for must come; one that fires early looks again.
     private func armTimer(_ session: Instant?) {
-        guard let deadline = deadline(of: session) else { return }
+        guard stage != .over, let deadline = deadline(of: session) else { return }
         if let timer {
             if timer.deadline <= deadline { return }
             services.core.cancel(timer.id)

@@ -97,7 +97,7 @@ extension ServerLoop {
 
     private func close(_ count: Int) {
         state.value.mustClose += count
-        closeNext()
+        if !state.value.isClosePlanned { closeNext() }
     }
 
     /// Closes those whose turn has come: in several turns of the loop where they are many.
@@ -107,7 +107,9 @@ extension ServerLoop {
         while state.mustClose > 0, let next = state.leaving.popLast() {
             state.mustClose -= 1
             close(next)
-            if share.isOver(loop.core) { return loop.core.callNextTurn(state) }
+            guard share.isOver(loop.core) else { continue }
+            state.isClosePlanned = true
+            return loop.core.callNextTurn(state)
         }
         state.mustClose = 0
         guard state.isLastBatch else { return }

@@ -55,6 +55,8 @@ final class ServerLoop: ConnectionOwner {
         var leaving: [Leaving] = []
         /// How many of these have their turn.
         var mustClose = 0
+        /// Whether they go on in the next turn.
+        var isClosePlanned = false
         /// Whether nothing is left behind these: all handlers are cancelled then.
         var isLastBatch = false
         /// Handlers that are to be started.
@@ -91,11 +93,14 @@ final class ServerLoop: ConnectionOwner {
         }
 
         func timerFired(_ timer: TimerID, now: Instant) {
+            // One that was due is called even where it was cancelled behind that.
+            guard timer == self.timer else { return }
             self.timer = nil
             owner?.perform(phase.timePassed())
         }
 
         func turn() {
+            isClosePlanned = false
             owner?.closeNext()
         }
     }

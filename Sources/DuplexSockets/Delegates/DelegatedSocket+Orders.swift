@@ -159,6 +159,7 @@ extension DelegatedSocket {
     /// The delegate gets the end, without an error, and nothing else. Closing twice is the same as once.
     public func disconnect() {
         let (socket, task) = shared.withLock { shared -> (Socket?, Task<Void, Never>?) in
+            shared.isSilent = true
             guard !shared.isOver, shared.state != .closed else { return (nil, nil) }
             shared.isOver = true
             guard shared.state == .idle else {

@@ -7,6 +7,7 @@ import Synchronization
 
 extension DelegatedSocket {
     var isOver: Bool { shared.withLock { $0.isOver } }
+    var isSilent: Bool { shared.withLock { $0.isSilent } }
 
     /// Serves what is asked for, until the connection ends; then the delegate gets the end.
     func begin(_ socket: Socket) async {
@@ -39,8 +40,11 @@ extension DelegatedSocket {
     }
 
     /// Ends the connection with an error, unless it is over already.
+    ///
+    /// It is none where this side has closed the socket itself.
     private func fail(_ socket: Socket, _ error: any Error) async {
-        let error = SocketError(ending: error)
+        let ending = SocketError(ending: error)
+        let error = ending.code == .closed ? nil : ending
         let isFirst = shared.withLock { shared in
             guard !shared.isOver else { return false }
             (shared.isOver, shared.failure, shared.state) = (true, error, .closing)
@@ -69,9 +73,14 @@ extension DelegatedSocket {
 
     private func serve(_ read: SocketOrders.Read, on socket: Socket) async {
         do {
+            shared.withLock { $0.isReading = true }
             guard let bytes = try await read.take(socket) else { return await endOfStream(of: socket) }
             await tell { $0.socket(self, didRead: bytes, tag: read.tag) }
-            shared.withLock { $0.served }?.yield()
+            let served = shared.withLock { shared in
+                shared.isReading = false
+                return shared.served
+            }
+            served?.yield()
         } catch let error as SocketError where error.code == .endOfStream {
             await endOfStream(of: socket, error)
         } catch {
@@ -110,7 +119,10 @@ extension DelegatedSocket {
         served.yield()
         let watcher = Task {
             do {
-                for await _ in reads where try await !socket.waitForInput() { return await endOfStream(of: socket) }
+                for await _ in reads where try await !socket.waitForInput() {
+                    // Behind what is being read: the delegate hears of that first, and then this looks again.
+                    if !shared.withLock({ $0.isReading }) { return await endOfStream(of: socket) }
+                }
             } catch {
                 if !(error is CancellationError) { await fail(socket, error) }
             }
@@ -178,9 +190,11 @@ extension DelegatedSocket {
 
     // MARK: The delegate
 
-    /// Calls the delegate on its queue, unless the connection is over, and waits until it has returned.
+    /// Calls the delegate on its queue, unless it has disconnected, and waits until it has returned.
+    ///
+    /// What was read or written before the connection failed is reported before the failure, however long the queue takes.
     func tell(_ call: @escaping @Sendable (any SocketDelegate) -> Void) async {
-        await delegates.call(if: { !self.isOver }, call)
+        await delegates.call(if: { !self.isSilent }, call)
     }
 
     /// The connection has ended, or there is none: the delegate hears why.

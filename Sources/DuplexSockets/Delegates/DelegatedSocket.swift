@@ -54,8 +54,12 @@ public final class DelegatedSocket: Sendable {
         var closing: (reads: Bool, writes: Bool)?
         var hasServedReads = false
         var hasServedWrites = false
-        /// Whether nothing more is served, and the delegate hears of nothing but the end.
+        /// Whether nothing more is served.
         var isOver = false
+        /// Whether the delegate hears of nothing but the end, not even of what was read before.
+        var isSilent = false
+        /// Whether a read is served, or what it has brought is on its way to the delegate.
+        var isReading = false
         var isAtEndOfStream = false
         var failure: SocketError?
     }
@@ -182,7 +186,7 @@ public final class DelegatedSocket: Sendable {
         options.onStage = { [weak self, onStage = options.onStage] event in
             onStage?(event)
             guard let self else { return }
-            delegates.post(if: { !self.isOver }, { $0.socket(self, didReach: event) })
+            delegates.post(if: { !self.isSilent }, { $0.socket(self, didReach: event) })
         }
         do {
             let socket = try await Socket.connect(to: endpoint, options: options, on: group)

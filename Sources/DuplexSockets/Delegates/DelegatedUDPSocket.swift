@@ -86,7 +86,7 @@ public final class DelegatedUDPSocket: Sendable {
 
     /// The socket: its addresses, its options, its groups; `nil` before it is open, and once the delegate got its end.
     ///
-    /// Its datagrams are the delegate's: do not receive from it. Closing it closes this.
+    /// Its datagrams are the delegate's: do not receive from it. To close it, close this.
     public var connection: UDPSocket? { shared.withLock { $0.socket } }
 
     /// The bytes of datagrams that wait to be sent.

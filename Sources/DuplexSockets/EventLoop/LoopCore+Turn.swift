@@ -113,13 +113,19 @@ extension LoopCore {
             if fired.isMultiple(of: TurnShare.stride) { flushDirty() }
             if share.isOver(self) { break }
         }
+        if nextDue > 0 && !hasDueTimers { forgetFiredTimers() }
+    }
+
+    /// Keeps no target beyond its turn: the next one may never come, and who drops a target has it end now.
+    private func forgetFiredTimers() {
+        // Taken out first: what ends with one of them may look at the list.
+        let fired = dueTimers
+        dueTimers = []
+        nextDue = 0
+        withExtendedLifetime(fired) {}
     }
 
     private func takeDueTimers() {
-        if nextDue > 0 {
-            nextDue = 0
-            dueTimers.removeAll()
-        }
         timers.advance(to: now, into: &dueTimers)
         if clock.isManual { timers.takeDue(at: now, into: &dueTimers) }
     }

@@ -25,7 +25,8 @@ import Darwin
     /// The library; `nil` where it isn't installed.
     package static let shared = ProxyLibrary()
 
-    /// What keeps its settings, for as long as the process lives; libproxy allows it to be used from any thread.
+    /// What keeps its settings, for as long as the process lives; libproxy allows it to be used from any thread, and it is
+    /// asked by one at a time.
     private nonisolated(unsafe) let factory: OpaquePointer
     private let ask: Ask
 

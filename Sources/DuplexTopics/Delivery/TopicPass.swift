@@ -94,6 +94,8 @@ struct TopicPass {
 
     private mutating func give(to member: TopicMember, _ core: LoopCore) {
         if let loss {
+            // It may have left since this began, which may take several turns.
+            guard member.list != nil else { return }
             // Who came later, or took from the history what was lost, lacks nothing.
             let count = member.barrier < batch.first ? loss.count(behind: member.barrier) : 0
             if count > 0 { member.overrun(count, &counts) }

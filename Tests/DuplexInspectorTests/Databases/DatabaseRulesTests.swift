@@ -113,6 +113,49 @@ import Testing
         #expect(begun.withLock { $0 } == row)
     }
 
+    private static let slow = "instr(zeroblob(4000000), zeroblob(2000000) || x'01')"
+
+    @Test(
+        "What a schema has computed is held to short values as well, whoever reads it",
+        arguments: [
+            "CREATE VIEW computed AS SELECT \(slow) AS n",
+            "CREATE TABLE computed (a, n AS (\(slow))); INSERT INTO computed (a) VALUES (1)",
+        ]
+    )
+    func computed(_ schema: String) async throws {
+        try await DatabaseFixture.run(schema) { file async throws in
+            let reads: [@Sendable (Database, DatabaseRules) throws -> DatabaseResult] = [
+                { database, rules in
+                    let table = try DatabaseTable("computed", database)
+                    let query = try DatabaseSelection(table: "computed").statement(table, count: 1)
+                    return try query.run(database, rules, .list(1))
+                },
+                { try DatabaseResult.one("SELECT n FROM computed", $0, .list(1), $1) },
+            ]
+            for read in reads {
+                let problem = await DatabaseFixture.problem {
+                    _ = try await file.read(within: .seconds(20)) { try read($0, $1).rows.count }
+                }
+                #expect(problem?.detail.contains("too long for functions that are slow") == true, "\(schema)")
+            }
+            let text = try await file.read(within: .seconds(20)) { try DatabaseSchema.json($0, $1).text }
+            #expect(text.contains("computed") && text.contains("countLimit"))
+        }
+    }
+
+    @Test("Columns that are computed by quick functions are as long as others")
+    func quick() async throws {
+        let schema =
+            "CREATE TABLE t (a, n AS (json_extract(a, '$.n'))); INSERT INTO t (a) VALUES ('{\"n\":\"' || hex(zeroblob(30000)) || '\"}')"
+        try await DatabaseFixture.run(schema) { file async throws in
+            let size = try await file.read(within: .seconds(20)) { database, rules in
+                let query = try DatabaseSelection(table: "t").statement(DatabaseTable("t", database), count: 1)
+                return try query.run(database, rules, .list(1)).rows[0].last?.size ?? 0
+            }
+            #expect(size > 0)
+        }
+    }
+
     @Test("While the app waits values are shorter still, and functions of any length are run on short ones")
     func brief() async throws {
         try await DatabaseFixture.run { file async throws in

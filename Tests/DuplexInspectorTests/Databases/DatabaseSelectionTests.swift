@@ -11,6 +11,9 @@ import Testing
 @testable import DuplexInspector
 
 @Suite struct DatabaseSelectionTests {
+    /// They outlive each connection.
+    private static let rules = DatabaseRules(.reading)
+
     /// The first column of what a selection gives.
     private static func names(
         _ database: Database,
@@ -25,7 +28,7 @@ import Testing
         let shape = try DatabaseTable(table, database)
         let query = try selection.statement(shape, count: count, offset: offset, rowid: rowid)
         let index = shape.rowid == nil ? 0 : 2
-        return try query.run(database, .list(100)).rows.map { $0[index].text }
+        return try query.run(database, rules, .list(100)).rows.map { $0[index].text }
     }
 
     private static func withDatabase(_ body: (Database) throws -> Void) throws {

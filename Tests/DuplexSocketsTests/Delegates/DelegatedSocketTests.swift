@@ -236,6 +236,80 @@ import Testing
         }
     }
 
+    @Test("What is done is reported before the connection's failure, however late the queue comes to it")
+    func lateQueue() async throws {
+        try await withDelegatedSocket { socket, recorder, endpoint, accept in
+            try socket.connect(to: endpoint, options: .patient)
+            let peer = try await accept()
+            var events = recorder.events.makeAsyncIterator()
+            #expect(await events.next() == .connected)
+            recorder.queue.suspend()
+            try socket.write("abc", tag: 1)
+            #expect(try await peer.read(exactly: 3) == Array("abc".utf8))
+            while socket.queuedBytes > 0 { await Task.yield() }
+            await peer.reset()
+            while socket.state != .closing { await Task.yield() }
+            recorder.queue.resume()
+            #expect(await events.next() == .wrote(tag: 1))
+            #expect(await events.next() == .disconnected(.connectionReset))
+        }
+    }
+
+    @Test("The end of the stream is reported behind what came before it")
+    func endOfStreamLast() async throws {
+        for _ in 0..<50 {
+            try await withDelegatedSocket { socket, recorder, endpoint, accept in
+                try socket.connect(to: endpoint, options: .patient)
+                for tag in 1...3 { try socket.readData(to: "\n", tag: tag) }
+                let peer = try await accept()
+                try await peer.write("1\n2\n3\n")
+                await peer.finishWriting()
+                let reads = (1...3).map { SocketRecorder.Event.read("\($0)\n", tag: $0) }
+                #expect(await recorder.all == [.connected] + reads + [.endOfStream, .disconnected(.endOfStream)])
+                await peer.close()
+            }
+        }
+    }
+
+    @Test("Closing what lies below it is this side's end, and no failure")
+    func closedBelow() async throws {
+        try await withDelegatedSocket { socket, recorder, endpoint, accept in
+            try socket.connect(to: endpoint, options: .patient)
+            let peer = try await accept()
+            var events = recorder.events.makeAsyncIterator()
+            #expect(await events.next() == .connected)
+            await socket.connection?.close()
+            #expect(await events.next() == .disconnected(nil))
+            await peer.close()
+        }
+    }
+
+    private final class Stages: SocketDelegate, Sendable {
+        let events: AsyncStream<StageEvent>
+        private let event: AsyncStream<StageEvent>.Continuation
+
+        init() { (events, event) = AsyncStream.makeStream() }
+
+        func socket(_ socket: DelegatedSocket, didReach event: StageEvent) { self.event.yield(event) }
+
+        func socket(_ socket: DelegatedSocket, didDisconnectWith error: SocketError?) { event.finish() }
+    }
+
+    @Test("The stages of a connection that isn't made are reported, however late the queue comes to them")
+    func stagesOfRefused() async throws {
+        let port = try await withReservedPort { $0 }
+        let stages = Stages()
+        let queue = DispatchQueue(label: "duplex.tests")
+        let socket = DelegatedSocket(delegate: stages, queue: queue)
+        queue.suspend()
+        try socket.connect(to: .host("127.0.0.1", port: port), options: .patient)
+        while socket.state != .closed { await Task.yield() }
+        queue.resume()
+        var events: [StageEvent] = []
+        for await event in stages.events { events.append(event) }
+        #expect(!events.isEmpty)
+    }
+
     @Test("It keeps itself alive to its end, and not its delegate")
     func ownership() async throws {
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))

@@ -106,6 +106,25 @@ struct LoopCoreTurnTests {
         #expect(found.counts == [128, 128, 44])
     }
 
+    private final class Ending: TimerTarget, Sendable {
+        private let ended: AsyncStream<Never>.Continuation
+        init(_ ended: AsyncStream<Never>.Continuation) { self.ended = ended }
+        deinit { ended.finish() }
+        func timerFired(_ timer: TimerID, now: Instant) {}
+    }
+
+    @Test("A timer that has fired keeps its target no longer, whether there is another turn or not")
+    func firedTimers() async throws {
+        let loop = try EventLoop(name: "fired")
+        let (ends, ended) = AsyncStream<Never>.makeStream()
+        loop.execute { core in
+            let target = Ending(ended)
+            _ = core.schedule(target, at: core.now.advanced(by: .milliseconds(1)), keepsTarget: true)
+        }
+        for await _ in ends {}
+        await loop.stop()
+    }
+
     @Test("Jobs that are ready")
     func jobs() async throws {
         let found = try await turns(300) { _, loop, step in

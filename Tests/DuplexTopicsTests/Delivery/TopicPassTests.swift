@@ -85,4 +85,31 @@ struct TopicPassTests {
         #expect(shares == [128, 256, 300] && texts == ["a"])
         await loop.stop()
     }
+
+    @Test("Who leaves between two turns isn't told of what was lost")
+    func leaves() async throws {
+        let time = ManualTime()
+        let loop = try EventLoop(name: "passes", clock: .manual(time))
+        let delivery = LoopDelivery(loop, 0)
+        let told = await loop.make { core in
+            time.pass(.milliseconds(5))
+            defer { time.pass(.zero) }
+            let list = TopicMembers(delivery, 1, 0)
+            let members = (0..<300).map { _ in Recorder() }
+            for member in members { list.add(member) }
+            var batch = TopicBatch()
+            (batch.first, batch.lost) = (9, [1: .init(count: 7)])
+            var pass = TopicPass(batch)
+            var told: [Int] = []
+            var hasEnded = false
+            while !hasEnded {
+                hasEnded = pass.goOn(on: core) { $0 == 1 ? list : nil }
+                told.append(members.count { $0.lost == 7 })
+                for member in members[200...] { list.remove(member) }
+            }
+            return told
+        }
+        #expect(told == [128, 200, 200])
+        await loop.stop()
+    }
 }
