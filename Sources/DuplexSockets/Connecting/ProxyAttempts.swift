@@ -51,12 +51,10 @@ struct ProxyAttempts<Value: Sendable>: Sendable {
     }
 }
 
-/// The thread that waits for what is known of proxies.
+/// The threads that wait for what is known of proxies.
 private enum ProxyThreads {
-    /// One, since some versions of libproxy can't run a script beside another one.
-    ///
-    /// Most questions are answered at once.
-    static let shared = BlockingThreads(name: "duplex-proxies", limit: 1)
+    /// Few, since all connections ask the same, and most are answered at once.
+    static let shared = BlockingThreads(name: "duplex-proxies", limit: 4)
 }
 
 extension SocketError {

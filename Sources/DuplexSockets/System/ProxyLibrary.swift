@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Synchronization
+
 #if canImport(Glibc)
 import Glibc
 #else
@@ -25,10 +27,11 @@ import Darwin
     /// The library; `nil` where it isn't installed.
     package static let shared = ProxyLibrary()
 
-    /// What keeps its settings, for as long as the process lives; libproxy allows it to be used from any thread, and it is
-    /// asked by one at a time.
+    /// What keeps its settings, for as long as the process lives; libproxy allows it to be used from any thread.
     private nonisolated(unsafe) let factory: OpaquePointer
     private let ask: Ask
+    /// Held while it is asked: some versions can't run a script beside another one.
+    private let turn = Mutex(())
 
     private init?() {
         // Lazily, and with its names to itself. The two functions are those of its header, which have not changed since 0.3.
@@ -48,7 +51,7 @@ import Darwin
     /// - Parameter url: a URL of `http:` or `https:`, as libproxy knows these.
     /// - Returns: the URLs; none where libproxy fails. Of more than 32 the first ones.
     package func proxies(for url: String) -> [String] {
-        guard let list = unsafe ask(factory, url) else { return [] }
+        guard let list = unsafe turn.withLock({ _ in unsafe ask(factory, url) }) else { return [] }
         defer { unsafe free(list) }
         var proxies: [String] = []
         var index = 0

@@ -38,6 +38,7 @@ struct PathClaimsTests {
                     }
                 }
                 // That of `b` doesn't wait, and has gone.
+                while text == "b", done.texts.withLock(\.isEmpty) { await Task.yield() }
                 await Self.wait(claims, for: min(number + 1, number < 3 ? 3 : number))
             }
             #expect(done.texts.withLock { $0 } == ["b"])
