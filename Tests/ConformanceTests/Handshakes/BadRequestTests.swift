@@ -199,7 +199,7 @@ struct Fault<Outcome: Sendable>: Sendable, CustomTestStringConvertible {
             }
             let response = try await peer.readResponse()
             let isAtEnd = try await peer.isAtEnd()
-            #expect(response.status == 408 && isAtEnd)
+            #expect(response.status == 408 && isAtEnd, "\(response.status)")
             dripping.cancel()
             _ = await dripping.result
         }
