@@ -47,7 +47,7 @@ public actor Socket {
     var failure: SocketError?
     /// The bytes that have arrived so far, read or not.
     public var bytesReceived: UInt64 { receivedCount }
-    /// The bytes that were written so far, sent or not.
+    /// The bytes that were written so far, sent or not; also those of a write that failed while it waited for room.
     public var bytesWritten: UInt64 { writtenCount }
     // What only this module sees costs no check of its access on the path of every message.
     var receivedCount: UInt64 = 0

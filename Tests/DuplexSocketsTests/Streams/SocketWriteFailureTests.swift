@@ -32,15 +32,30 @@ struct SocketWriteFailureTests {
         }
     }
 
+    @Test("A write that waited for room when the peer reset has been accepted, and counts")
+    func throwingAfterWaiting() async throws {
+        try await withMemoryPair { near, far, loop in
+            let piece = [UInt8](repeating: 1, count: 8 * 1_024 * 1_024)
+            let written = Task(executorPreference: loop) { try await near.write(piece) }
+            _ = try await far.read(upTo: 1)
+            await far.reset()
+            await #expect(throws: SocketError.self) { try await written.value }
+            #expect(await near.bytesWritten == UInt64(piece.count))
+        }
+    }
+
     @Test("Also where the peer's reset comes between two writes of a turn, over TCP")
     func throwingOverTCP() async throws {
         try await withPair { near, far in
             await far.reset()
             let written = Task(executorPreference: near.loop) { await Self.write(10_000, to: near) }
             let (succeeded, error) = await written.value
-            // The first may be taken by the system before it knows of the reset.
+            // The first may be taken by the system before it knows of the reset, and the last may have waited for room.
             #expect(succeeded < 100 && error != nil)
-            #expect(await near.bytesWritten <= UInt64(succeeded) * 65_536)
+            let counted = await near.bytesWritten
+            #expect(counted <= UInt64(succeeded + 1) * 65_536)
+            await #expect(throws: SocketError.self) { try await near.write([1]) }
+            #expect(await near.bytesWritten == counted)
         }
     }
 }
