@@ -58,7 +58,7 @@ import Testing
     )
     func clientRefuses(answer: String) async throws {
         try await withListener { url, accept in
-            let attempt = Task { try await WebSocket.connect(to: url) }
+            let attempt = Task { try await WebSocket.connect(to: url, options: WebSocketOptions().patient) }
             let peer = try await accept()
             try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: \(answer)")
             await #expect(throws: WebSocketError.self) { try await attempt.value }
@@ -145,7 +145,7 @@ extension Endpoint {
         case .client:
             try await withListener { url, accept in
                 let options = Self.options(limits)
-                async let connected = WebSocket.connect(to: url, options: options)
+                async let connected = WebSocket.connect(to: url, options: options.patient)
                 let peer = try await accept()
                 try await peer.acceptWebSocket(fields: field)
                 let socket = try await connected

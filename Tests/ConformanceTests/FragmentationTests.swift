@@ -36,7 +36,7 @@ import Testing
             options.streamsMessages = true
             options.compression = deflate ? .offered : .disabled
             try await withListener { [options] url, accept in
-                async let connected = WebSocket.connect(to: url, options: options)
+                async let connected = WebSocket.connect(to: url, options: options.patient)
                 let peer = try await accept()
                 let field = deflate ? "Sec-WebSocket-Extensions: permessage-deflate" : "X-None: 1"
                 try await peer.acceptWebSocket(fields: field)

@@ -17,7 +17,7 @@ import Testing
         _ options: WebSocketOptions = WebSocketOptions()
     ) async throws -> String {
         try await withListener { url, accept in
-            let attempt = Task { try await WebSocket.connect(to: url + path, options: options) }
+            let attempt = Task { try await WebSocket.connect(to: url + path, options: options.patient) }
             let peer = try await accept()
             let request = try await peer.acceptWebSocket()
             _ = try await attempt.value
@@ -78,7 +78,7 @@ import Testing
     func patience() async throws {
         try await withListener { url, accept in
             let attempt = Task {
-                let socket = try await WebSocket.connect(to: url)
+                let socket = try await WebSocket.connect(to: url, options: WebSocketOptions().patient)
                 try await socket.send("first")
                 return socket
             }
@@ -96,7 +96,7 @@ import Testing
     @Test("4.1 An accept value that doesn't answer the key fails the handshake")
     func wrongAccept() async throws {
         try await withListener { url, accept in
-            let attempt = Task { try await WebSocket.connect(to: url) }
+            let attempt = Task { try await WebSocket.connect(to: url, options: WebSocketOptions().patient) }
             let peer = try await accept()
             _ = try await peer.readHead()
             let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -138,7 +138,7 @@ package func withPair<Result: Sendable>(
 
 extension WebSocketOptions {
     /// The same, where they have the default time to connect with more of it: for a machine that is busy with other tests.
-    fileprivate var patient: WebSocketOptions {
+    package var patient: WebSocketOptions {
         var options = self
         if options.connectTimeout == WebSocketOptions().connectTimeout { options.connectTimeout = .seconds(120) }
         return options

@@ -19,7 +19,8 @@ package func withTestFolder<Result>(
     let root = NSTemporaryDirectory() + "duplex-folder-" + UUID().uuidString + "/"
     defer { try? FileManager.default.removeItem(atPath: root) }
     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
-    for (path, text) in files {
+    // What goes with a file, as "a.gz" with "a", isn't older than that.
+    for (path, text) in files.sorted(by: { $0.key < $1.key }) {
         let url = URL(fileURLWithPath: root + path)
         let folder = path.hasSuffix("/") ? url : url.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

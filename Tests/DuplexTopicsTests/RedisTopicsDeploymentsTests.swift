@@ -45,7 +45,7 @@ struct RedisTopicsDeploymentsTests {
 
     @Test("A master is killed: a client has all that the new one keeps, in order, and what is published since")
     func masterKilled() async throws {
-        try await RedisSentinelsTests.run { master, _, sentinel in
+        try await RedisSentinelsTests.run(patience: 300) { master, _, sentinel in
             let connection = try await sentinel.connect()
             let isKnown = await comesTrue {
                 (try? await connection.command("INFO", "sentinel").text?.contains("slaves=1")) == true

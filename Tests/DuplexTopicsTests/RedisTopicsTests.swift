@@ -45,7 +45,7 @@ struct RedisTopicsTests {
             while texts.last != "2" { texts.append(await patterns.next()?.text ?? "2") }
             #expect(texts == ["2"] || texts == ["1", "2"])
             var changes = one["kept/a"].presence.changes.makeAsyncIterator()
-            while try await !redis.cli("PUBSUB", "CHANNELS").contains("kept/a}") {}
+            while try await !redis.cli("PUBSUB", "CHANNELS").contains("kept/a}:presence") {}
             let entry = try two["kept/a"].presence.enter(as: PresenceMember(id: "ada", info: "{}"))
             #expect(try await changes.next() == .joined(PresenceMember(id: "ada", info: "{}")))
             #expect(try await one["kept/a"].presence.count == 1)

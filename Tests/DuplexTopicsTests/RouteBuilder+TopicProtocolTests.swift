@@ -8,7 +8,7 @@ import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("The JSON protocol of topics", .timeLimit(.minutes(1)))
+@Suite("The JSON protocol of topics", .timeLimit(.minutes(10)))
 struct RouteBuilderTopicProtocolTests {
     private static func serve(
         _ body: (TestClient, Topics) async throws -> Void
@@ -23,7 +23,7 @@ struct RouteBuilderTopicProtocolTests {
             return access.request.path == "/topics" && !access.topic.hasPrefix("secret")
                 && (access.action == .subscribe || access.topic.hasPrefix("kept"))
         }
-        try await WebServer.testing(server) { client async throws in
+        try await WebServer.testing(server, within: .seconds(600)) { client async throws in
             try await body(client, topics)
         }
         #expect(topics.subscriptionCount == 0)

@@ -7,7 +7,7 @@ import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("Topics by generated schedules", .timeLimit(.minutes(2)))
+@Suite("Topics by generated schedules", .timeLimit(.minutes(10)))
 struct TopicsTests {
     /// One client that comes, goes, comes back where it was, and is slow at times.
     private struct Client {

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import Dispatch
 import DuplexTestProcesses
 import Synchronization
 import Testing
@@ -19,7 +20,10 @@ extension PeerTests {
         /// Whether this process may have the other ends of them.
         private static let isAllowed = DescriptorLimit.hard >= 13_000
 
-        /// The server pings every 20 seconds, and wants a sign of life within as many.
+        /// An unasked pong with a mask of zeros (RFC 6455 section 5.5.3).
+        private static let pong: [UInt8] = [0x8A, 0x80, 0, 0, 0, 0]
+
+        /// Whether all of it takes less than the time limit.
         private static let isFast = !Sanitizer.isPresent
 
         @Test(
@@ -32,19 +36,22 @@ extension PeerTests {
             try await DescriptorLimit.withRaised {
                 try await DuplexServe.withRunning(["--quiet"], descriptors: Self.descriptors) { server in
                     let before = try server.sockets()
-                    let crowd = try await Self.open(10_000, server)
+                    let living = Living()
+                    let timer = living.signs()
+                    defer { timer.cancel() }
+                    let crowd = try await Self.open(10_000, server, living)
                     try await Self.expectAnswers(crowd)
                     try await Self.expectAnswers(crowd, echoing: true)
                     #expect(try server.sockets() == before + crowd.count)
                     // Of these, the first thousand or so get in.
-                    let late = try await Self.open(1_500, server)
+                    let late = try await Self.open(1_500, server, living)
                     try await Self.waitForDescriptors(of: server) { $0 >= Self.descriptors }
                     #expect(try server.descriptors() == Self.descriptors)
                     try await Self.expectAnswers(Array(crowd.suffix(2_000)), echoing: true)
-                    for connection in crowd.prefix(1_000) { connection.value.leave() }
+                    living.leave(crowd.prefix(1_000))
                     try await Self.expectAnswers(late)
                     try await Self.expectAnswers(Array(crowd.dropFirst(1_000)) + late, echoing: true)
-                    for connection in crowd.dropFirst(1_000) + late { connection.value.leave() }
+                    living.leave(crowd.dropFirst(1_000) + late)
                     let areGone = try await comesTrue { try server.sockets() <= before }
                     #expect(areGone)
                 }
@@ -52,21 +59,54 @@ extension PeerTests {
         }
 
         /// Connects so many times, and asks for a WebSocket each time.
-        private static func open(_ count: Int, _ server: DuplexServe) async throws -> [SharedConnection] {
-            let connections = Connections()
+        private static func open(
+            _ count: Int,
+            _ server: DuplexServe,
+            _ living: Living
+        ) async throws -> [SharedConnection] {
+            let opened = Mutex<[SharedConnection]>([])
             try await onThreads(threads) { thread in
                 for number in stride(from: thread, to: count, by: threads) {
                     let source = UInt8(1 + number % 250)
                     let connection = SharedConnection(try RawConnection(port: server.port, source: source))
                     connection.value.send(HostileStream.handshake)
-                    connections.all.withLock { $0.append(connection) }
+                    opened.withLock { $0.append(connection) }
+                    living.add(connection)
                 }
             }
-            return connections.all.withLock(\.self)
+            return opened.withLock(\.self)
         }
 
-        private final class Connections: Sendable {
-            let all = Mutex<[SharedConnection]>([])
+        /// The connections that haven't left.
+        ///
+        /// The server pings every 20 seconds and wants a sign of life within as many; all of it may take longer on a slow
+        /// machine.
+        private final class Living: Sendable {
+            private let all = Mutex<[ObjectIdentifier: SharedConnection]>([:])
+
+            func add(_ connection: SharedConnection) {
+                all.withLock { $0[ObjectIdentifier(connection)] = connection }
+            }
+
+            func leave(_ connections: some Sequence<SharedConnection>) {
+                all.withLock { all in
+                    for connection in connections {
+                        all[ObjectIdentifier(connection)] = nil
+                        connection.value.leave()
+                    }
+                }
+            }
+
+            /// Begins to give a sign of life on each every 5 seconds.
+            func signs() -> any DispatchSourceTimer {
+                let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "duplex.tests.signs"))
+                timer.schedule(deadline: .now() + 5, repeating: 5)
+                timer.setEventHandler { [self] in
+                    all.withLock { for connection in $0.values { connection.value.send(pong) } }
+                }
+                timer.activate()
+                return timer
+            }
         }
 
         /// Expects the answer to the handshake on each, or to a message.

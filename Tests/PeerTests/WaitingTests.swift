@@ -12,7 +12,7 @@ extension PeerTests {
     /// Such a task is put off to a later round of the loop at each step into its wait. What it waits for may happen between
     /// two steps, and must not be missed.
     struct WaitingTests {
-        @Test("Tasks elsewhere miss nothing that they wait for", .timeLimit(.minutes(1)))
+        @Test("Tasks elsewhere miss nothing that they wait for", .timeLimit(.minutes(5)))
         func tasksElsewhere() async throws {
             var options = WebSocketOptions()
             options.limits = Corpus.limits

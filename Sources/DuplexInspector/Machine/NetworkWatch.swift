@@ -46,12 +46,14 @@ final class NetworkWatch: Sendable {
 
     /// The interfaces, what they have moved, and what has changed.
     var json: JSONText {
+        // First what has changed: what is told of is to be seen, too.
+        let changes = changes.all
         let traffic = ProcText.file("self/net/dev").map(ProcText.traffic) ?? [:]
         var members = JSONText.Members()
         let states = try? NetworkInterface.states()
         members.add("interfaces", states.map { .array($0.map { Self.interface($0, traffic[$0.name]) }) } ?? .null)
         members.add("watches", task != nil)
-        members.add("changes", .array(changes.all.reversed().map(Self.change)))
+        members.add("changes", .array(changes.reversed().map(Self.change)))
         return .object(members.all)
     }
 

@@ -24,6 +24,13 @@ package final class LineQueue: Sendable {
         case pausing
     }
 
+    /// Somebody who waits until so many lines are done with.
+    private struct Flusher {
+        var number: Int
+        var count: Int
+        var continuation: CheckedContinuation<Void, Never>
+    }
+
     private struct State {
         var phase = Phase.idle
         var waiting = LineBatch()
@@ -39,8 +46,8 @@ package final class LineQueue: Sendable {
         /// How many lines were taken, and how many of them are done with.
         var taken = 0
         var done = 0
-        /// Those who wait until so many are done with.
-        var flushers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var flushers: [Flusher] = []
+        var lastFlusher = 0
 
         mutating func take(_ line: [UInt8]) {
             waiting.append(line)
@@ -86,10 +93,10 @@ package final class LineQueue: Sendable {
             return flushers.filter { $0.count <= done }.map(\.continuation)
         }
 
-        /// Takes out everybody.
-        mutating func abandoned() -> [CheckedContinuation<Void, Never>] {
-            defer { flushers = [] }
-            return flushers.map(\.continuation)
+        /// Takes out the one of that number, if it still waits.
+        mutating func abandoned(_ number: Int) -> CheckedContinuation<Void, Never>? {
+            guard let index = flushers.firstIndex(where: { $0.number == number }) else { return nil }
+            return flushers.remove(at: index).continuation
         }
     }
 
@@ -172,27 +179,38 @@ package final class LineQueue: Sendable {
 
     /// Waits until everything that was appended before is written, or dropped and counted in the note of drops.
     package func flush() async {
-        await withCheckedContinuation { continuation in
-            let (isDone, phase) = state.withLock { state -> (Bool, Phase) in
-                tellDrops(&state)
-                if state.done == state.taken { return (true, .writing) }
-                state.flushers.append((state.taken, continuation))
-                defer { state.phase = .writing }
-                return (false, state.phase)
-            }
-            if isDone { continuation.resume() }
-            act(on: phase)
-        }
+        await withCheckedContinuation { _ = flush($0) }
     }
 
     /// Waits as ``flush()`` does, at most for so long.
     package func flush(within limit: Duration) async {
-        let deadline = Task { [self] in
-            guard (try? await Task.sleep(for: limit)) != nil else { return }
-            for flusher in state.withLock({ $0.abandoned() }) { flusher.resume() }
+        var deadline: Task<Void, Never>?
+        await withCheckedContinuation { continuation in
+            guard let number = flush(continuation) else { return }
+            deadline = Task { [self] in
+                guard (try? await Task.sleep(for: limit)) != nil else { return }
+                state.withLock { $0.abandoned(number) }?.resume()
+            }
         }
-        await flush()
-        deadline.cancel()
+        deadline?.cancel()
+    }
+
+    /// Resumes a continuation once everything that was appended before is done with.
+    ///
+    /// - Returns: its number, where it waits.
+    private func flush(_ continuation: CheckedContinuation<Void, Never>) -> Int? {
+        let (number, phase) = state.withLock { state -> (Int?, Phase) in
+            tellDrops(&state)
+            if state.done == state.taken { return (nil, .writing) }
+            state.lastFlusher += 1
+            let flusher = Flusher(number: state.lastFlusher, count: state.taken, continuation: continuation)
+            state.flushers.append(flusher)
+            defer { state.phase = .writing }
+            return (flusher.number, state.phase)
+        }
+        if number == nil { continuation.resume() }
+        act(on: phase)
+        return number
     }
 
     /// Writes what waits on the caller's thread, so that what the caller writes next comes behind it.

@@ -43,6 +43,11 @@ package final class OpenedFile: Sendable {
         return result == 0 ? FileStatus(status) : nil
     }
 
+    /// Keeps others from locking it, in whatever process, for as long as this is there, or a part of it.
+    ///
+    /// - Returns: whether it was free.
+    func lock() -> Bool { file.lock() }
+
     /// A part of it, which stays open for as long as the part is there.
     ///
     /// - Parameters:

@@ -164,9 +164,7 @@ package final class OpenedFolder: Sendable {
     /// Keeps others from locking it, in whatever process, for as long as this is there.
     ///
     /// - Returns: whether it was free.
-    package func lock() -> Bool {
-        SystemCall.lockFolder.make(on: descriptor) { flock(descriptor, LOCK_EX | LOCK_NB) } == 0
-    }
+    package func lock() -> Bool { file.lock() }
 
     /// How many bytes the file system has, and how many of them this user may still fill.
     package func space() throws(SocketError) -> (total: UInt64, free: UInt64) {

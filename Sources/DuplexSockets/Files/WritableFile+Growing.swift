@@ -25,11 +25,4 @@ extension WritableFile {
         if result != 0 { throw SocketError.system("The file can't be cut.", errno: errno) }
         _ = try seekToEnd()
     }
-
-    /// Keeps others from locking it, in whatever process, for as long as this is there.
-    ///
-    /// - Returns: whether it was free.
-    package func lock() -> Bool {
-        SystemCall.lockFolder.make(on: descriptor) { flock(descriptor, LOCK_EX | LOCK_NB) } == 0
-    }
 }

@@ -21,6 +21,11 @@ package final class WritableFile: Sendable {
         self.file = file
     }
 
+    /// Keeps others from locking it, in whatever process, for as long as this is there.
+    ///
+    /// - Returns: whether it was free.
+    package func lock() -> Bool { file.lock() }
+
     private static func fault(_ what: String, _ code: Int32) -> SocketError {
         // What writes nothing, and says no reason, has no room.
         SocketError.system("The file can't be \(what).", errno: code == 0 ? ENOSPC : code)

@@ -22,6 +22,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
 
     private let core: LoopCore
     private let descriptor: Int32
+    private let isOwn: Bool
     private let logger: Logger
     private let accepted: (Int32, SocketAddress?) -> Void
     private let mayAccept: () -> Bool
@@ -35,6 +36,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     ///
     /// - Parameters:
     ///   - descriptor: a listening, non-blocking socket; the acceptor closes it.
+    ///   - isOwn: whether nobody else listens on the same socket, in whatever process.
     ///   - core: the loop that connections are taken on.
     ///   - logger: logs pauses.
     ///   - mayAccept: asked before each connection; where it says no, nothing is accepted for a moment.
@@ -43,6 +45,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     ///   - accepted: called on the loop with each connected, non-blocking descriptor, which is the callee's then.
     init(
         descriptor: Int32,
+        isOwn: Bool = false,
         core: LoopCore,
         logger: Logger,
         mayAccept: @escaping () -> Bool = { true },
@@ -50,6 +53,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
         accepted: @escaping (Int32, SocketAddress?) -> Void
     ) {
         self.descriptor = descriptor
+        self.isOwn = isOwn
         self.core = core
         self.logger = logger
         self.mayAccept = mayAccept
@@ -69,7 +73,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
         if let timer = resumeTimer { core.cancel(timer) }
         resumeTimer = nil
         if isWatched { core.unwatch(descriptor) }
-        SystemCalls.close(descriptor)
+        if isOwn { SystemCalls.stopListening(descriptor) } else { SystemCalls.close(descriptor) }
     }
 
     func ready(_ readiness: Readiness) {

@@ -11,6 +11,8 @@ struct ListenerSetup: Sendable {
     var logger: Logger
     /// Counts those that didn't come to a connection.
     var ends: EndSummary
+    /// Whether the sockets were made here, and are nobody else's: they stop listening for all who have copies.
+    var ownsSockets = false
 }
 
 /// Takes the connections of one loop: accepts them, hears what a proxy says of them, sets their options and secures them.
@@ -53,8 +55,14 @@ final class LoopAcceptors {
             }
         }
         acceptors = descriptors.map { descriptor in
-            Acceptor(descriptor: descriptor, core: core, logger: setup.logger, mayAccept: mayAccept, lost: lost) {
-                [self] connection, address in
+            Acceptor(
+                descriptor: descriptor,
+                isOwn: setup.ownsSockets,
+                core: core,
+                logger: setup.logger,
+                mayAccept: mayAccept,
+                lost: lost
+            ) { [self] connection, address in
                 if let gate { gate.admit(connection, address) } else { admit(connection, address, nil) }
             }
         }

@@ -48,7 +48,7 @@ public final class SocketListener: Sendable {
     deinit {
         state.withLock { state in
             state.file?.remove()
-            for descriptor in state.descriptors.joined() { SystemCalls.close(descriptor) }
+            closeSockets(state.descriptors)
             for (loop, acceptors) in zip(loops, state.acceptors) {
                 loop.execute { _ in acceptors.value.close() }
             }
@@ -125,6 +125,9 @@ public final class SocketListener: Sendable {
         guard let bound = sockets.address else {
             throw SocketError(.cannotBind, message: "\(address) could not be bound.")
         }
+        var setup = setup
+        // Loops share a Unix socket, and others an adopted one.
+        if case .tcp = address.kind { setup.ownsSockets = true }
         let listener = SocketListener(sockets, bound, group.loops, setup, hasOwnSummary: hasOwnSummary)
         for descriptor in sockets.perLoop.joined() {
             try setup.options.apply(to: descriptor, family: bound.family, as: .listener)
@@ -239,10 +242,17 @@ public final class SocketListener: Sendable {
             }
             return (state.descriptors, state.acceptors, state.inbox.take())
         }
-        for descriptor in descriptors.joined() { SystemCalls.close(descriptor) }
+        closeSockets(descriptors)
         for (loop, acceptors) in zip(loops, acceptors) { await close(acceptors, on: loop) }
         inbox?.finish()
         if hasOwnSummary { setup.ends.flush() }
+    }
+
+    /// Closes those that no loop has yet.
+    private func closeSockets(_ perLoop: [[Int32]]) {
+        for descriptor in perLoop.joined() {
+            if setup.ownsSockets { SystemCalls.stopListening(descriptor) } else { SystemCalls.close(descriptor) }
+        }
     }
 
     private func close(_ acceptors: LoopBound<LoopAcceptors>, on loop: EventLoop) async {

@@ -31,7 +31,7 @@ struct UnixSocketFile: Sendable {
         let path = address.path ?? ""
         let isFile = !path.hasPrefix("@")
         let lock = isFile ? try lockFolder(of: path) : -1
-        defer { if lock >= 0 { SystemCalls.close(lock) } }
+        defer { if lock >= 0 { unlockFolder(lock) } }
         if isFile { try removeStale(path, address) }
         let descriptor = try ListeningSockets.bound(address, sharesPort: false)
         do throws(SocketError) {
@@ -90,6 +90,12 @@ struct UnixSocketFile: Sendable {
         }
         SystemCalls.close(descriptor)
         throw SocketError(.cannotBind, message: "unix:\(path): somebody keeps the folder locked.", errno: EWOULDBLOCK)
+    }
+
+    /// Gives the lock back, also where a process that is just being started has a copy of the descriptor.
+    private static func unlockFolder(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+        SystemCalls.close(descriptor)
     }
 
     /// Removes a socket that nobody listens at any more.

@@ -20,12 +20,24 @@ package final class FileRange {
         let descriptor: Int32
         /// How much of its beginning was in the system's cache, and until when that counts: see `FilePart+Cache.swift`.
         let cachedBeginning = Atomic<UInt64>(0)
+        private let isLocked = Atomic(false)
 
         init(owning descriptor: Int32) {
             self.descriptor = descriptor
         }
 
+        /// Keeps others from locking it, in whatever process, for as long as this is there.
+        ///
+        /// - Returns: whether it was free.
+        func lock() -> Bool {
+            let result = SystemCall.lockFolder.make(on: descriptor) { flock(descriptor, LOCK_EX | LOCK_NB) }
+            if result == 0 { isLocked.store(true, ordering: .relaxed) }
+            return result == 0
+        }
+
         deinit {
+            // A process that is just being started has a copy of the descriptor, with which the lock would stay.
+            if isLocked.load(ordering: .relaxed) { _ = flock(descriptor, LOCK_UN) }
             SystemCalls.close(descriptor)
         }
     }

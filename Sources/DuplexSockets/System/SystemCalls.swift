@@ -207,6 +207,14 @@ package enum SystemCalls {
         #endif
     }
 
+    /// Closes a socket that listens, with the copies of it that there are: a process that is just being started has one, and
+    /// would keep the port for a moment, and take connections that nobody answers.
+    static func stopListening(_ descriptor: Int32) {
+        // Where the system doesn't do that for a socket that listens, closing has to do.
+        _ = SystemCall.shutdown.make(on: descriptor) { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        close(descriptor)
+    }
+
     /// Says that nothing more will be written; the peer sees the end of the stream.
     package static func finishWriting(_ descriptor: Int32) {
         // It fails when the peer is gone, which the next receive reports.

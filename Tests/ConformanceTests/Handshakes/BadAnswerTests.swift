@@ -95,11 +95,11 @@ import Testing
         let bad = Self.good.replacing(fault.part, with: fault.replacement)
         try #require(bad != Self.good)
         try await withListener { url, accept in
-            async let opened = WebSocket.connect(to: url, options: Self.options)
+            async let opened = WebSocket.connect(to: url, options: Self.options.patient)
             let neighbour = try await accept()
             try await neighbour.acceptWebSocket()
             let bystander = try await opened
-            let attempt = Task { try await WebSocket.connect(to: url, options: Self.options) }
+            let attempt = Task { try await WebSocket.connect(to: url, options: Self.options.patient) }
             let peer = try await accept()
             let request = try await peer.readHead()
             try await peer.send(Self.filled(bad, for: request))
@@ -129,7 +129,7 @@ import Testing
         try await withListener { url, accept in
             let count = Self.filled(Self.good, for: RawPeer.upgradeRequest()).utf8.count
             for length in 0..<count {
-                let attempt = Task { try await WebSocket.connect(to: url, options: Self.options) }
+                let attempt = Task { try await WebSocket.connect(to: url, options: Self.options.patient) }
                 let peer = try await accept()
                 let answer = Self.filled(Self.good, for: try await peer.readHead())
                 try #require(answer.utf8.count == count)
@@ -154,7 +154,7 @@ import Testing
         options.connectTimeout = .milliseconds(500)
         options.handshakeLimits.headSize = .unlimited
         try await withListener { [options] url, accept in
-            let attempt = Task { try await WebSocket.connect(to: url, options: options) }
+            let attempt = Task { try await WebSocket.connect(to: url, options: options.patient) }
             let peer = try await accept()
             // The attempt may be over before its request has come, on a machine that is busy.
             _ = try? await peer.readHead()

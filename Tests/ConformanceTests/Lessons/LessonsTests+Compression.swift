@@ -60,7 +60,7 @@ extension LessonsTests {
     @Test("A server that declines every offer with parameters finds one that it can accept")
     func plainOffer() async throws {
         try await withListener { url, accept in
-            async let connected = WebSocket.connect(to: url, options: Self.naming)
+            async let connected = WebSocket.connect(to: url, options: Self.naming.patient)
             let peer = try await accept()
             let request = try await peer.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
             let offers = request.split(separator: "\r\n").first { $0.hasPrefix("Sec-WebSocket-Extensions: ") } ?? ""
@@ -76,7 +76,7 @@ extension LessonsTests {
     @Test("A server that refuses whoever names a window takes what a client offers by default")
     func refusedParameters() async throws {
         try await withListener { url, accept in
-            let refused = Task { try await WebSocket.connect(to: url, options: Self.naming) }
+            let refused = Task { try await WebSocket.connect(to: url, options: Self.naming.patient) }
             let first = try await accept()
             let head = try await first.readHead()
             #expect(head.contains("_window_bits="))
@@ -86,7 +86,7 @@ extension LessonsTests {
                 return
             }
             #expect(error.handshake?.code == .refused)
-            async let connected = WebSocket.connect(to: url)
+            async let connected = WebSocket.connect(to: url, options: WebSocketOptions().patient)
             let second = try await accept()
             let request = try await second.acceptWebSocket(fields: "Sec-WebSocket-Extensions: permessage-deflate")
             #expect(request.contains("\r\nSec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n"))
@@ -100,7 +100,7 @@ extension LessonsTests {
     func windowOfEight() async throws {
         // Inflating with a window of 8 is what zlib can, so an answer that promises it holds.
         try await withListener { url, accept in
-            async let connected = WebSocket.connect(to: url)
+            async let connected = WebSocket.connect(to: url, options: WebSocketOptions().patient)
             let peer = try await accept()
             try await peer.acceptWebSocket(
                 fields: "Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=8; "

@@ -28,7 +28,7 @@ extension LessonsTests {
                 options.headers[.cookie] = "session=secret"
                 options.headers[.proxyAuthorization] = "Basic secret"
                 let start = url.replacing("ws://", with: "ws://mia-herself:pw@")
-                let attempt = Task { [options] in try await WebSocket.connect(to: start, options: options) }
+                let attempt = Task { [options] in try await WebSocket.connect(to: start, options: options.patient) }
                 let first = try await acceptFirst()
                 #expect(try await first.readHead().contains("session=secret"))
                 try await first.send("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")
@@ -55,7 +55,7 @@ extension LessonsTests {
                 options.redirects = 3
                 options.tls.trust = .roots(identity.certificates)
                 let url = "wss://localhost:\(address.port)/"
-                let attempt = Task { [options] in try await WebSocket.connect(to: url, options: options) }
+                let attempt = Task { [options] in try await WebSocket.connect(to: url, options: options.patient) }
                 guard case .failure(let error) = await attempt.result else {
                     Issue.record("It came to a connection.")
                     return

@@ -133,7 +133,7 @@ struct LessonsTests {
         answering text: String
     ) async throws -> WebSocketError? {
         try await withListener { url, accept in
-            let attempt = Task { try await WebSocket.connect(to: url, options: options) }
+            let attempt = Task { try await WebSocket.connect(to: url, options: options.patient) }
             let peer = try await accept()
             _ = try? await peer.readHead()
             try? await peer.send(text)

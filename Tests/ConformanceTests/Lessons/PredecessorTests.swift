@@ -171,11 +171,24 @@ struct PredecessorTests {
 
     // MARK: Listening
 
+    /// A listener on a port of ::1, with what keeps that port of 127.0.0.1 from others; `nil` where there is no IPv6.
+    private static func takenHalf() throws -> (SocketListener, ReservedPort)? {
+        while true {
+            let half = try ReservedPort()
+            do {
+                return (try SocketListener.bind(.tcp(host: "::1", port: half.address.port)), half)
+            } catch {
+                if error.errno != EADDRINUSE { return nil }
+            }
+        }
+    }
+
     @Test("Where the IPv6 half of localhost's port is taken the server says so, takes none, and another port if it may")
     func halfTaken() async throws {
         // Where there is no IPv6, nobody can have taken it.
-        guard let other = try? SocketListener.bind(.tcp(host: "::1", port: 0)) else { return }
-        let port = other.localAddress.port
+        guard let (other, half) = try Self.takenHalf() else { return }
+        defer { withExtendedLifetime(half) {} }
+        let port = half.address.port
         // Half of it would be worse: browsers would get to a stranger's server by the name of this one.
         let error = await #expect(throws: SocketError.self) { try await WebServer(port: port).start() }
         #expect(error?.code == .cannotBind && error?.message.contains("::1") == true, "\(String(describing: error))")

@@ -11,6 +11,9 @@ import Testing
 
 @Suite("duplex connect", .timeLimit(.minutes(1)))
 struct ConnectTests {
+    /// Silence ends nothing while the server has still to close, on a machine that is busy.
+    private static let patient = ["--wait", "60s"]
+
     /// Takes what comes and answers nothing.
     private static let listenOnly: @Sendable (isolated WebSocket) async throws -> Void = { try await listen($0) }
 
@@ -110,7 +113,7 @@ struct ConnectTests {
             try await $0.send("bye")
             await $0.close(code: .goingAway, reason: "night\u{7}")
         } _: { url in
-            try await RunningCommand.run(["connect", url])
+            try await RunningCommand.run(["connect", url] + Self.patient)
         }
         #expect(result.status == 0)
         #expect(result.output == "bye\n")
@@ -133,7 +136,7 @@ struct ConnectTests {
             try await $0.send([0, 255])
             await $0.close(code: .goingAway, reason: "night")
         } _: { url in
-            try await RunningCommand.run(["connect", String(url.dropFirst(5)), "--json"])
+            try await RunningCommand.run(["connect", String(url.dropFirst(5)), "--json"] + Self.patient)
         }
         let lines = try JSONScalar.lines(result.output)
         try #require(result.status == 0 && lines.count == 4, "\(result)")
@@ -214,9 +217,9 @@ struct ConnectTests {
         try await withWebSocketServer {
             try await $0.send([0x61, 0x62])
         } _: { url in
-            let raw = try await RunningCommand.run(["connect", url])
+            let raw = try await RunningCommand.run(["connect", url] + Self.patient)
             #expect(raw.output == "ab\n")
-            let digits = try await RunningCommand.run(["connect", url, "--binary"])
+            let digits = try await RunningCommand.run(["connect", url, "--binary"] + Self.patient)
             #expect(digits.output == "61 62\n")
         }
     }

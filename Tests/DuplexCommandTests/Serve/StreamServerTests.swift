@@ -11,7 +11,7 @@ struct StreamServerTests {
     func tcp() async throws {
         try await withServe(["tcp://127.0.0.1:0"]) { url, _ in
             let lines = (1...500).map { "\($0)\n" }.joined()
-            let result = try await RunningCommand.run(["connect", url], input: lines)
+            let result = try await RunningCommand.run(["connect", url, "--wait", "60s"], input: lines)
             #expect(result == CommandResult(status: 0, output: lines, errors: ""))
             let one = try await RunningCommand.run(["connect", url, "-x", "a", "-x", "b", "-n", "2", "--crlf"])
             #expect(one == CommandResult(status: 0, output: "a\nb\n", errors: ""))

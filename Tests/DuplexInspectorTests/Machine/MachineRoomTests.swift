@@ -69,31 +69,34 @@ struct MachineRoomTests {
             _ = try await page.next()
             let name = try await TestNetwork.with { network in
                 let (name, other) = (network.interface, "203.0.113.77")
-                var interface = try await Self.interface(name, of: page, after: "\(name) is up")
-                #expect(interface?["addresses"]?.values.contains(.string(network.near())) == true)
+                try await Self.sees("is up", of: name, on: page) { $0?.contains(.string(network.near())) == true }
                 try network.change(other + "/24", isAdded: true)
-                interface = try await Self.interface(name, of: page, after: "\(name) has \(other)")
-                #expect(interface?["addresses"]?.values.contains(.string(other)) == true)
+                try await Self.sees("has \(other)", of: name, on: page) { $0?.contains(.string(other)) == true }
                 try network.change(other + "/24", isAdded: false)
-                interface = try await Self.interface(name, of: page, after: "\(name) hasn't \(other) any more")
-                #expect(interface?["addresses"]?.values.contains(.string(other)) == false)
+                try await Self.sees("hasn't \(other) any more", of: name, on: page) {
+                    $0?.contains(.string(other)) == false
+                }
                 return name
             }
-            #expect(try await Self.interface(name, of: page, after: "\(name) is down") == nil)
+            try await Self.sees("is down", of: name, on: page) { $0 == nil }
             await socket.close()
         }
     }
 
-    /// An interface as viewers see it once a change was told.
-    private static func interface(
-        _ name: String,
-        of page: LivePage,
-        after change: String
-    ) async throws -> ReadJSON? {
+    /// Waits until viewers were told of a change, and see the interface with the right addresses, or none.
+    private static func sees(
+        _ change: String,
+        of name: String,
+        on page: LivePage,
+        _ isRight: ([ReadJSON]?) -> Bool
+    ) async throws {
+        var isTold = false
         while true {
-            let network = try await page.next().items?.first?["network"]
-            guard network?["changes"]?.values.contains(where: { $0["text"]?.text == change }) == true else { continue }
-            return network?["interfaces"]?.values.first { $0["name"]?.text == name }
+            guard let network = try await page.next().items?.first?["network"] else { continue }
+            let changes = network["changes"]?.values ?? []
+            isTold = isTold || changes.contains { $0["text"]?.text == "\(name) \(change)" }
+            let interface = network["interfaces"]?.values.first { $0["name"]?.text == name }
+            if isTold, isRight(interface?["addresses"]?.values) { return }
         }
     }
     #endif

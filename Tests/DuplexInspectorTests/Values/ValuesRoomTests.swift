@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestProcesses
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -135,6 +136,8 @@ struct ValuesRoomTests {
     func failures() async throws {
         var values = InspectorValues()
         values.defaults = []
+        // Each closure has a second at least, of the real time, to be called and to end.
+        values.timeLimit = .seconds(1_000)
         values.add("Good", get: { 1 })
         values.add("Failing", get: { () throws -> Int in throw Refused() })
         values.add(
@@ -151,10 +154,13 @@ struct ValuesRoomTests {
                 defer { isOver.withLock { $0 = true } }
                 return await room.state.text
             }
-            while !isOver.withLock({ $0 }) { await loop.advance(by: .seconds(1)) }
+            while !isOver.withLock({ $0 }) {
+                await useTimers()
+                await loop.advance(by: .seconds(1))
+            }
             let text = await state.value
             #expect(text.contains(#""name":"Good","kind":"integer","text":"1""#))
-            #expect(text.contains(#""error":"too many""#) && text.contains("hasn't answered within 2.0 seconds"))
+            #expect(text.contains(#""error":"too many""#) && text.contains("hasn't answered within 1000.0 seconds"))
         }
     }
 

@@ -103,6 +103,8 @@ import Testing
     #if DEBUG
     @Test(
         "While a file comes from the disk others are answered, and then it comes whole",
+        // Each keeps all threads from going on.
+        .serialized,
         arguments: [1_000, 3_000_000]
     )
     func fromDisk(size: Int) async throws {

@@ -41,6 +41,12 @@ struct FileCompressionTests {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// Whether the tags are the same; one of them may have become strong meanwhile.
+    private static func isSameTag(_ one: TestResponse, _ other: TestResponse) -> Bool {
+        let tags = [one, other].map { $0.fields[.eTag]?.replacing("W/", with: "") }
+        return tags[0] != nil && tags[0] == tags[1]
+    }
+
     @Test("A text is sent in gzip to who takes that, with a tag of its own", arguments: ["short.txt", "long.html"])
     func texts(name: String) async throws {
         try await withFiles { client, _ async throws in
@@ -58,11 +64,11 @@ struct FileCompressionTests {
                 #expect(tags.0 != nil && tags.0 != tags.1 && coded.fields[.acceptRanges] == nil)
                 let head = try await client.request(.head, "/\(name)", fields: Self.gzip)
                 #expect(head.body.isEmpty && head.fields[.contentLength] == coded.fields[.contentLength])
-                #expect(head.fields[.eTag] == coded.fields[.eTag])
+                #expect(Self.isSameTag(head, coded))
                 var fields = Self.gzip
                 fields[.ifNoneMatch] = coded.fields[.eTag]
                 let same = try await client.get("/\(name)", fields: fields)
-                #expect(same.status == .notModified && same.body.isEmpty && same.fields[.eTag] == coded.fields[.eTag])
+                #expect(same.status == .notModified && same.body.isEmpty && Self.isSameTag(same, coded))
                 fields[.ifNoneMatch] = plain.fields[.eTag]
                 #expect(try await client.get("/\(name)", fields: fields).status == .ok)
             }

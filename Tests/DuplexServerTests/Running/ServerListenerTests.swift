@@ -27,14 +27,18 @@ import Darwin
         return server
     }
 
-    /// Shuts down what listens there, by descriptors that the server knows nothing of.
+    /// Copies of the sockets that listen there, of which the server knows nothing.
+    private func copies(of address: SocketAddress) -> [Int32] {
+        ThreadCensus.entries(of: "/proc/self/fd").compactMap { Int32($0) }
+            .filter { (try? AdoptedDescriptor.listening($0)) == address }
+            .map { dup($0) }
+    }
+
+    /// Shuts down what listens there.
     ///
     /// All are had before the first is shut down: the server is back at once, with the same numbers.
     private func takeAway(_ address: SocketAddress) -> Int {
-        let listening = ThreadCensus.entries(of: "/proc/self/fd").compactMap { Int32($0) }
-            .filter { (try? AdoptedDescriptor.listening($0)) == address }
-            .map { dup($0) }
-        return listening.filter { descriptor in
+        copies(of: address).filter { descriptor in
             defer { Glibc.close(descriptor) }
             return shutdown(descriptor, Int32(SHUT_RDWR)) == 0
         }.count
@@ -112,6 +116,19 @@ import Darwin
         let running = try await server(RecordedLog()).start()
         #expect(takeAway(running.addresses[0]) > 0)
         await running.stop()
+    }
+
+    @Test("Nothing of a server that has stopped listens on, even where a process just being started has copies")
+    func copied() async throws {
+        let running = try await server(RecordedLog()).start()
+        let address = running.addresses[0]
+        let kept = copies(of: address)
+        #expect(!kept.isEmpty)
+        await running.stop()
+        await #expect(throws: SocketError.self) { try await Socket.connect(to: .address(address)) }
+        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: address.port))
+        await listener.close()
+        for descriptor in kept { Glibc.close(descriptor) }
     }
 
     @Test("An app may have listeners bound again; one that somebody else made can't be")

@@ -57,7 +57,7 @@ struct LineConversation: ProxyConversation {
 struct ProxiedConnectorTests {
     private func withProxy(
         to endpoint: Endpoint = .host("target.invalid", port: 25),
-        options configured: ConnectOptions = ConnectOptions(),
+        options configured: ConnectOptions = .patient,
         resolvesNames: Bool = false,
         _ body: (Task<Socket, any Error>, inout SocketListener.AsyncIterator) async throws -> Void
     ) async throws {
@@ -92,7 +92,7 @@ struct ProxiedConnectorTests {
 
     @Test("Names are looked up on this side where the proxy doesn't")
     func lookedUp() async throws {
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.resolver = try FixedResolver(literals: ["target.invalid": ["192.0.2.7"]])
         try await withProxy(options: options, resolvesNames: true) { attempt, accept in
             let peer = try #require(try await accept.next())

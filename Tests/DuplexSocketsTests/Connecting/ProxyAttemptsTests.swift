@@ -25,7 +25,7 @@ struct ProxyAttemptsTests {
     }
 
     private func options(_ ask: @escaping @Sendable () throws -> [ProxyWay]) -> ConnectOptions {
-        var options = ConnectOptions()
+        var options = ConnectOptions.patient
         options.proxying = AskedProxies(ask: ask)
         return options
     }

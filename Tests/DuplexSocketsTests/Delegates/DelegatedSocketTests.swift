@@ -178,20 +178,14 @@ import Testing
 
     @Test("What can't be connected says why")
     func refused() async throws {
-        let port = try await withReservedPort { $0 }
+        let reserved = try ReservedPort()
         let recorder = SocketRecorder()
         let socket = DelegatedSocket(delegate: recorder, queue: recorder.queue)
-        try socket.connect(to: .host("127.0.0.1", port: port), options: .patient)
+        try socket.connect(to: .address(reserved.address), options: .patient)
         try socket.readData()
         #expect(await recorder.all == [.disconnected(.cannotConnect)])
         #expect(socket.state == .closed && socket.connection == nil)
-    }
-
-    private func withReservedPort(_ body: (Int) async throws -> Int) async throws -> Int {
-        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
-        let port = listener.localAddress.port
-        await listener.close()
-        return try await body(port)
+        withExtendedLifetime(reserved) {}
     }
 
     @Test("Closing before it is connected, or meanwhile, ends it without an error and without anything else")
@@ -297,17 +291,18 @@ import Testing
 
     @Test("The stages of a connection that isn't made are reported, however late the queue comes to them")
     func stagesOfRefused() async throws {
-        let port = try await withReservedPort { $0 }
+        let reserved = try ReservedPort()
         let stages = Stages()
         let queue = DispatchQueue(label: "duplex.tests")
         let socket = DelegatedSocket(delegate: stages, queue: queue)
         queue.suspend()
-        try socket.connect(to: .host("127.0.0.1", port: port), options: .patient)
+        try socket.connect(to: .address(reserved.address), options: .patient)
         while socket.state != .closed { await Task.yield() }
         queue.resume()
         var events: [StageEvent] = []
         for await event in stages.events { events.append(event) }
         #expect(!events.isEmpty)
+        withExtendedLifetime(reserved) {}
     }
 
     @Test("It keeps itself alive to its end, and not its delegate")

@@ -84,9 +84,9 @@ import Testing
 
     @Test("A datagram that can't go says so and ends nothing; so does one that didn't get there")
     func failures() async throws {
-        let gone = try await UDPSocket.bind("127.0.0.1")
-        let address = gone.localAddress
-        await gone.close()
+        // It takes datagrams from another port alone, so those of anybody else are refused.
+        let keeper = try await UDPSocket.connect(to: .host("127.0.0.1", port: 9), from: .loopback)
+        let address = keeper.localAddress
         let recorder = Recorder()
         let socket = DelegatedUDPSocket(delegate: recorder, queue: .global(), queueLimit: .bytes(100_000))
         try socket.connect(to: .address(address))
@@ -102,6 +102,7 @@ import Testing
         #expect(two == [.failedToReceive(.cannotConnect), .sent(2)])
         socket.closeAfterSending()
         #expect(await events.next() == .closed(nil))
+        await keeper.close()
     }
 
     @Test("What waits goes out before it closes, where that is wanted; what can't be opened says why")

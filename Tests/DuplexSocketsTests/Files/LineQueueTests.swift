@@ -88,7 +88,7 @@ struct LineQueueTests {
         #expect(paper.lines == ["one", "3 dropped", "two"])
     }
 
-    @Test("A flush with a limit comes back though the writer is stuck")
+    @Test("A flush with a limit comes back though the writer is stuck, and ends nobody else's")
     func limitedFlush() async {
         let mayWrite = DispatchSemaphore(value: 0)
         let queue = LineQueue(name: "tests", lineLimit: 10) { lines in
@@ -96,10 +96,18 @@ struct LineQueueTests {
             return LineBatch.Outcome(written: lines.count)
         }
         queue.append([0x61])
+        // Who waits without a limit goes on waiting.
+        let isFlushed = Atomic(false)
+        async let flushed: Void = {
+            await queue.flush()
+            isFlushed.store(true, ordering: .relaxed)
+        }()
+        for _ in 0..<10 { await Task.yield() }
         await queue.flush(within: .milliseconds(1))
-        #expect(queue.counts.written == 0)
+        let isEarly = isFlushed.load(ordering: .relaxed)
+        #expect(queue.counts.written == 0 && !isEarly)
         mayWrite.signal()
-        await queue.flush()
+        await flushed
         #expect(queue.counts.written == 1)
     }
 

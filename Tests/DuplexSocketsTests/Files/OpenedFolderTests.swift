@@ -98,16 +98,19 @@ import Testing
         }
     }
 
-    @Test("A lock holds for as long as its folder is open")
+    @Test("A lock holds for as long as its folder is open, whoever has a copy of the descriptor")
     func locking() async throws {
         try await withTestFolder { root in
             let other = try openedFolder(root)
+            // As a process has one that is just being started.
+            var copy: Int32 = -1
             do {
                 let folder = try openedFolder(root)
                 #expect(folder.lock() && !other.lock())
-                withExtendedLifetime(folder) {}
+                copy = dup(folder.descriptor)
             }
-            #expect(other.lock())
+            #expect(copy >= 0 && other.lock())
+            SystemCalls.close(copy)
         }
     }
 

@@ -87,8 +87,8 @@ import Testing
     func attempts() async throws {
         try await NameServerPeer.answering { [Reply(try $0.answer(flags: 0x8182))] }
             .serve { server in
-                let (refusing, address) = try Descriptors.refusing()
-                defer { SystemCalls.close(refusing) }
+                let (refusing, address) = try Descriptors.refusingAll()
+                defer { refusing.forEach(SystemCalls.close) }
                 let end = try await lookUp([server.address, address]) { $0.attempts = 3 }
                 let codes: [SocketError.Code] = [.nameServiceFailed, .cannotConnect]
                 #expect(end == .failed(codes + codes + codes))

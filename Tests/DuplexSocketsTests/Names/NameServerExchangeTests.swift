@@ -173,8 +173,8 @@ import Testing
 
     @Test("A port where nobody listens is an error at once")
     func nobody() async throws {
-        let (refusing, address) = try Descriptors.refusing()
-        defer { SystemCalls.close(refusing) }
+        let (refusing, address) = try Descriptors.refusingAll()
+        defer { refusing.forEach(SystemCalls.close) }
         for usesTCP in [false, true] {
             let error = try await failure(address, usesTCP: usesTCP)
             #expect(error?.code == .cannotConnect)

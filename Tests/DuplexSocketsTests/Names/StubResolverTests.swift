@@ -72,8 +72,8 @@ import Testing
 
     @Test("When no server can tell, each question is a cause")
     func failing() async throws {
-        let (refusing, address) = try Descriptors.refusing()
-        defer { SystemCalls.close(refusing) }
+        let (refusing, address) = try Descriptors.refusingAll()
+        defer { refusing.forEach(SystemCalls.close) }
         let error = await socketError { _ = try await StubResolver(servers: [address]).resolve("host") }
         #expect(error?.code == .nameServiceFailed)
         #expect(error?.causes.map(\.code) == [SocketError.Code](repeating: .cannotConnect, count: 4))

@@ -53,6 +53,22 @@ enum Descriptors {
         return (descriptor, try #require(SocketAddress.local(of: descriptor)))
     }
 
+    /// A port that refuses datagrams too: the socket that holds it takes them from another port alone.
+    static func refusingAll() throws -> (descriptors: [Int32], address: SocketAddress) {
+        let another = try SocketAddress("127.0.0.1", port: 9)
+        for _ in 0..<100 {
+            let (stream, address) = try refusing()
+            let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            if unsafe address.withSystemAddress({ unsafe bind(datagrams, $0, $1) }) == 0 {
+                try #require(SystemCalls.connect(datagrams, to: another) == 0)
+                return ([stream, datagrams], address)
+            }
+            // Somebody else has the port for UDP.
+            for descriptor in [stream, datagrams] { SystemCalls.close(descriptor) }
+        }
+        throw SocketError(.cannotBind, message: "No port is free for both UDP and TCP.")
+    }
+
     /// A listener whose backlog is full, so that connecting to it gets no answer.
     static func silent(
         host: String = "127.0.0.1",

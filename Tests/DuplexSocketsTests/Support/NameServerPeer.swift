@@ -85,7 +85,9 @@ final class NameServerPeer: Sendable {
     let address: SocketAddress
     private let datagrams: Int32
     private let elsewhere: Int32
-    private let listener: Int32?
+    /// A listener on the port, or what keeps it from others, so that connecting to it is refused.
+    private let stream: Int32
+    private let listens: Bool
     private let stopping: Wakeup
     private let ended: Wakeup
     private let script: Script
@@ -97,7 +99,8 @@ final class NameServerPeer: Sendable {
     var questions: [Question] { received.withLock { $0 } }
 
     private init(listens: Bool, _ script: @escaping Script) throws {
-        (datagrams, address, listener) = try Self.open(listens)
+        (datagrams, address, stream) = try Self.open(listens)
+        self.listens = listens
         elsewhere = try Self.datagramSocket(try SocketAddress("127.0.0.1", port: 0)).0
         stopping = try Wakeup()
         ended = try Wakeup()
@@ -149,17 +152,21 @@ final class NameServerPeer: Sendable {
 
     // MARK: Sockets
 
-    /// A UDP socket, and a listener on the same port.
-    private static func open(_ listens: Bool) throws -> (Int32, SocketAddress, Int32?) {
+    /// A UDP socket, and one for TCP with the same port.
+    private static func open(_ listens: Bool) throws -> (Int32, SocketAddress, Int32) {
         for _ in 0..<100 {
             let (descriptor, address) = try datagramSocket(try SocketAddress("127.0.0.1", port: 0))
-            if !listens { return (descriptor, address, nil) }
-            let sockets = try? ListeningSockets(.tcp(host: "127.0.0.1", port: address.port), loops: 1, backlog: 16)
-            if let listener = sockets?.perLoop.first?.first { return (descriptor, address, listener) }
+            if let stream = stream(at: address, listens) { return (descriptor, address, stream) }
             // Somebody else has the port for TCP.
             SystemCalls.close(descriptor)
         }
         throw SocketError(.cannotBind, message: "No port is free for both UDP and TCP.")
+    }
+
+    private static func stream(at address: SocketAddress, _ listens: Bool) -> Int32? {
+        guard listens else { return try? ListeningSockets.bound(address, sharesPort: false) }
+        let sockets = try? ListeningSockets(.tcp(host: "127.0.0.1", port: address.port), loops: 1, backlog: 16)
+        return sockets?.perLoop.first?.first
     }
 
     private static func datagramSocket(_ wanted: SocketAddress) throws -> (Int32, SocketAddress) {
@@ -173,14 +180,14 @@ final class NameServerPeer: Sendable {
 
     private func run() {
         while !Descriptors.isReady(stopping.descriptor, milliseconds: 0) {
-            var entries = [datagrams, listener ?? -1, stopping.descriptor].map {
+            var entries = [datagrams, listens ? stream : -1, stopping.descriptor].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
             guard unsafe poll(&entries, nfds_t(entries.count), 60_000) > 0 else { continue }
             if entries[0].revents != 0 { takeDatagram() }
             if entries[1].revents != 0 { takeConnection() }
         }
-        for descriptor in [datagrams, elsewhere, listener].compactMap(\.self) { SystemCalls.close(descriptor) }
+        for descriptor in [datagrams, elsewhere, stream] { SystemCalls.close(descriptor) }
         ended.signal()
     }
 
@@ -204,7 +211,7 @@ final class NameServerPeer: Sendable {
     }
 
     private func takeConnection() {
-        guard let listener, case .accepted(let descriptor, let sender?) = SystemCalls.accept(listener) else { return }
+        guard case .accepted(let descriptor, let sender?) = SystemCalls.accept(stream) else { return }
         defer { SystemCalls.close(descriptor) }
         var input: [UInt8] = []
         while input.count < 2 || input.count < 2 + Int(input[0]) << 8 + Int(input[1]) {

@@ -8,7 +8,7 @@ import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("A client of the JSON protocol", .timeLimit(.minutes(1)))
+@Suite("A client of the JSON protocol", .timeLimit(.minutes(10)))
 struct TopicSessionTests {
     @Test("What the app throws ends the connection of that client alone")
     func failing() async throws {
@@ -100,7 +100,7 @@ struct TopicSessionTests {
             asked.change { $0 += 1 }
             return true
         }
-        try await WebServer.testing(server) { client async throws in
+        try await WebServer.testing(server, within: .seconds(600)) { client async throws in
             client.capacity = .kibibytes(4)
             let socket = try await client.webSocket("/")
             let sending = await client.loop.begin {

@@ -22,7 +22,7 @@ struct RedisClusterTests {
         let buses = try (0..<3).map { _ in try ReservedPort() }
         func configuration(_ index: Int) -> [String] {
             [
-                "cluster-enabled yes", "cluster-port \(buses[index].address.port)", "cluster-node-timeout 1000",
+                "cluster-enabled yes", "cluster-port \(buses[index].address.port)", "cluster-node-timeout 5000",
                 "cluster-announce-ip 127.0.0.1",
             ]
         }

@@ -21,7 +21,11 @@ struct RedisFaultTests {
             let target = Endpoint.host("127.0.0.1", port: redis.port)
             try await FaultProxy.withProxy(to: target, faults: .split(every: 1)) { proxy in
                 let loop = EventLoopGroup.shared.next()
-                let link = RedisLink(to: try Self.url(proxy), options: RedisOptions(), loop: loop)
+                var options = RedisOptions()
+                // Each byte takes its time on a machine that is busy.
+                options.connecting.timeout = .seconds(120)
+                options.answerTimeout = .seconds(120)
+                let link = RedisLink(to: try Self.url(proxy), options: options, loop: loop)
                 await link.start()
                 let told = Told<String>()
                 _ = await link.listen("news", told)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("Who is present by several nodes at one Redis", .timeLimit(.minutes(1)))
+@Suite("Who is present by several nodes at one Redis", .timeLimit(.minutes(5)))
 struct RedisPresenceTests {
     private static let ann = PresenceMember(id: "ann", info: "1")
     private static let bob = PresenceMember(id: "bob")
@@ -34,7 +34,7 @@ struct RedisPresenceTests {
     /// Leases that run out soon.
     private static var brief: RedisOptions {
         var options = RedisTestNode.options
-        options.presenceLease = .seconds(2)
+        options.presenceLease = .seconds(10)
         return options
     }
 

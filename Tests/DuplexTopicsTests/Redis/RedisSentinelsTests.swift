@@ -18,7 +18,14 @@ struct RedisSentinelsTests {
     }
 
     /// A master with a replica that has caught up, and a sentinel who knows both.
+    ///
+    /// - Parameters:
+    ///   - patience: for how long the master may be silent before the sentinel takes it for gone, in milliseconds. By default
+    ///     a master that stands still for a while isn't: tests have the sentinel follow another one by a command.
+    ///   - body: the test.
+    /// - Throws: what `body` throws, and when a server can't be started.
     static func run(
+        patience: Int = 10_000,
         _ body: (_ master: TestRedis, _ replica: TestRedis, _ sentinel: TestRedis) async throws -> Void
     ) async throws {
         try await TestRedis.run { master in
@@ -28,8 +35,8 @@ struct RedisSentinelsTests {
                 }
                 #expect(isReady)
                 let configuration = [
-                    "sentinel monitor main 127.0.0.1 \(master.port) 1", "sentinel down-after-milliseconds main 300",
-                    "sentinel failover-timeout main 3000",
+                    "sentinel monitor main 127.0.0.1 \(master.port) 1",
+                    "sentinel down-after-milliseconds main \(patience)", "sentinel failover-timeout main 3000",
                 ]
                 try await TestRedis.run(.sentinel, configuration) { sentinel in
                     try await body(master, replica, sentinel)

@@ -8,7 +8,7 @@ import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("Several subscriptions of one connection", .timeLimit(.minutes(1)))
+@Suite("Several subscriptions of one connection", .timeLimit(.minutes(10)))
 struct SocketSubscriberFollowingTests {
     @Test("Those that are behind have their turns, whichever came last")
     func fair() async throws {

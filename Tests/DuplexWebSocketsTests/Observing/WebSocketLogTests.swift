@@ -49,6 +49,8 @@ struct WebSocketLogTests {
             let socket = try await WebSocket.connect(to: "ws://\(address)/")
             try await socket.send("go")
             await expect(.closed) { while true { _ = try await socket.receive() } }
+            // Or it would be dropped, and reset, before its answer is sent.
+            await socket.close()
         }
         let entries = log.entries
         #expect(entries.map(\.level) == [.debug, .error, .debug])

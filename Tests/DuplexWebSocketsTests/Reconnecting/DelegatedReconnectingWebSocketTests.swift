@@ -75,6 +75,8 @@ import Testing
                 let number = count.next()
                 try await socket.send("hello \(number)")
                 if number == 1 {
+                    // Once the delegate has been told: a connection that ends at once may be gone before.
+                    _ = try await socket.receive()
                     await socket.close(code: .serviceRestart)
                 } else {
                     for try await message in socket.messages { try await socket.send(message) }
@@ -92,11 +94,10 @@ import Testing
             await expect(.closed) { try socket.send("too early") }
             socket.open()
             socket.open()
-            let first = await recorder.upTo("message hello 2")
-            let expected = [
-                "connecting", "connected", "message hello 1", "reconnecting", "reconnected", "message hello 2",
-            ]
-            #expect(first == expected)
+            #expect(await recorder.upTo("message hello 1") == ["connecting", "connected", "message hello 1"])
+            try socket.send("seen")
+            let second = await recorder.upTo("message hello 2")
+            #expect(second == ["reconnecting", "reconnected", "message hello 2"])
             try socket.send("mine")
             #expect(await recorder.upTo("message mine") == ["message mine"])
             socket.close(code: .goingAway, reason: "enough")

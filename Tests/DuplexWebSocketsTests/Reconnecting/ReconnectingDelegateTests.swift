@@ -20,7 +20,10 @@ import Testing
 
         init() { (words, word) = AsyncStream.makeStream() }
 
-        func webSocket(_ socket: DelegatedReconnectingWebSocket, didReceive message: Message) { word.yield("message") }
+        func webSocket(_ socket: DelegatedReconnectingWebSocket, didReceive message: Message) {
+            word.yield("message")
+            try? socket.send("seen")
+        }
 
         func webSocket(
             _ socket: DelegatedReconnectingWebSocket,
@@ -42,6 +45,8 @@ import Testing
             server.webSocket("/") { socket in
                 let number = count.next()
                 try await socket.send("hello")
+                // A connection that ends before the delegate has heard of it may be gone without a word.
+                _ = try await socket.receive()
                 await socket.close(code: number < 2 ? .serviceRestart : .normalClosure)
             }
         } _: { address in

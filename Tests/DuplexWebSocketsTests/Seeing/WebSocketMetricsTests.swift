@@ -74,6 +74,8 @@ struct WebSocketMetricsTests {
                     await nextTurn(of: client.loop)
                 }
             }
+            // What is reported with them.
+            await nextTurn(of: client.loop)
             // Each message is reported once.
             #expect(try factory.expectCounter("ws_messages", dimensions).values == [1, 1])
             #expect(try factory.expectCounter("ws_message_bytes", dimensions).totalValue == 6)
