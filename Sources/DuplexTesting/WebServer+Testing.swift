@@ -30,14 +30,14 @@ extension WebServer {
     ///   - body: the test.
     /// - Returns: what `body` returned.
     /// - Throws: what `body` threw; `RouteError` when the routes contradict each other; ``TestingError`` when the test took
-    ///   too long, or handlers go on 60 seconds after they were cancelled; `SocketError` when the system has no thread to
+    ///   too long, or handlers go on 30 seconds after they were cancelled; `SocketError` when the system has no thread to
     ///   give.
     public static func testing<Value>(
         _ server: WebServer,
         within limit: Duration = .seconds(60),
         _ body: (TestClient) async throws -> Value
     ) async throws -> Value {
-        try await testing(server, within: limit, patience: .seconds(60), body)
+        try await testing(server, within: limit, patience: .seconds(30), body)
     }
 
     /// The same with another time for handlers to end in.

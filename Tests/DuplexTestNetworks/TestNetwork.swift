@@ -149,12 +149,13 @@ package struct TestNetwork: Sendable {
     /// It may take long while the system takes other networks down.
     private func waitForWay(to host: Host) throws {
         let address = try SocketAddress(far(host), port: 9)
+        let end = ContinuousClock.now.advanced(by: .seconds(40))
         var code: Int32 = 0
-        for _ in 0..<40 {
+        repeat {
             // Another one each time, as TCP's own tries become ever rarer.
             code = try connectionError(at: address)
             if code == ECONNREFUSED { return }
-        }
+        } while ContinuousClock.now < end
         throw Shell.Failure(description: "no way to \(address): errno \(code)")
     }
 

@@ -19,8 +19,8 @@ package func comesTrue(
 
 /// Whether connecting comes to be refused.
 ///
-/// A listener may live on for a moment after it was closed: a process that is just being started has a copy of every
-/// descriptor until it runs its own program, and other tests start many.
+/// What isn't shut down when it is closed, as a Unix socket, may live on for a moment: a process that is being started has a
+/// copy of every descriptor until it runs its own program, and tests start many. And another test may get the port.
 package func comesToRefuse(_ endpoint: Endpoint) async -> Bool {
     await comesTrue {
         guard let socket = try? await Socket.connect(to: endpoint) else { return true }

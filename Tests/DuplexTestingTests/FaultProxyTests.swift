@@ -4,8 +4,13 @@
 import DuplexSockets
 import DuplexTestProcesses
 import DuplexTesting
-import Glibc
 import Testing
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 /// How long a read may take before the test fails instead of hanging.
 private let patience = Duration.seconds(30)

@@ -23,7 +23,7 @@ struct RouteBuilderTopicProtocolTests {
             return access.request.path == "/topics" && !access.topic.hasPrefix("secret")
                 && (access.action == .subscribe || access.topic.hasPrefix("kept"))
         }
-        try await WebServer.testing(server, within: .seconds(600)) { client async throws in
+        try await WebServer.testing(server, within: .seconds(300)) { client async throws in
             try await body(client, topics)
         }
         #expect(topics.subscriptionCount == 0)

@@ -46,7 +46,7 @@ final class NetworkWatch: Sendable {
 
     /// The interfaces, what they have moved, and what has changed.
     var json: JSONText {
-        // First what has changed: what is told of is to be seen, too.
+        // Changes first: what they tell shows in the states, too.
         let changes = changes.all
         let traffic = ProcText.file("self/net/dev").map(ProcText.traffic) ?? [:]
         var members = JSONText.Members()

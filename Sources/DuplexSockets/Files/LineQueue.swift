@@ -213,6 +213,9 @@ package final class LineQueue: Sendable {
         return number
     }
 
+    /// How many wait in a flush, for tests.
+    var flusherCount: Int { state.withLock { $0.flushers.count } }
+
     /// Writes what waits on the caller's thread, so that what the caller writes next comes behind it.
     package func writeOut() {
         while writeNext() {}

@@ -36,7 +36,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     ///
     /// - Parameters:
     ///   - descriptor: a listening, non-blocking socket; the acceptor closes it.
-    ///   - isOwn: whether nobody else listens on the same socket, in whatever process.
+    ///   - isOwn: whether it is a TCP socket that was made for this acceptor alone: copies of it end with it.
     ///   - core: the loop that connections are taken on.
     ///   - logger: logs pauses.
     ///   - mayAccept: asked before each connection; where it says no, nothing is accepted for a moment.

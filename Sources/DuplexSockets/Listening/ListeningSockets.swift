@@ -47,7 +47,7 @@ struct ListeningSockets {
     private mutating func bindTCP(_ listenAddress: ListenAddress) throws(SocketError) {
         // Ports that weren't free everywhere stay bound until there is one that is, so that none is chosen twice.
         var refused: [Int32] = []
-        defer { for descriptor in refused { SystemCalls.close(descriptor) } }
+        defer { for descriptor in refused { SystemCalls.stopListening(descriptor) } }
         for attempt in 1...Self.portAttempts {
             do {
                 try bindAll(listenAddress)
@@ -122,7 +122,7 @@ struct ListeningSockets {
             } catch {
                 // Bound for one loop and not for the next: what doesn't listen must not be accepted from.
                 for (list, kept) in zip(perLoop, before) {
-                    for descriptor in list.dropFirst(kept.count) { SystemCalls.close(descriptor) }
+                    for descriptor in list.dropFirst(kept.count) { SystemCalls.stopListening(descriptor) }
                 }
                 perLoop = before
                 failures.append(error)

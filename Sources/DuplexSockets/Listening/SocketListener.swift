@@ -230,6 +230,7 @@ public final class SocketListener: Sendable {
     /// An iteration gives the connections that were accepted before, and ends. ``serve(_:)`` runs their handlers, too, and returns
     /// when the last handler has. A client that is still in its TLS handshake, or owes a header, is closed.
     ///
+    /// A TCP socket that was bound here stops listening for every process that has a copy of it; one that was adopted doesn't.
     /// Returns when every loop has stopped.
     public func close() async {
         let (descriptors, acceptors, inbox) = state.withLock { state in

@@ -207,10 +207,12 @@ package enum SystemCalls {
         #endif
     }
 
-    /// Closes a socket that listens, with the copies of it that there are: a process that is just being started has one, and
-    /// would keep the port for a moment, and take connections that nobody answers.
+    /// Closes a TCP socket that may listen; its copies stop listening, too.
+    ///
+    /// A process that is being started has one, and would take connections that nobody answers. It still holds the port, but
+    /// not against others with `SO_REUSEADDR`, as all listeners here have it.
     static func stopListening(_ descriptor: Int32) {
-        // Where the system doesn't do that for a socket that listens, closing has to do.
+        // ENOTCONN for a socket that doesn't listen, and for all of them on macOS.
         _ = SystemCall.shutdown.make(on: descriptor) { shutdown(descriptor, Int32(SHUT_RDWR)) }
         close(descriptor)
     }

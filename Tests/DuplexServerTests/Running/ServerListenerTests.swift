@@ -120,15 +120,21 @@ import Darwin
 
     @Test("Nothing of a server that has stopped listens on, even where a process just being started has copies")
     func copied() async throws {
-        let running = try await server(RecordedLog()).start()
-        let address = running.addresses[0]
-        let kept = copies(of: address)
-        #expect(!kept.isEmpty)
-        await running.stop()
-        await #expect(throws: SocketError.self) { try await Socket.connect(to: .address(address)) }
-        let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: address.port))
-        await listener.close()
-        for descriptor in kept { Glibc.close(descriptor) }
+        try await withReservedPort { address in
+            var server = server(RecordedLog())
+            server.address = .tcp(host: .address(address.host), port: address.port)
+            let running = try await server.start()
+            let kept = copies(of: address)
+            #expect(!kept.isEmpty)
+            await running.stop()
+            await #expect(throws: SocketError.self) { try await Socket.connect(to: .address(address)) }
+            let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: address.port))
+            // Nor where nobody ever served.
+            let bound = copies(of: address)
+            await listener.close()
+            await #expect(throws: SocketError.self) { try await Socket.connect(to: .address(address)) }
+            for descriptor in kept + bound { Glibc.close(descriptor) }
+        }
     }
 
     @Test("An app may have listeners bound again; one that somebody else made can't be")

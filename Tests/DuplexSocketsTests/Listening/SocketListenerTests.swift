@@ -142,7 +142,7 @@ import Testing
         await again.close()
     }
 
-    @Test("The file of an adopted Unix socket stays when the listener closes")
+    @Test("The file of an adopted Unix socket stays when the listener closes, and others who have it listen on")
     func adoptedUnix() async throws {
         let path = "/tmp/duplex-adopted-\(UInt64.random(in: 0 ... .max)).sock"
         let descriptor = try SystemCalls.streamSocket(.unix)
@@ -150,6 +150,8 @@ import Testing
         let code = unsafe address.withSystemAddress { unsafe bind(descriptor, $0, $1) }
         try #require(code == 0 && listen(descriptor, 8) == 0)
         defer { _ = unsafe unlink(path) }
+        let copy = dup(descriptor)
+        defer { SystemCalls.close(copy) }
         let listener = try SocketListener.bind(.descriptor(descriptor))
         let server = Task { try await listener.serve { socket in try await socket.write("here\n") } }
         let client = try await Socket.connect(to: .address(address))
@@ -159,6 +161,28 @@ import Testing
         _ = await server.result
         #expect(unsafe access(path, F_OK) == 0)
         #expect((try? AdoptedDescriptor.listening(descriptor)) != address)
+        #expect(try AdoptedDescriptor.listening(copy) == address)
+    }
+
+    @Test("An adopted socket listens on for whoever else has it", arguments: [false, true])
+    func adoptedAlone(serves: Bool) async throws {
+        let (descriptor, address) = try Descriptors.listener()
+        let copy = dup(descriptor)
+        defer { SystemCalls.close(copy) }
+        let listener = try SocketListener.bind(.descriptor(descriptor))
+        if serves {
+            let server = Task { try await listener.serve { socket in try await socket.write("here\n") } }
+            let client = try await Socket.connect(to: .address(address), options: .patient)
+            #expect(try await client.readLine(timeout: .seconds(60)) == "here")
+            await client.close()
+            server.cancel()
+            _ = await server.result
+        } else {
+            await listener.close()
+        }
+        #expect(try AdoptedDescriptor.listening(copy) == address)
+        let client = try await Socket.connect(to: .address(address), options: .patient)
+        await client.reset()
     }
 
     private static func error(of next: () async throws -> Void) async -> SocketError? {

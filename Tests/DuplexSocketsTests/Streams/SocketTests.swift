@@ -139,7 +139,7 @@ import Testing
             let writer = Task { try? await near.write(block) }
             _ = try await far.read(upTo: 1)
             let reader = Task { try await near.read() }
-            // What is written may take 10 seconds from closing, so the reader waits on its loop for that moment.
+            // From closing on what is written has 10 seconds, so the reader waits on its loop for that moment.
             let (gate, opening) = AsyncStream<Void>.makeStream()
             async let received = Self.count(far, behind: gate)
             await Self.close(near, opening)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("Topics of several machines by a cluster of Redis", .timeLimit(.minutes(1)))
+@Suite("Topics of several machines by a cluster of Redis", .timeLimit(.minutes(5)))
 struct RedisBackplaneClusterTests {
     @Test("Topics lie in all nodes, keep their order while a slot moves and a server restarts, and have members")
     func works() async throws {

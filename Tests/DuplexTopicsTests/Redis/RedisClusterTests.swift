@@ -9,7 +9,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("A cluster of Redis", .timeLimit(.minutes(1)))
+@Suite("A cluster of Redis", .timeLimit(.minutes(5)))
 struct RedisClusterTests {
     private static var options: RedisOptions {
         var options = RedisOptions()

@@ -9,7 +9,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("A master that sentinels watch", .timeLimit(.minutes(1)))
+@Suite("A master that sentinels watch", .timeLimit(.minutes(5)))
 struct RedisSentinelsTests {
     private static var options: RedisOptions {
         var options = RedisOptions()

@@ -74,7 +74,7 @@ struct WebSocketMetricsTests {
                     await nextTurn(of: client.loop)
                 }
             }
-            // What is reported with them.
+            // Bytes and the queue are reported behind the messages, in the same turn.
             await nextTurn(of: client.loop)
             // Each message is reported once.
             #expect(try factory.expectCounter("ws_messages", dimensions).values == [1, 1])

@@ -19,7 +19,7 @@ struct WebSocketTimelineTests {
             #expect(handshake.stage == .upgrade && handshake.requests == 1 && handshake.upgrade == fresh.upgrade)
             #expect(handshake.connecting?.attempts.map(\.outcome) == [.connected])
             #expect(handshake.remoteAddress == fresh.remoteAddress && fresh.remoteAddress == socket.remoteAddress)
-            // The turn in which the answer comes begins once it is connected.
+            // It is open since the turn of the answer began: once it was connected, and before the upgrade was over.
             let connecting = try #require(handshake.connecting?.total)
             #expect(fresh.began == handshake.began && fresh.opened >= fresh.began.advanced(by: connecting))
             #expect(fresh.attempt == 1 && fresh.tls == nil && fresh.security == nil)
