@@ -51,6 +51,9 @@ public protocol Backplane: AnyObject, Sendable {
 
     /// What is kept of a topic behind a number.
     ///
+    /// Of what lies in it, the listener has been told before, where that has come by a subscription: else nobody could say whether it
+    /// was published before that held, or behind it.
+    ///
     /// - Parameters:
     ///   - topic: its name.
     ///   - number: the offset behind which it begins; 0 for all that is kept.

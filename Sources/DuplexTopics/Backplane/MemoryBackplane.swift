@@ -18,6 +18,15 @@ public final class MemoryBackplane: Backplane {
         case interrupted(String)
         case presence(PresenceChange, in: String)
         case state(BackplaneState)
+        case history(BackplaneHistory, for: Question)
+    }
+
+    /// A history that somebody waits for.
+    struct Question: Sendable {
+        var topic: String
+        /// The offset behind which it begins.
+        var number: UInt64
+        var continuation: CheckedContinuation<BackplaneHistory, Never>
     }
 
     private struct Waiting: Sendable {
@@ -39,6 +48,15 @@ public final class MemoryBackplane: Backplane {
         var isClosed = false
         /// What was published while the others couldn't be reached.
         var waiting: Deque<Waiting> = []
+
+        /// Takes the answers out of what is to be told, which somebody waits for in any case.
+        mutating func takeAnswers() -> [Event] {
+            func isAnswer(_ event: Event) -> Bool {
+                if case .history = event { true } else { false }
+            }
+            defer { events.removeAll(where: isAnswer) }
+            return events.filter(isAnswer)
+        }
     }
 
     /// How many messages wait while the others can't be reached; those beyond fail.
@@ -71,7 +89,7 @@ public final class MemoryBackplane: Backplane {
         let waiting = state.withLock { state -> Deque<Waiting>? in
             guard !state.isClosed else { return nil }
             state.isClosed = true
-            state.events = [.state(.closed)]
+            state.events = Deque(state.takeAnswers() + [.state(.closed)])
             defer { state.waiting = [] }
             return state.waiting
         }
@@ -136,7 +154,9 @@ public final class MemoryBackplane: Backplane {
     /// - Throws: ``TopicError`` with `unavailable` while the node is cut off, or closed.
     public func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
         try check()
-        return hub.history(of: topic, behind: number)
+        return await withCheckedContinuation { continuation in
+            hub.tell(self, Question(topic: topic, number: number, continuation: continuation))
+        }
     }
 
     // MARK: Presence
@@ -235,14 +255,22 @@ public final class MemoryBackplane: Backplane {
         }
     }
 
+    /// What somebody has asked for, called with the hub locked: it comes behind the messages that lie in it.
+    func add(_ history: BackplaneHistory, for question: Question) {
+        state.withLock { $0.events.append(.history(history, for: question)) }
+    }
+
     /// Tells the listener what has happened: one thread at a time, without the lock.
     func tell() {
         while true {
-            let next = state.withLock { state -> (any BackplaneListener, [Event])? in
-                guard !state.isTelling, !state.events.isEmpty, let listener = state.listener else { return nil }
+            let next = state.withLock { state -> ((any BackplaneListener)?, [Event])? in
+                guard !state.isTelling, !state.events.isEmpty else { return nil }
+                let listener = state.listener
+                let events = listener == nil ? state.takeAnswers() : Array(state.events)
+                if events.isEmpty { return nil }
                 state.isTelling = true
-                defer { state.events = [] }
-                return (listener, Array(state.events))
+                if listener != nil { state.events = [] }
+                return (listener, events)
             }
             guard let (listener, events) = next else { return }
             for event in events { tell(listener, event) }
@@ -253,13 +281,14 @@ public final class MemoryBackplane: Backplane {
         }
     }
 
-    private func tell(_ listener: any BackplaneListener, _ event: Event) {
+    private func tell(_ listener: (any BackplaneListener)?, _ event: Event) {
         switch event {
-        case .message(let message, let name): listener.received(message, by: name)
-        case .subscribed(let name): listener.subscribed(name)
-        case .interrupted(let name): listener.interrupted(name)
-        case .presence(let change, let topic): listener.presenceChanged(change, in: topic)
-        case .state(let state): listener.changed(state)
+        case .message(let message, let name): listener?.received(message, by: name)
+        case .subscribed(let name): listener?.subscribed(name)
+        case .interrupted(let name): listener?.interrupted(name)
+        case .presence(let change, let topic): listener?.presenceChanged(change, in: topic)
+        case .state(let state): listener?.changed(state)
+        case .history(let history, let question): question.continuation.resume(returning: history)
         }
     }
 }

@@ -34,6 +34,12 @@ public final class MemoryHub: Sendable {
             return kept
         }
 
+        mutating func history(of topic: String, behind number: UInt64) -> BackplaneHistory {
+            let kept = kept(topic)
+            let messages = kept.messages.map(\.message).filter { ($0.position?.offset ?? 0) > number }
+            return BackplaneHistory(position: kept.position, messages: messages)
+        }
+
         /// Gives a message its place, and makes room for it.
         ///
         /// - Returns: whether it hasn't been published before.
@@ -118,11 +124,15 @@ public final class MemoryHub: Sendable {
     }
 
     func history(of topic: String, behind number: UInt64) -> BackplaneHistory {
+        state.withLock { $0.history(of: topic, behind: number) }
+    }
+
+    /// Has a node told of a topic's history, behind all that it was told of before: what lies in the history has come to it.
+    func tell(_ node: MemoryBackplane, _ question: MemoryBackplane.Question) {
         state.withLock { state in
-            let kept = state.kept(topic)
-            let messages = kept.messages.map(\.message).filter { ($0.position?.offset ?? 0) > number }
-            return BackplaneHistory(position: kept.position, messages: messages)
+            node.add(state.history(of: question.topic, behind: question.number), for: question)
         }
+        node.tell()
     }
 
     // MARK: Presence

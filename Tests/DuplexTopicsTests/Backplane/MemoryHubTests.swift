@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import Dispatch
 import DuplexSockets
 import DuplexTesting
 import DuplexWire
+import Foundation
+import Synchronization
 import Testing
 
 @testable import DuplexTopics
@@ -41,5 +44,49 @@ import Testing
         let second = hub.publish(Self.message(1), keeping: TopicOptions.History())
         #expect(first?.offset == 1 && second?.offset == 1 && first?.epoch != second?.epoch)
         #expect(hub.publish(Self.message(2), keeping: nil) == nil)
+    }
+
+    /// Keeps the thread that tells it of one subscription.
+    private final class Slow: BackplaneListener {
+        let isHeld = Atomic(false)
+        let gate = DispatchSemaphore(value: 0)
+        let words = Mutex<[String]>([])
+
+        func subscribed(_ name: String) {
+            guard name == "held" else { return }
+            isHeld.store(true, ordering: .relaxed)
+            gate.wait()
+        }
+
+        func received(_ message: BackplaneMessage, by subscription: String) {
+            words.withLock { $0.append(message.message.description) }
+        }
+
+        func interrupted(_ name: String) {}
+        func presenceChanged(_ change: PresenceChange, in topic: String) {}
+        func changed(_ state: BackplaneState) {}
+    }
+
+    @Test("A history comes behind the messages in it, however slow somebody is told of them", .timeLimit(.minutes(1)))
+    func order() async throws {
+        let backplane = MemoryBackplane(MemoryHub())
+        let listener = Slow()
+        backplane.start(listener)
+        Thread.detachNewThread { backplane.subscribe(to: "held") }
+        while !listener.isHeld.load(ordering: .relaxed) { await Task.yield() }
+        backplane.subscribe(to: "a")
+        backplane.publish(Self.message(1), keeping: .init(count: 3)) { _ in }
+        let asking = Task.immediate {
+            let history = try await backplane.history(of: "a", behind: 0)
+            listener.words.withLock { $0.append("history of \(history.messages.count)") }
+        }
+        listener.gate.signal()
+        try await asking.value
+        #expect(listener.words.withLock(\.self) == ["1", "history of 1"])
+        // Nobody waits for an answer of one that has closed, or whose listener is gone.
+        await backplane.close()
+        await #expect(throws: TopicError.self) { try await backplane.history(of: "a", behind: 0) }
+        let lonely = MemoryBackplane(MemoryHub())
+        #expect(try await lonely.history(of: "a", behind: 0).messages.isEmpty)
     }
 }
