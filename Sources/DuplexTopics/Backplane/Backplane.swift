@@ -51,8 +51,8 @@ public protocol Backplane: AnyObject, Sendable {
 
     /// What is kept of a topic behind a number.
     ///
-    /// Of what lies in it, the listener has been told before, where that has come by a subscription: else nobody could say whether it
-    /// was published before that held, or behind it.
+    /// It comes behind the messages in it: those that were published since ``BackplaneListener/subscribed(_:)`` have been reported by
+    /// ``BackplaneListener/received(_:by:)`` before this returns. So it is known which of them are news.
     ///
     /// - Parameters:
     ///   - topic: its name.

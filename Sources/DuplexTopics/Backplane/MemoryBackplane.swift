@@ -49,7 +49,7 @@ public final class MemoryBackplane: Backplane {
         /// What was published while the others couldn't be reached.
         var waiting: Deque<Waiting> = []
 
-        /// Takes the answers out of what is to be told, which somebody waits for in any case.
+        /// Takes the answers out of the events: somebody waits for them in any case.
         mutating func takeAnswers() -> [Event] {
             func isAnswer(_ event: Event) -> Bool {
                 if case .history = event { true } else { false }

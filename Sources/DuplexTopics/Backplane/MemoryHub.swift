@@ -127,7 +127,7 @@ public final class MemoryHub: Sendable {
         state.withLock { $0.history(of: topic, behind: number) }
     }
 
-    /// Has a node told of a topic's history, behind all that it was told of before: what lies in the history has come to it.
+    /// Gives a node a topic's history, behind the messages that are in it.
     func tell(_ node: MemoryBackplane, _ question: MemoryBackplane.Question) {
         state.withLock { state in
             node.add(state.history(of: question.topic, behind: question.number), for: question)
