@@ -256,44 +256,21 @@ package struct TestNetwork: Sendable {
     /// A descriptor that listens in the namespace, on all of its addresses.
     ///
     /// A socket belongs to the namespace that its thread was in when it was made, whoever uses it later.
-    package func listen() async throws -> (descriptor: Int32, port: Int) {
-        let path = "/run/netns/\(namespace)"
-        return try await withCheckedThrowingContinuation { continuation in
-            do {
-                // The thread ends when it has made the socket, so that nothing else ever runs in the namespace.
-                try LoopThread(name: "duplex-far").start {
-                    continuation.resume(with: Result { try Self.listen(in: path) })
+    package func listen() throws -> (descriptor: Int32, port: Int) {
+        try NetworkNamespace(path: "/run/netns/\(namespace)").run {
+            let descriptor = try SystemCalls.streamSocket(.ipv6)
+            _ = SystemCalls.setOption(descriptor, level: Int32(IPPROTO_IPV6), name: IPV6_V6ONLY, 0)
+            let any = try SocketAddress("::", port: 0).systemBytes
+            let code = unsafe any.withUnsafeBytes { bytes in
+                unsafe bytes.withMemoryRebound(to: sockaddr.self) { address in
+                    unsafe bind(descriptor, address.baseAddress, socklen_t(any.count))
                 }
-            } catch {
-                continuation.resume(throwing: error)
             }
-        }
-    }
-
-    private static func listen(in path: String) throws -> (descriptor: Int32, port: Int) {
-        let namespace = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard namespace >= 0 else { throw Shell.Failure(description: "\(path): errno \(errno)") }
-        defer { close(namespace) }
-        guard enter(namespace) == 0 else { throw Shell.Failure(description: "setns: errno \(errno)") }
-        let descriptor = try SystemCalls.streamSocket(.ipv6)
-        _ = SystemCalls.setOption(descriptor, level: Int32(IPPROTO_IPV6), name: IPV6_V6ONLY, 0)
-        let any = try SocketAddress("::", port: 0).systemBytes
-        let code = unsafe any.withUnsafeBytes { bytes in
-            unsafe bytes.withMemoryRebound(to: sockaddr.self) { address in
-                unsafe bind(descriptor, address.baseAddress, socklen_t(any.count))
+            guard code == 0, Glibc.listen(descriptor, 16) == 0, let address = SocketAddress.local(of: descriptor) else {
+                throw Shell.Failure(description: "listen: errno \(errno)")
             }
+            return (descriptor, address.port)
         }
-        guard code == 0, Glibc.listen(descriptor, 16) == 0, let address = SocketAddress.local(of: descriptor) else {
-            throw Shell.Failure(description: "listen: errno \(errno)")
-        }
-        return (descriptor, address.port)
-    }
-
-    /// setns(2), which glibc declares only with _GNU_SOURCE.
-    private static func enter(_ namespace: Int32) -> Int32 {
-        typealias Call = @convention(c) (Int32, Int32) -> Int32
-        guard let symbol = unsafe dlsym(nil, "setns") else { return -1 }
-        return unsafe unsafeBitCast(symbol, to: Call.self)(namespace, 0)
     }
 }
 #endif

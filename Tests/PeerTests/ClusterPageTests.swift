@@ -9,17 +9,12 @@ import Testing
 extension PeerTests {
     /// Three servers that a Redis joins, behind haproxy, as `scripts/run --cluster` starts them.
     struct ClusterPageTests {
-        /// A port that was free just now: haproxy can't say which one it has.
-        private static func freePort() async throws -> Int {
-            let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
-            let port = listener.localAddress.port
-            await listener.close()
-            return port
-        }
-
         @Test("One page shows what is said at any of them, and who is there", .timeLimit(.minutes(3)))
         func page() async throws {
-            let port = try await Self.freePort()
+            // haproxy can't say which one it has.
+            let reserved = try ReservedPort()
+            defer { withExtendedLifetime(reserved) {} }
+            let port = reserved.address.port
             let script = Peer.path("scripts/cluster/run")
             let command = [script, try DuplexServe.executable(), "\(port)"]
             try await PeerProcess.withRunning(command) { _, line in

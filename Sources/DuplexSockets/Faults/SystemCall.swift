@@ -15,7 +15,8 @@ import Darwin
 ///
 /// Not among them are the calls whose failing says nothing, or can't happen to a program that is right: close(2), which
 /// gives the descriptor back whatever it returns; eventfd_write(3), which fails only where the descriptor is readable
-/// already; flock(2) that gives a lock back; and changing or ending the watch of a descriptor that is watched, for which the kernel needs no memory.
+/// already; flock(2) that gives a lock back; and changing or ending the watch of a descriptor that is watched, for which
+/// the kernel needs no memory.
 package enum SystemCall: String, CaseIterable, Sendable {
     case socket, connect, accept, bind, listen, duplicate
     case receive, send, shutdown

@@ -188,6 +188,7 @@ package final class LineQueue: Sendable {
         await withCheckedContinuation { continuation in
             guard let number = flush(continuation) else { return }
             deadline = Task { [self] in
+                // Cancelled below when all is written before.
                 guard (try? await Task.sleep(for: limit)) != nil else { return }
                 state.withLock { $0.abandoned(number) }?.resume()
             }

@@ -18,16 +18,11 @@ public final class MemoryBackplane: Backplane {
         case interrupted(String)
         case presence(PresenceChange, in: String)
         case state(BackplaneState)
-        case history(BackplaneHistory, for: Question)
+        case history(BackplaneHistory, Answer)
     }
 
-    /// A history that somebody waits for.
-    struct Question: Sendable {
-        var topic: String
-        /// The offset behind which it begins.
-        var number: UInt64
-        var continuation: CheckedContinuation<BackplaneHistory, Never>
-    }
+    /// Takes a history that somebody waits for.
+    typealias Answer = CheckedContinuation<BackplaneHistory, Never>
 
     private struct Waiting: Sendable {
         var message: BackplaneMessage
@@ -154,9 +149,7 @@ public final class MemoryBackplane: Backplane {
     /// - Throws: ``TopicError`` with `unavailable` while the node is cut off, or closed.
     public func history(of topic: String, behind number: UInt64) async throws(TopicError) -> BackplaneHistory {
         try check()
-        return await withCheckedContinuation { continuation in
-            hub.tell(self, Question(topic: topic, number: number, continuation: continuation))
-        }
+        return await withCheckedContinuation { hub.tell(self, of: topic, behind: number, $0) }
     }
 
     // MARK: Presence
@@ -256,8 +249,8 @@ public final class MemoryBackplane: Backplane {
     }
 
     /// What somebody has asked for, called with the hub locked: it comes behind the messages that lie in it.
-    func add(_ history: BackplaneHistory, for question: Question) {
-        state.withLock { $0.events.append(.history(history, for: question)) }
+    func add(_ history: BackplaneHistory, for answer: Answer) {
+        state.withLock { $0.events.append(.history(history, answer)) }
     }
 
     /// Tells the listener what has happened: one thread at a time, without the lock.
@@ -288,7 +281,7 @@ public final class MemoryBackplane: Backplane {
         case .interrupted(let name): listener?.interrupted(name)
         case .presence(let change, let topic): listener?.presenceChanged(change, in: topic)
         case .state(let state): listener?.changed(state)
-        case .history(let history, let question): question.continuation.resume(returning: history)
+        case .history(let history, let answer): answer.resume(returning: history)
         }
     }
 }

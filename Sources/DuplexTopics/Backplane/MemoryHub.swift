@@ -128,10 +128,13 @@ public final class MemoryHub: Sendable {
     }
 
     /// Gives a node a topic's history, behind the messages that are in it.
-    func tell(_ node: MemoryBackplane, _ question: MemoryBackplane.Question) {
-        state.withLock { state in
-            node.add(state.history(of: question.topic, behind: question.number), for: question)
-        }
+    func tell(
+        _ node: MemoryBackplane,
+        of topic: String,
+        behind number: UInt64,
+        _ answer: MemoryBackplane.Answer
+    ) {
+        state.withLock { node.add($0.history(of: topic, behind: number), for: answer) }
         node.tell()
     }
 

@@ -44,10 +44,10 @@ import Testing
     )
     func scopes() async throws {
         try await NamespacedLoop.with { namespace in
-            let (addresses, index) = try await namespace.loop.run { _ in
+            let (addresses, index) = try await namespace.run {
                 (try NetworkInterface.addresses(of: "near0"), try NetworkInterface.index(of: "near0"))
             }
-            let others = try await namespace.loop.run { _ in try NetworkInterface.addressesForOthers(port: 80) }
+            let others = try await namespace.run { try NetworkInterface.addressesForOthers(port: 80) }
             #expect(others.first?.description == "10.99.0.1:80")
             #expect(others.allSatisfy { $0.scope == 0 && !$0.isLoopback }, "\(others)")
             #expect(addresses.first?.host == "10.99.0.1")

@@ -44,7 +44,7 @@ struct NetworkNamespaceTests {
     @Test("Where both families answer, the preferred one wins without a race", arguments: [true, false])
     func both(isIPv6First: Bool) async throws {
         try await TestNetwork.with { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             var options = options(network, [.ipv4, .ipv6])
             options.preference = isIPv6First ? .ipv6 : .ipv4
@@ -58,7 +58,7 @@ struct NetworkNamespaceTests {
     @Test("Where one family is dropped, the other wins after the delay, and the first is abandoned", arguments: [4, 6])
     func dropped(family: Int) async throws {
         try await TestNetwork.with(rules: (family == 6 ? "ip6" : "ip") + " meta l4proto tcp drop") { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             var options = options(network, [.ipv4, .ipv6])
             options.preference = family == 6 ? .ipv6 : .ipv4
@@ -79,7 +79,7 @@ struct NetworkNamespaceTests {
     )
     func refused(how: String, code: Int32) async throws {
         try await TestNetwork.with(rules: "ip6 meta l4proto tcp reject with \(how)") { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             var options = options(network, [.ipv6, .ipv4])
             options.attemptDelay = .seconds(3_600)
@@ -93,7 +93,7 @@ struct NetworkNamespaceTests {
     func alternating() async throws {
         // Both addresses of the preferred family are lost, and the first of the other one isn't there at all.
         try await TestNetwork.with(rules: "ip6 meta l4proto tcp drop") { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             var options = ConnectOptions(timeout: .seconds(30))
             options.attemptDelay = .milliseconds(50)
@@ -111,7 +111,7 @@ struct NetworkNamespaceTests {
     @Test("Where everything is dropped, the deadline says what was tried")
     func allDropped() async throws {
         try await TestNetwork.with(rules: "ip meta l4proto tcp drop\nip6 meta l4proto tcp drop") { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             var options = options(network, [.ipv6, .ipv4])
             // Long beside the delay, so that a loop that gets no turn for a while begins the second attempt too.
@@ -127,7 +127,7 @@ struct NetworkNamespaceTests {
     @Test("An address that takes longer than its share is given up for the next")
     func attemptTimeout() async throws {
         try await TestNetwork.with(rules: "ip6 meta l4proto tcp drop") { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             var options = options(network, [.ipv6, .secondIPv6, .ipv4])
             options.preference = .system
@@ -144,7 +144,7 @@ struct NetworkNamespaceTests {
     @Test("The time that a late name server takes is taken off the time for connecting")
     func lateNames() async throws {
         try await TestNetwork.with(rules: "ip meta l4proto tcp drop") { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             var options = ConnectOptions(timeout: .seconds(6))
             let (asked, ask) = AsyncStream<Void>.makeStream()
@@ -174,7 +174,7 @@ struct NetworkNamespaceTests {
     @Test("A connection comes from the interface that it is told, by its address of the peer's kind")
     func interface() async throws {
         try await TestNetwork.with { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             for host in [TestNetwork.Host.ipv4, .ipv6, .linkLocal] {
                 var options = ConnectOptions(timeout: .seconds(30))
@@ -191,7 +191,7 @@ struct NetworkNamespaceTests {
     @Test("A URL with a zone leads over that link")
     func zone() async throws {
         try await TestNetwork.with { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             let endpoint = try Endpoint("tcp://[fe80::2%25\(network.interface)]:\(port)")
             let socket = try await Socket.connect(to: endpoint, options: ConnectOptions(timeout: .seconds(30)))
@@ -204,7 +204,7 @@ struct NetworkNamespaceTests {
 
     /// Connects over IPv4 and gives both ends.
     private func pair(_ network: TestNetwork) async throws -> (near: Socket, far: Int32) {
-        let (listener, port) = try await network.listen()
+        let (listener, port) = try network.listen()
         defer { SystemCalls.close(listener) }
         let options = ConnectOptions(timeout: .seconds(30))
         let near = try await Socket.connect(to: .host(network.far(), port: port), options: options)

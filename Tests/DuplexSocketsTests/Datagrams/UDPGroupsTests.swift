@@ -21,34 +21,24 @@ import Testing
         )
     }
 
-    private static func bind(
-        _ host: UDPSocket.Host,
-        _ families: UDPSocket.Families,
-        _ sharing: UDPSocket.Sharing,
-        _ port: Int,
-        _ options: DatagramOptions
-    ) async throws -> UDPSocket {
-        try await UDPSocket.bind(host, port: port, families: families, sharing: sharing, options: options)
-    }
-
     @Test("A member gets what is sent to its group, until it leaves", arguments: loopbackScenarios)
     func joinAndLeave(scenario: GroupScenario) async throws {
-        try await scenario.joinAndLeave(Self.bind)
+        try await scenario.joinAndLeave()
     }
 
     @Test("A socket gets nothing of a group that another one has joined on the same port", arguments: loopbackScenarios)
     func othersGroup(scenario: GroupScenario) async throws {
-        try await scenario.othersGroup(Self.bind)
+        try await scenario.othersGroup()
     }
 
     @Test("Several on one port each get all that is sent to their group", arguments: loopbackScenarios)
     func sharedPort(scenario: GroupScenario) async throws {
-        try await scenario.sharedPort(Self.bind)
+        try await scenario.sharedPort()
     }
 
     @Test("A member of one source gets nothing of another one, and leaves it again", arguments: loopbackScenarios)
     func oneSource(scenario: GroupScenario) async throws {
-        try await scenario.oneSource(Self.bind)
+        try await scenario.oneSource()
     }
 
     // MARK: On a cable, in a namespace
@@ -73,14 +63,11 @@ import Testing
     )
     func onCable(scenario: GroupScenario) async throws {
         try await NamespacedLoop.with { namespace in
-            let bind: GroupScenario.Bind = { host, families, sharing, port, options in
-                try await namespace.bind(host, port: port, families: families, sharing: sharing, options: options)
-            }
-            try await scenario.joinAndLeave(bind)
-            try await scenario.othersGroup(bind)
-            try await scenario.sharedPort(bind)
-            try await scenario.oneSource(bind)
-            try await scenario.noLoopback(bind)
+            try await scenario.joinAndLeave(in: namespace)
+            try await scenario.othersGroup(in: namespace)
+            try await scenario.sharedPort(in: namespace)
+            try await scenario.oneSource(in: namespace)
+            try await scenario.noLoopback(in: namespace)
         }
     }
 

@@ -95,7 +95,7 @@ struct NetworkMonitorTests {
             return
         }
         try await NamespacedLoop.with { namespace in
-            let descriptor = try await namespace.loop.run { _ in try NetlinkSocket.open() }
+            let descriptor = try await namespace.run { try NetlinkSocket.open() }
             let monitor = NetworkMonitor(descriptor, on: namespace.loop)
             var changes = monitor.changes.makeAsyncIterator()
             // Behind the lists, which tell no changes.
@@ -164,7 +164,7 @@ struct NetworkMonitorTests {
     @Test("A client that tries again when the network changes is back when the interface is, and not before")
     func reconnecting() async throws {
         try await TestNetwork.with { network in
-            let (listener, port) = try await network.listen()
+            let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             let monitor = try NetworkMonitor()
             let changes = monitor.changes

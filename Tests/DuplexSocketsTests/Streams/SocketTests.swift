@@ -119,19 +119,6 @@ import Testing
         }
     }
 
-    /// Reads to the end, on the socket's loop, from when the gate ends.
-    private static func count(_ socket: isolated Socket, behind gate: AsyncStream<Void>) async throws -> Int {
-        for await _ in gate {}
-        var count = 0
-        while let bytes = try await socket.read() { count += bytes.count }
-        return count
-    }
-
-    private static func close(_ socket: isolated Socket, _ opening: AsyncStream<Void>.Continuation) {
-        socket.close()
-        opening.finish()
-    }
-
     @Test("Closing sends what was written and ends what waits")
     func closing() async throws {
         try await withPair { near, far in
@@ -141,10 +128,11 @@ import Testing
             let reader = Task { try await near.read() }
             // From closing on what is written has 10 seconds, so the reader waits on its loop for that moment.
             let (gate, opening) = AsyncStream<Void>.makeStream()
-            async let received = Self.count(far, behind: gate)
-            await Self.close(near, opening)
+            async let drained = drain(far, behind: gate)
+            await close(near, opening)
             await #expect { try await reader.value } throws: { ($0 as? SocketError)?.code == .closed }
-            #expect(try await received == block.count - 1)
+            let (received, end) = await drained
+            #expect(received == block.count - 1 && end == nil)
             _ = await writer.value
             await #expect { try await near.write("more") } throws: { ($0 as? SocketError)?.code == .closed }
         }

@@ -9,27 +9,6 @@ import Testing
 @testable import DuplexSockets
 
 @Suite(.timeLimit(.minutes(5))) struct SocketTransfersTests {
-    // Reads to the end, and gives how it ended. It begins when the gate ends: on the socket's loop, however busy the tasks of the
-    // others are.
-    private static func drain(
-        _ socket: isolated Socket,
-        behind gate: AsyncStream<Void>? = nil
-    ) async -> (count: Int, end: SocketError.Code?) {
-        if let gate { for await _ in gate {} }
-        var count = 0
-        do {
-            while let bytes = try await socket.read(timeout: .seconds(60)) { count += bytes.count }
-            return (count, nil)
-        } catch {
-            return (count, (error as? SocketError)?.code)
-        }
-    }
-
-    private static func close(_ socket: isolated Socket, _ opening: AsyncStream<Void>.Continuation) {
-        socket.close()
-        opening.finish()
-    }
-
     /// A stream of how far a write has come, and what tells it.
     private static func progress() -> (AsyncStream<UInt64>, WriteProgress) {
         let (stream, continuation) = AsyncStream<UInt64>.makeStream()
@@ -173,7 +152,7 @@ import Testing
                 #expect(bytes.count == 3)
                 #expect(bytes.allSatisfy { $0 > 0 && UInt64($0) < size })
                 #expect(await errorCode { try await near.write("more") } == .closed)
-                let (count, end) = await Self.drain(far)
+                let (count, end) = await drain(far)
                 #expect(end == .connectionReset)
                 #expect(UInt64(count) < size)
             }
@@ -193,7 +172,7 @@ import Testing
                 await #expect(throws: CancellationError.self) { try await writer.value }
                 #expect(await errorCode { try await behind.value } == .closed)
                 #expect(await errorCode { _ = try await reader.value } == .closed)
-                #expect(await Self.drain(far).end == .connectionReset)
+                #expect(await drain(far).end == .connectionReset)
             }
         }
     }
@@ -234,7 +213,7 @@ import Testing
                 let writer = Task { try await near.writeFile(file.path, progress: progress) }
                 _ = await Self.first(stream)
                 #expect(ftruncate(file.descriptor, 1) == 0)
-                let (count, end) = await Self.drain(far)
+                let (count, end) = await drain(far)
                 #expect(UInt64(count) < size)
                 #expect(end == .connectionReset)
                 #expect(await errorCode { _ = try await writer.value } == .unreadableFile)
@@ -266,7 +245,7 @@ import Testing
                 _ = await Self.first(stream)
                 await near.finishWriting()
                 #expect(await errorCode { try await near.write("late") } == .closed)
-                let (count, end) = await Self.drain(far)
+                let (count, end) = await drain(far)
                 #expect(count == content.count)
                 #expect(end == nil)
                 let written = try await writer.value
@@ -284,7 +263,7 @@ import Testing
                 _ = await Self.first(stream)
                 await near.close()
                 #expect(await errorCode { _ = try await writer.value } == .closed)
-                #expect(await Self.drain(far).end == .connectionReset)
+                #expect(await drain(far).end == .connectionReset)
             }
         }
         try await withPair { near, far in
@@ -296,8 +275,8 @@ import Testing
             #expect(await errorCode { try await second.value } == .timedOut)
             // What is written may take 10 seconds from closing, so the reader waits on its loop for that moment.
             let (gate, opening) = AsyncStream<Void>.makeStream()
-            async let drained = Self.drain(far, behind: gate)
-            await Self.close(near, opening)
+            async let drained = drain(far, behind: gate)
+            await close(near, opening)
             #expect(await errorCode { try await first.value } == .closed)
             let (count, end) = await drained
             #expect(count == large.count + 6)
@@ -329,7 +308,7 @@ import Testing
                 let yields = Int.random(in: 0..<200, using: &random)
                 try await withPair { near, far in
                     if round % 3 == 0 { await near.sendFilesThroughChannel() }
-                    let reader = Task { await Self.drain(far) }
+                    let reader = Task { await drain(far) }
                     let writers = (0..<3).map { _ in
                         Task { try await near.writeFile(file.path, timeout: .seconds(60)) }
                     }
@@ -357,7 +336,7 @@ import Testing
                     try await near.writeFile(file.path, progress: { _ in near.assumeIsolated { $0.reset() } })
                 }
                 #expect(end == .closed)
-                #expect(await Self.drain(far).end == .connectionReset)
+                #expect(await drain(far).end == .connectionReset)
             }
         }
     }

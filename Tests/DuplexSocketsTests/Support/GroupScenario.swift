@@ -15,18 +15,41 @@ struct GroupScenario: Sendable {
     /// One of the same family that they don't come from.
     var stranger: String
 
-    /// Makes sockets where the group is.
-    typealias Bind = (
-        UDPSocket.Host, UDPSocket.Families, UDPSocket.Sharing, Int, DatagramOptions
-    ) async throws -> UDPSocket
+    /// The namespace that it happens in; that of the tests if `nil`.
+    typealias Place = NamespacedLoop?
+
+    private func bind(
+        in place: Place,
+        _ host: UDPSocket.Host = .any,
+        _ sharing: UDPSocket.Sharing = .none,
+        port: Int = 0,
+        options: DatagramOptions = DatagramOptions()
+    ) async throws -> UDPSocket {
+        guard let place else {
+            return try await UDPSocket.bind(host, port: port, families: families, sharing: sharing, options: options)
+        }
+        return try await place.bind(host, port: port, families: families, sharing: sharing, options: options)
+    }
+
+    private func join(_ socket: UDPSocket, in place: Place, _ group: String? = nil, from source: String? = nil) async throws {
+        let (group, interface) = (group ?? self.group, interface)
+        guard let place else { return try await socket.join(group, from: source, on: interface) }
+        try await place.run(on: socket) { try $0.join(group, from: source, on: interface) }
+    }
+
+    private func leave(_ socket: UDPSocket, in place: Place, from source: String? = nil) async throws {
+        let (group, interface) = (group, interface)
+        guard let place else { return try await socket.leave(group, from: source, on: interface) }
+        try await place.run(on: socket) { try $0.leave(group, from: source, on: interface) }
+    }
 
     /// A receiver that isn't a member yet, a sender to groups, the address of the group, and one of the receiver's own.
     private func withSockets(
-        _ bind: Bind,
+        in place: Place,
         _ body: (UDPSocket, UDPSocket, SocketAddress, SocketAddress) async throws -> Void
     ) async throws {
         // A port of its own: among those who share, the system would choose one that another test has.
-        let holder = try await bind(.any, families, .none, 0, DatagramOptions())
+        let holder = try await bind(in: place)
         let port = holder.localAddress.port
         // It is told apart from the receiver, also where it lives on for a moment: a process that is just being started has
         // a copy of every descriptor.
@@ -35,11 +58,11 @@ struct GroupScenario: Sendable {
             try SystemOption.reusedAddress.set(true, on: descriptor)
             _ = SystemCalls.connect(descriptor, to: elsewhere)
         }
-        let receiver = try await bind(.any, families, .address, port, DatagramOptions())
+        let receiver = try await bind(in: place, .any, .address, port: port)
         await holder.close()
         var options = DatagramOptions()
         options.multicastInterface = interface
-        let sender = try await bind(.address(source), families, .none, 0, options)
+        let sender = try await bind(in: place, .address(source), options: options)
         let address = try SocketAddress(group, port: port)
         let marker = try SocketAddress(address.isIPv6 ? "::1" : "127.0.0.1", port: port)
         try await body(receiver, sender, address, marker)
@@ -52,10 +75,10 @@ struct GroupScenario: Sendable {
     }
 
     /// A member gets what is sent to its group, until it leaves.
-    func joinAndLeave(_ bind: Bind) async throws {
-        try await withSockets(bind) { receiver, sender, group, marker in
+    func joinAndLeave(in place: Place = nil) async throws {
+        try await withSockets(in: place) { receiver, sender, group, marker in
             try await sender.send([1], to: group)
-            try await receiver.join(self.group, on: interface)
+            try await join(receiver, in: place)
             try await sender.send([2], to: group)
             let datagram = try await receiver.receive(timeout: .seconds(10))
             #expect(datagram.bytes == [2])
@@ -64,7 +87,7 @@ struct GroupScenario: Sendable {
             #expect(datagram.interface > 0)
             try await receiver.send(datagram.reply([7]))
             #expect(try await next(sender) == [7])
-            try await receiver.leave(self.group, on: interface)
+            try await leave(receiver, in: place)
             try await sender.send([3], to: group)
             try await sender.send([4], to: marker)
             #expect(try await next(receiver) == [4])
@@ -72,13 +95,13 @@ struct GroupScenario: Sendable {
     }
 
     /// A socket gets nothing of a group that another one has joined on the same port.
-    func othersGroup(_ bind: Bind) async throws {
-        try await withSockets(bind) { receiver, sender, group, _ in
-            let member = try await bind(.any, families, .address, group.port, DatagramOptions())
-            try await member.join(self.group, on: interface)
+    func othersGroup(in place: Place = nil) async throws {
+        try await withSockets(in: place) { receiver, sender, group, _ in
+            let member = try await bind(in: place, .any, .address, port: group.port)
+            try await join(member, in: place)
             // What is sent to one address could come to either.
             let own = try SocketAddress(group.isIPv6 ? "ff15::7777" : "239.7.7.7", port: group.port)
-            try await receiver.join(own.host, on: interface)
+            try await join(receiver, in: place, own.host)
             try await sender.send([1], to: group)
             try await sender.send([2], to: own)
             #expect(try await next(member) == [1])
@@ -88,10 +111,10 @@ struct GroupScenario: Sendable {
     }
 
     /// Several on one port each get all that is sent to their group.
-    func sharedPort(_ bind: Bind) async throws {
-        try await withSockets(bind) { receiver, sender, group, _ in
-            let other = try await bind(.any, families, .address, group.port, DatagramOptions())
-            for socket in [receiver, other] { try await socket.join(self.group, on: interface) }
+    func sharedPort(in place: Place = nil) async throws {
+        try await withSockets(in: place) { receiver, sender, group, _ in
+            let other = try await bind(in: place, .any, .address, port: group.port)
+            for socket in [receiver, other] { try await join(socket, in: place) }
             try await sender.send([5], to: group)
             for socket in [receiver, other] { #expect(try await next(socket) == [5]) }
             await other.close()
@@ -99,29 +122,29 @@ struct GroupScenario: Sendable {
     }
 
     /// A member of one source gets nothing of another one, and leaves it again.
-    func oneSource(_ bind: Bind) async throws {
-        try await withSockets(bind) { receiver, sender, group, marker in
-            try await receiver.join(self.group, from: stranger, on: interface)
+    func oneSource(in place: Place = nil) async throws {
+        try await withSockets(in: place) { receiver, sender, group, marker in
+            try await join(receiver, in: place, from: stranger)
             try await sender.send([1], to: group)
             try await sender.send([2], to: marker)
             #expect(try await next(receiver) == [2])
-            try await receiver.join(self.group, from: source, on: interface)
+            try await join(receiver, in: place, from: source)
             try await sender.send([3], to: group)
             #expect(try await next(receiver) == [3])
-            try await receiver.leave(self.group, from: source, on: interface)
+            try await leave(receiver, in: place, from: source)
             try await sender.send([4], to: group)
             try await sender.send([5], to: marker)
             #expect(try await next(receiver) == [5])
-            try await receiver.leave(self.group, from: stranger, on: interface)
+            try await leave(receiver, in: place, from: stranger)
         }
     }
 
     /// Without loopback nobody on this machine gets what it sends to a group.
     ///
     /// Not on the loopback interface itself, which brings everything back.
-    func noLoopback(_ bind: Bind) async throws {
-        try await withSockets(bind) { receiver, sender, group, marker in
-            try await receiver.join(self.group, on: interface)
+    func noLoopback(in place: Place = nil) async throws {
+        try await withSockets(in: place) { receiver, sender, group, marker in
+            try await join(receiver, in: place)
             for isOn in [false, true, false] {
                 var options = DatagramOptions()
                 options.multicastLoopback = isOn

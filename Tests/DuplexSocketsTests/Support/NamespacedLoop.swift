@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestNetworks
 import DuplexTestProcesses
 import Foundation
 import Glibc
@@ -8,12 +9,11 @@ import Testing
 
 @testable import DuplexSockets
 
-/// A loop whose thread is in a network namespace of its own, with two ends of one cable in it: `near0`, with the addresses
-/// 10.99.0.1, fd99::1 and fd99::9, and `far0`, where nobody is.
-///
-/// What is to happen in the namespace has to happen on the loop.
+/// A network namespace with two ends of one cable in it, `near0`, with the addresses 10.99.0.1, fd99::1 and fd99::9, and `far0`,
+/// where nobody is; and a loop for the sockets that are made in it.
 struct NamespacedLoop {
     let loop: EventLoop
+    private let namespace: NetworkNamespace
     private let holder: SpawnedProcess
     private let leash: Pipe
     private let exits: AsyncStream<Void>
@@ -55,6 +55,7 @@ struct NamespacedLoop {
         try holder.run()
         _ = ready.fileHandleForReading.availableData
         (self.holder, self.leash, self.exits) = (holder, leash, exits)
+        namespace = NetworkNamespace(path: "/proc/\(holder.processIdentifier)/ns/net")
         loop = try EventLoop(name: "namespaced")
         for command in [
             "link set lo up", "link add near0 type veth peer name far0", "addr add 10.99.0.1/24 dev near0",
@@ -75,8 +76,16 @@ struct NamespacedLoop {
                 }
             }
         }
-        let path = "/proc/\(holder.processIdentifier)/ns/net"
-        try await loop.run { _ in try Self.enter(path) }
+    }
+
+    /// Does something on the loop, in the namespace.
+    func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await loop.run { [namespace] _ in try namespace.run(body) }
+    }
+
+    /// Lets a socket do something in the namespace, such as to look for an interface by its name.
+    func run(on socket: isolated UDPSocket, _ body: @Sendable (isolated UDPSocket) throws -> Void) throws {
+        try namespace.run { try body(socket) }
     }
 
     /// Runs `ip` in the namespace.
@@ -95,7 +104,7 @@ struct NamespacedLoop {
         options: DatagramOptions = DatagramOptions()
     ) async throws -> UDPSocket {
         let binding = DatagramBinding(host: host, port: port, families: families, sharing: sharing, options: options)
-        let (bound, local) = try await loop.run { _ in
+        let (bound, local) = try await run {
             let bound = try binding.bind()
             return (bound, SocketAddress.local(of: bound.descriptor))
         }
@@ -120,21 +129,6 @@ struct NamespacedLoop {
             } catch {
                 continuation.resume(throwing: error)
             }
-        }
-    }
-
-    /// Moves the calling thread, and it alone, into a namespace.
-    private static func enter(_ path: String) throws {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        defer { SystemCalls.close(descriptor) }
-        // Declared only for those who ask for GNU's extensions, which Swift's module doesn't.
-        typealias SetNamespace = @convention(c) (Int32, Int32) -> Int32
-        guard let symbol = unsafe dlsym(nil, "setns") else {
-            throw SocketError(.system, message: "There is no setns.")
-        }
-        let setns = unsafe unsafeBitCast(symbol, to: SetNamespace.self)
-        if setns(descriptor, 0x4000_0000) != 0 {
-            throw SocketError(.system, message: "The namespace could not be entered.", errno: errno)
         }
     }
 }

@@ -26,3 +26,26 @@ private func end(_ near: Socket, _ far: Socket, _ listener: SocketListener, _ gr
     await listener.close()
     await group.stop()
 }
+
+/// Reads to the end, and gives how it ended.
+///
+/// It begins when the gate ends: on the socket's loop, however busy the tasks of the others are.
+func drain(
+    _ socket: isolated Socket,
+    behind gate: AsyncStream<Void>? = nil
+) async -> (count: Int, end: SocketError.Code?) {
+    if let gate { for await _ in gate {} }
+    var count = 0
+    do {
+        while let bytes = try await socket.read(timeout: .seconds(60)) { count += bytes.count }
+        return (count, nil)
+    } catch {
+        return (count, (error as? SocketError)?.code)
+    }
+}
+
+/// Closes a socket, and ends a gate in the same moment.
+func close(_ socket: isolated Socket, _ opening: AsyncStream<Void>.Continuation) {
+    socket.close()
+    opening.finish()
+}

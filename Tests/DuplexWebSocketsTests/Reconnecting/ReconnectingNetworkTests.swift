@@ -115,7 +115,7 @@ struct ReconnectingNetworkTests {
     ) async throws -> Duration {
         try await TestNetwork.with(delay: Self.delay) { network in
             try network.forbidOtherWays()
-            let (descriptor, port) = try await network.listen()
+            let (descriptor, port) = try network.listen()
             let monitor = try NetworkMonitor()
             let notes = Notes()
             var options = ReconnectOptions()

@@ -45,20 +45,9 @@ import Testing
         let command = [try program(name)] + arguments(path + "/conf")
         try await PeerProcess.withRunning(command) { peer, _ in
             if let ready { try await peer.waitForLine(containing: ready) }
-            try await waitForListener(port)
+            // Some print that they listen a moment before they do.
+            try await peer.waitForListener(at: reserved.address)
             try await body(port)
-        }
-    }
-
-    /// Some print that they listen a moment before they do.
-    private static func waitForListener(_ port: Int) async throws {
-        let end = ContinuousClock.now.advanced(by: .seconds(20))
-        while true {
-            do {
-                return try await Socket.connect(to: .host("127.0.0.1", port: port)).close()
-            } catch  where ContinuousClock.now < end {
-                await Task.yield()
-            }
         }
     }
 
@@ -185,8 +174,8 @@ import Testing
         let port = reserved.address.port
         // It says nothing by itself.
         let start = "echo starting; exec \(try Self.program("microsocks")) -i 127.0.0.1 -p \(port) -u mia -P pw"
-        try await PeerProcess.withRunning(["/bin/sh", "-c", start]) { _, _ in
-            try await Self.waitForListener(port)
+        try await PeerProcess.withRunning(["/bin/sh", "-c", start]) { peer, _ in
+            try await peer.waitForListener(at: reserved.address)
             try await Self.expectEcho(by: .socks5("127.0.0.1", port: port, credentials: Self.credentials))
             try await Self.expectEcho(by: .socks5h("127.0.0.1", port: port, credentials: Self.credentials))
             let stranger = await Self.refusal(by: .socks5h("127.0.0.1", port: port))

@@ -54,12 +54,12 @@ enum CorpusProxy: String, CaseIterable, CustomTestStringConvertible {
         defer { withExtendedLifetime(reserved) {} }
         let configuration = configuration(at: reserved.address, to: server, path)
         try configuration.write(to: folder.appending(path: "conf"), atomically: true, encoding: .utf8)
-        // haproxy writes its log to its output. What else it says there isn't read.
-        let script = "echo begins; exec \"$0\" \"$@\" >\(path)/output 2>&1"
+        // haproxy has its log at a descriptor.
+        let script = "echo begins; exec \"$0\" \"$@\" 3>>\(path)/access"
         let command = ["/bin/sh", "-c", script] + (try self.command(path + "/conf"))
-        try await PeerProcess.withRunning(command) { _, _ in
-            try await Self.waitForListener(reserved.address)
-            try await body(reserved.address) { try log(of: path) }
+        try await PeerProcess.withRunning(command) { peer, _ in
+            try await peer.waitForListener(at: reserved.address)
+            try await body(reserved.address) { try Self.log(of: path) }
         }
     }
 
@@ -69,20 +69,8 @@ enum CorpusProxy: String, CaseIterable, CustomTestStringConvertible {
             : [try ForwardProxyTests.program("nginx"), "-g", "daemon off;", "-c", file]
     }
 
-    private func log(of folder: String) throws -> [Line] {
-        let file = folder + (self == .haproxy ? "/output" : "/access")
-        return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").compactMap { Line($0) }
-    }
-
-    static func waitForListener(_ address: SocketAddress) async throws {
-        let end = ContinuousClock.now.advanced(by: .seconds(20))
-        while true {
-            do {
-                return try await Socket.connect(to: .address(address)).close()
-            } catch  where ContinuousClock.now < end {
-                await Task.yield()
-            }
-        }
+    private static func log(of folder: String) throws -> [Line] {
+        try String(contentsOfFile: folder + "/access", encoding: .utf8).split(separator: "\n").compactMap { Line($0) }
     }
 
     private func configuration(at port: SocketAddress, to server: SocketAddress, _ folder: String) -> String {
@@ -94,7 +82,7 @@ enum CorpusProxy: String, CaseIterable, CustomTestStringConvertible {
             "\($0)_temp_path \(folder)/\($0);\n"
         }
         return """
-            error_log \(folder)/errors;
+            error_log stderr;
             pid \(folder)/pid;
             worker_processes 1;
             events { worker_connections 512; }
@@ -128,7 +116,7 @@ enum CorpusProxy: String, CaseIterable, CustomTestStringConvertible {
         """
         global
             maxconn 500
-            log stdout format raw local0
+            log fd@3 format raw local0
         defaults
             mode http
             log global

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexSockets
 import DuplexTestProcesses
 import Foundation
 
@@ -122,6 +123,21 @@ final class PeerProcess: Sendable {
     func waitForLine(containing text: String) async throws -> String {
         while let line = await nextLine() { if line.contains(text) { return line } }
         throw Failed(description: "“\(text)” was never printed")
+    }
+
+    /// Waits until somebody listens at an address, as the program is to.
+    ///
+    /// - Throws: ``Failed`` when the program ends before, and the refusal when nobody listens within a minute.
+    func waitForListener(at address: SocketAddress) async throws {
+        let end = ContinuousClock.now.advanced(by: .seconds(60))
+        while process.isRunning {
+            do {
+                return try await Socket.connect(to: .address(address)).close()
+            } catch  where ContinuousClock.now < end {
+                await Task.yield()
+            }
+        }
+        throw Failed(description: "It ended before anybody listened at \(address)")
     }
 
     /// Ends the program, which can do nothing about it.

@@ -89,8 +89,8 @@ extension PeerTests {
                 try configuration.write(toFile: folder + "conf", atomically: true, encoding: .utf8)
                 let nginx = try ForwardProxyTests.program("nginx")
                 let script = "echo begins; exec \(nginx) -g 'daemon off;' -c \(folder)conf"
-                try await PeerProcess.withRunning(["/bin/sh", "-c", script]) { _, _ in
-                    try await CorpusProxy.waitForListener(port.address)
+                try await PeerProcess.withRunning(["/bin/sh", "-c", script]) { peer, _ in
+                    try await peer.waitForListener(at: port.address)
                     try await body(port.address)
                 }
             }
