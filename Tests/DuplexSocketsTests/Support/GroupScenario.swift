@@ -31,7 +31,12 @@ struct GroupScenario: Sendable {
         return try await place.bind(host, port: port, families: families, sharing: sharing, options: options)
     }
 
-    private func join(_ socket: UDPSocket, in place: Place, _ group: String? = nil, from source: String? = nil) async throws {
+    private func join(
+        _ socket: UDPSocket,
+        in place: Place,
+        _ group: String? = nil,
+        from source: String? = nil
+    ) async throws {
         let (group, interface) = (group ?? self.group, interface)
         guard let place else { return try await socket.join(group, from: source, on: interface) }
         try await place.run(on: socket) { try $0.join(group, from: source, on: interface) }
