@@ -24,6 +24,7 @@ package struct NetworkNamespace: Sendable {
         let other = try Self.open(path)
         defer { close(other) }
         guard Self.enter(other) == 0 else { throw Shell.Failure(description: "setns: errno \(errno)") }
+        // A thread that stays would do other tests' work there, which then fail without saying why.
         defer { if Self.enter(own) != 0 { fatalError("The thread can't leave the namespace: errno \(errno)") } }
         return try body()
     }

@@ -31,21 +31,26 @@ struct GroupScenario: Sendable {
         return try await place.bind(host, port: port, families: families, sharing: sharing, options: options)
     }
 
+    /// Lets a socket do something where the interface is.
+    private func act(
+        _ socket: isolated UDPSocket,
+        in place: Place,
+        _ body: @Sendable (isolated UDPSocket) throws -> Void
+    ) throws {
+        if let place { try place.run(on: socket, body) } else { try body(socket) }
+    }
+
     private func join(
         _ socket: UDPSocket,
         in place: Place,
         _ group: String? = nil,
         from source: String? = nil
     ) async throws {
-        let (group, interface) = (group ?? self.group, interface)
-        guard let place else { return try await socket.join(group, from: source, on: interface) }
-        try await place.run(on: socket) { try $0.join(group, from: source, on: interface) }
+        try await act(socket, in: place) { try $0.join(group ?? self.group, from: source, on: interface) }
     }
 
     private func leave(_ socket: UDPSocket, in place: Place, from source: String? = nil) async throws {
-        let (group, interface) = (group, interface)
-        guard let place else { return try await socket.leave(group, from: source, on: interface) }
-        try await place.run(on: socket) { try $0.leave(group, from: source, on: interface) }
+        try await act(socket, in: place) { try $0.leave(group, from: source, on: interface) }
     }
 
     /// A receiver that isn't a member yet, a sender to groups, the address of the group, and one of the receiver's own.
