@@ -71,6 +71,8 @@ public actor TestConnection {
     }
 
     /// Closes the connection in order.
+    ///
+    /// As over TCP, a handler that is at work learns this when it writes; ``reset()`` cancels it at once.
     public func close() async {
         await socket.close()
     }

@@ -125,6 +125,12 @@ extension HTTPConnection {
         exchange?.onLoop(services.loop) { exchange, _ in exchange.askToEnd() }
     }
 
+    /// Finds out whether a client that says nothing more has gone, though its handler may write nothing.
+    func findOutClient() {
+        exchange?.onLoop(services.loop) { exchange, _ in exchange.clientEndedInput() }
+        if client.entrance.probesClients { channel.probePeer(after: services.session.values.idleTime) }
+    }
+
     /// Makes a problem of a response whose file can't be sent, before steps see it.
     func checkFile(of response: inout Response, at endpoint: Endpoint, _ request: Request) {
         guard case .file(let file) = response.body.content else { return }

@@ -93,6 +93,7 @@ final class HTTPConnection {
     func start() {
         channel.keep(self)
         channel.limitReceive(to: Self.receiveLimit)
+        channel.needsReader = true
         settle()
     }
 
@@ -224,13 +225,10 @@ final class HTTPConnection {
     }
 
     /// The client has ended its side, and everything that it had sent before was dealt with.
+    ///
+    /// It still waits for its responses (RFC 9112 section 9.6): a handler goes on, unless its request was cut.
     private func noteEnd() {
         if let event = session.inputEnded(), case .violation(let error) = event { violated(error) }
-        guard session.isAnswering else { return }
-        // It may only have ended its side: what the handler still answers is sent. Without TLS that looks like a client
-        // that has disconnected, and the handler is cancelled; with TLS the client has sent close_notify.
-        if channel.isSecured { channel.watchNetworkEnd() } else { cancelHandler() }
-        endPushing()
     }
 
     // MARK: Time
@@ -335,6 +333,7 @@ final class HTTPConnection {
     /// Gives the channel to a WebSocket.
     func handOver() {
         stage = .over
+        channel.needsReader = false
         endRecord(isCut: false)
         disarmTimer()
         stopRunner()
@@ -354,14 +353,13 @@ extension HTTPConnection: ChannelHandler {
     func inputEnded() {
         hasInputEnded = true
         switch stage {
-        case .serving: settle()
+        case .serving:
+            settle()
+            // It says nothing more, and the handler may write nothing: the system finds out whether it is still there.
+            if stage == .serving { findOutClient() }
         case .lingering: leave()
         case .over: break
         }
-    }
-
-    func networkEnded() {
-        if stage == .serving && session.isAnswering { cancelHandler() }
     }
 
     func outputDrained() {

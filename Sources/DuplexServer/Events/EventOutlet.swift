@@ -216,6 +216,11 @@ package actor EventOutlet {
         let isWaiting = isBehind || exchange.onLoop(loop) { exchange, _ in exchange.isBehind }
         if !isWaiting { try? push(Self.heartbeat) }
     }
+
+    /// Sends the next heartbeat now: it fails if the client has closed, as a page does that is left.
+    private func inputEnded() {
+        if !isOver && settings.heartbeat != nil { beat(loop.core.now) }
+    }
 }
 
 extension EventOutlet: ExchangeFollower {
@@ -229,6 +234,10 @@ extension EventOutlet: ExchangeFollower {
             do { try outlet.sendQueued() } catch { return }
             if !outlet.isBehind { outlet.source?.hasRoom() }
         }
+    }
+
+    nonisolated func clientEndedInput() {
+        onLoop(loop) { outlet, _ in outlet.inputEnded() }
     }
 
     nonisolated func isToEnd() {

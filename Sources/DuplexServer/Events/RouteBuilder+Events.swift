@@ -20,9 +20,10 @@ extension RouteBuilder {
     /// ```
     ///
     /// The handler is cancelled when the client has disconnected and when the server shuts down, in the batches of
-    /// ``WebServer/drain``. When it returns, the stream has ended and an `EventSource` reconnects after a while; to
-    /// stop it see ``Response/endOfEvents``. An error that it throws cuts the connection and is logged, except a
-    /// cancellation.
+    /// ``WebServer/drain``. A client that ends its sending side is sent a heartbeat at once, which finds out whether it has
+    /// closed; otherwise the stream goes on. When the handler returns, the stream has ended and an `EventSource` reconnects
+    /// after a while; to stop it see ``Response/endOfEvents``. An error that it throws cuts the connection and is logged,
+    /// except a cancellation.
     ///
     /// A client that takes nothing at all for ``WebServer/idleTimeout`` is ended, whatever the policy is. HEAD is
     /// answered without the handler, a client that takes no event streams with 406.

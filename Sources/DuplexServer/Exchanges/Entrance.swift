@@ -9,12 +9,15 @@ final class Entrance: Sendable {
     let address: SocketAddress?
     /// The hosts that are answered for there.
     let hosts: AllowedHosts
+    /// Whether a client that has ended its side is probed while it waits for a response: the app hasn't said otherwise.
+    let probesClients: Bool
 
     /// That of a request that a test makes.
     static let none = Entrance(nil, hosts: AllowedHosts(nil, isLocal: false))
 
-    init(_ address: SocketAddress?, hosts: AllowedHosts) {
+    init(_ address: SocketAddress?, hosts: AllowedHosts, probesClients: Bool = false) {
         self.address = address
         self.hosts = hosts
+        self.probesClients = probesClients
     }
 }

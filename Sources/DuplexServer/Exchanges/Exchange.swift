@@ -35,7 +35,9 @@ protocol ExchangeFollower: AnyObject, Sendable {
     var droppedPieces: Int { get }
     /// The client has caught up: it may be sent more.
     func caughtUp()
-    /// The server or the client wants no more: the response is to end soon.
+    /// The client has ended its side; it may have closed the connection, which only a write finds out.
+    func clientEndedInput()
+    /// The server wants no more: the response is to end soon.
     func isToEnd()
     /// The response has ended, or nothing of it can be sent any more.
     func ended()
@@ -309,6 +311,11 @@ actor Exchange {
         if let failure { throw failure }
         _ = try carrier.value.writePiece(piece)
         return isBehind
+    }
+
+    /// The client has ended its side of the connection.
+    func clientEndedInput() {
+        follower?.clientEndedInput()
     }
 
     /// Asks for the end of the response.

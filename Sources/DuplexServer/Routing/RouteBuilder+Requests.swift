@@ -27,7 +27,8 @@ extension RouteBuilder {
     /// - Parameters:
     ///   - path: exact segments, parameters (`/hello/:name`), or `*` at the end for all that is left.
     ///   - options: settings of this route that differ from the server's.
-    ///   - handler: must not block between two waits. Cancelled when the client has disconnected. What it throws is
+    ///   - handler: must not block between two waits. Cancelled when the client has disconnected: it has reset the
+    ///     connection, or a write has failed. A client that has only ended its sending side still waits. What it throws is
     ///     logged and answered with 500.
     public mutating func get(
         _ path: String,

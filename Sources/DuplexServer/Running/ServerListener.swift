@@ -88,7 +88,8 @@ final class ServerListener: Sendable {
     }
 
     private func start(_ socket: SocketListener, _ serving: ServingLoops) async throws {
-        let entrance = Entrance(socket.localAddress, hosts: hosts)
+        let probes = settings.options.keepalive == nil
+        let entrance = Entrance(socket.localAddress, hosts: hosts, probesClients: probes)
         try await socket.start { [weak self, id = ObjectIdentifier(socket)] in
             self?.noteLoss(of: id)
         } _: { loop, channel, address in

@@ -58,7 +58,6 @@ extension Channel {
 
     /// Receives bytes of the network, no more than about what the handler has asked for: what it doesn't want is kept.
     func receive(_ tls: TLSLayer) -> TransferResult {
-        if tls.watchesNetworkEnd { return receiveNetworkEnd(tls) }
         let limit = max(Int(receiveLimit), Self.largestRecord)
         let result = receive(limit: limit) { take($0.bytes, tls) }
         lastReceiveFilled = result == .transferred(limit)
@@ -66,29 +65,6 @@ extension Channel {
         case .transferred(0): endNetwork(tls)
         case .transferred, .wouldBlock: break
         case .failed(let code): fail("The connection was lost while receiving.", errno: code)
-        }
-        return result
-    }
-
-    /// Notifies the handler of the end of the network as well, once the peer has finished sending.
-    ///
-    /// A peer that has only said so still reads (RFC 8446 section 6.1); where the network has ended, too, it may have gone.
-    package func watchNetworkEnd() {
-        guard let tls, state.input == .ended, !tls.watchesNetworkEnd else { return }
-        tls.watchesNetworkEnd = true
-        updateInterest()
-    }
-
-    private func receiveNetworkEnd(_ tls: TLSLayer) -> TransferResult {
-        let result = receive(limit: Self.largestRecord) { _ in }
-        switch result {
-        case .wouldBlock: return result
-        case .failed(let code): fail("The connection was lost while receiving.", errno: code)
-        // Nothing may come here; what does isn't looked at.
-        case .transferred(let count):
-            tls.watchesNetworkEnd = false
-            updateInterest()
-            if count == 0 { handler?.networkEnded() }
         }
         return result
     }

@@ -28,6 +28,8 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
     var lastReceiveFilled = false
     /// Whether the handler is asked to receive by itself.
     var handlerReceives = false
+    /// Whether the channel is of no use once its peer can't be written to: then it fails, though bytes may lie unread.
+    package var needsReader = false
     var waitsForDrain = false
     /// Whether the socket was full when that was asked last, and has taken nothing since; see ``isStuck()``.
     var isKnownFull = false
@@ -152,7 +154,7 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         switch state.input {
         case .taken: true
         case .paused: tls?.stage == .shakingHands
-        case .ended: tls?.watchesNetworkEnd == true
+        case .ended: false
         }
     }
 
@@ -212,19 +214,6 @@ package final class Channel: LoopChannel, DescriptorHandler, TimerTarget, StepFo
         updateInterest()
         handler?.inputEnded()
         if state.closesAfterInput(isEmpty: queuedBytes == 0) { close() }
-    }
-
-    /// Epoll reports a dead peer whether one asks or not.
-    ///
-    /// Bytes that came before it died may still wait to be read, so as long as nobody writes, the channel only stops
-    /// watching until reading goes on.
-    private func failedWhileNotReading() {
-        if queuedBytes > 0 || handlerSends { flush() }
-        guard isOpen, interest != nil else { return }
-        // Nobody is left to read, or to be notified that the loop stops.
-        if state.course == .closingWhenSent { return close() }
-        let code = state.input == .ended ? carrier.pendingError : 0
-        if code != 0 { fail("The connection was lost.", errno: code) } else { unwatch() }
     }
 
     // MARK: Output

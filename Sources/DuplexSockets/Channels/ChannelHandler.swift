@@ -17,9 +17,6 @@ package protocol ChannelHandler: AnyObject {
     /// The peer has finished writing; nothing more arrives.
     func inputEnded()
 
-    /// The network has ended after the secured stream; called after ``Channel/watchNetworkEnd()``.
-    func networkEnded()
-
     /// Output that waited above the high-water mark has fallen to the low one.
     func outputDrained()
 
@@ -35,9 +32,6 @@ package protocol ChannelHandler: AnyObject {
 extension ChannelHandler {
     /// Most handlers look at what lies in the loop's buffer.
     package func receive(from carrier: Carrier, limit: Int) -> TransferResult? { nil }
-
-    /// Does nothing: for most handlers a peer that has finished writing has.
-    package func networkEnded() {}
 
     /// Sends nothing: most handlers only write.
     package func sendMore() -> TransferResult { .wouldBlock }

@@ -34,8 +34,6 @@ final class TLSLayer {
     var connection: TLSConnection?
     /// What has failed while something was written; reported at the end of the turn.
     var failure: SocketError?
-    /// Whether nothing secured comes any more, and the end of the network is still waited for.
-    var watchesNetworkEnd = false
     private var decision: Task<Void, Never>?
 
     init(

@@ -16,6 +16,8 @@ struct HalfClosedTests {
     private struct Relay {
         let client: Socket
         let server: Socket
+        /// How the handler has gone on.
+        let outcomes: AsyncStream<String>
 
         /// Passes on what the client sends, up to its end.
         func passRequest() async throws {
@@ -27,6 +29,10 @@ struct HalfClosedTests {
         }
     }
 
+    private static func next(_ outcomes: AsyncStream<String>) async -> String? {
+        await outcomes.first { _ in true }
+    }
+
     /// Runs a server with one handler that waits for the gate, or for its cancellation, and a client that has ended its side by
     /// TLS behind a request for it; the network's end has not come through.
     private func withHalfClosed(
@@ -34,6 +40,7 @@ struct HalfClosedTests {
     ) async throws {
         let (asks, ask) = AsyncStream<Void>.makeStream()
         let (gate, keeper) = AsyncStream<Never>.makeStream()
+        let (outcomes, note) = AsyncStream<String>.makeStream()
         let group = try EventLoopGroup(loops: 1)
         var tls = TLSOptions()
         tls.trust = .roots(try Self.identity.get().certificates)
@@ -45,7 +52,9 @@ struct HalfClosedTests {
             server.get("/wait") { _ in
                 ask.yield()
                 for await _ in gate {}
-                return Task.isCancelled ? "cancelled" : "waited"
+                let outcome = Task.isCancelled ? "cancelled" : "waited"
+                note.yield(outcome)
+                return outcome
             }
             server.get("/") { _ in "here" }
         } _: { address in
@@ -53,7 +62,8 @@ struct HalfClosedTests {
             async let connecting = Socket.connect(to: .host("localhost", port: listener.localAddress.port))
             var arrivals = listener.makeAsyncIterator()
             let arrived = try #require(try await arrivals.next())
-            let relay = Relay(client: arrived, server: try await Socket.connect(to: .address(address)))
+            let server = try await Socket.connect(to: .address(address))
+            let relay = Relay(client: arrived, server: server, outcomes: outcomes)
             let socket = try await connecting
             async let responding: Void = relay.passResponse()
             async let requesting: Void = relay.passRequest()
@@ -96,11 +106,21 @@ struct HalfClosedTests {
         }
     }
 
-    @Test("Once the network has ended, too, the client may have gone: its handler is cancelled")
-    func gone() async throws {
-        try await withHalfClosed { peer, relay, _ async throws in
+    @Test("So does one whose side of the network has ended, too")
+    func networkEnd() async throws {
+        try await withHalfClosed { peer, relay, open async throws in
             await relay.server.finishWriting()
-            #expect(try await peer.readResponse().text == "cancelled")
+            open()
+            #expect(try await peer.readResponse().text == "waited")
+            #expect(try await peer.isAtEnd())
+        }
+    }
+
+    @Test("A reset cancels the handler")
+    func reset() async throws {
+        try await withHalfClosed { _, relay, _ async throws in
+            await relay.server.reset()
+            #expect(await Self.next(relay.outcomes) == "cancelled")
         }
     }
 

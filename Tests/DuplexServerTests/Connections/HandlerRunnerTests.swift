@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("A handler whose client has gone is cancelled, and no other")
+    @Test("A handler whose client has reset the connection is cancelled, and no other")
     func cancelling() async throws {
         let (ends, tell) = AsyncStream<Bool>.makeStream()
         let (starts, begin) = AsyncStream<Void>.makeStream()
@@ -54,7 +54,7 @@ import Testing
             let peer = try await RawPeer.connect(to: address)
             try await peer.send(Self.get("/wait"))
             for await _ in starts { break }
-            await peer.close()
+            await peer.reset()
             for await end in ends {
                 #expect(end)
                 break

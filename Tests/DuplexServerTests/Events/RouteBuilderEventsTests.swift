@@ -118,12 +118,15 @@ struct RouteBuilderEventsTests {
         }
     }
 
-    @Test("The end of the client cancels the handler at once, though it writes nothing", arguments: [false, true])
+    @Test(
+        "A client that is lost cancels the handler at once, though it writes nothing; one that closes in order, by a heartbeat",
+        arguments: [false, true]
+    )
     func clientEnds(isReset: Bool) async throws {
         let (ends, ended) = AsyncStream<Bool>.makeStream()
         let feed = EventFeed()
         var server = WebServer(port: 0)
-        server.events("/feed", heartbeat: nil) { stream in
+        server.events("/feed") { stream in
             try await stream.send("hello")
             do { try await Self.forever() } catch {
                 ended.yield(error is CancellationError)
@@ -137,7 +140,13 @@ struct RouteBuilderEventsTests {
                 let stream = try await client.events(path)
                 #expect(try await stream.nextData() == "hello")
                 #expect(feed.streamCount == (path == "/of" ? 1 : 0))
-                if isReset { await stream.connection.reset() } else { await stream.close() }
+                if isReset {
+                    await stream.close()
+                } else {
+                    // It still takes the first comment.
+                    await stream.connection.close()
+                    await client.clock.advance(by: .seconds(15))
+                }
                 if path == "/feed" { #expect(await ends.first { _ in true } == true) }
                 await client.loop.settle()
                 await client.loop.settle()
@@ -146,19 +155,59 @@ struct RouteBuilderEventsTests {
         }
     }
 
-    @Test("A client that only ends its side gets the end of the stream, whole")
+    @Test("A client that only ends its side is sent events and comments as before, until it resets the connection")
     func halfClosed() async throws {
+        let (ends, ended) = AsyncStream<Bool>.makeStream()
+        let (ticks, tick) = AsyncStream<String>.makeStream()
         let feed = EventFeed()
         var server = WebServer(port: 0)
-        server.events("/feed") { _ in try await Self.forever() }
-        server.events("/of", of: feed)
+        server.events("/feed", heartbeat: .seconds(10)) { stream in
+            for await text in ticks { try await stream.send(text) }
+            ended.yield(Task.isCancelled)
+        }
+        server.events("/of", of: feed, heartbeat: .seconds(10))
         try await WebServer.testing(server) { client async throws in
             for path in ["/feed", "/of"] {
                 let stream = try await client.events(path)
                 await stream.connection.finishWriting()
-                #expect(try await stream.nextData() == nil)
+                #expect(try await stream.next() == .comment(""))
+                for text in ["one", "two"] {
+                    if path == "/of" { try feed.publish(text) } else { tick.yield(text) }
+                    #expect(try await stream.nextData() == text)
+                    await client.clock.advance(by: .seconds(10))
+                    #expect(try await stream.next() == .comment(""))
+                }
+                await stream.connection.reset()
+                if path == "/feed" { #expect(await ends.first { _ in true } == true) }
+                await client.loop.settle()
+                #expect(feed.streamCount == 0)
             }
-            #expect(feed.streamCount == 0)
+        }
+    }
+
+    @Test("A server that shuts down ends the stream of a client that has ended its side, whole")
+    func halfClosedAtShutdown() async throws {
+        let feed = EventFeed()
+        try await withMemoryServer { server in
+            server.events("/feed") { stream in
+                try await stream.send("one")
+                try await Self.forever()
+            }
+            server.events("/of", of: feed, retry: .seconds(1))
+        } _: { server in
+            var peers: [RawPeer] = []
+            for path in ["/feed", "/of"] {
+                let peer = await server.connect()
+                try await peer.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                await peer.finishWriting()
+                _ = try await peer.readHead()
+                peers.append(peer)
+            }
+            await server.beginToEnd()
+            for peer in peers {
+                let text = String(decoding: try await peer.readToEnd(), as: UTF8.self)
+                #expect(text.hasSuffix("\r\n0\r\n\r\n"), "\(text)")
+            }
         }
     }
 
@@ -295,7 +344,7 @@ struct RouteBuilderEventsTests {
 
     // MARK: A port
 
-    @Test("Over a port, in the clear: events come as they are sent, and the client's end is seen")
+    @Test("Over a port, in the clear: events come as they are sent, and the client's reset is seen")
     func port() async throws {
         let feed = EventFeed()
         let (ends, ended) = AsyncStream<Void>.makeStream()
@@ -314,7 +363,7 @@ struct RouteBuilderEventsTests {
                 let chunk = "\(String(event.utf8.count, radix: 16))\r\n\(event)\r\n"
                 #expect(try await peer.read(exactly: chunk.utf8.count) == Array(chunk.utf8))
             }
-            await peer.close()
+            await peer.reset()
             for await _ in ends { break }
             let other = try await RawPeer.connect(to: address)
             try await other.send("GET /of HTTP/1.0\r\nHost: a\r\n\r\n")

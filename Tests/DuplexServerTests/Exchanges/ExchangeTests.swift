@@ -219,30 +219,6 @@ import Testing
 
     // MARK: Clients that go
 
-    @Test("A handler whose client has gone is cancelled, whether the client closed or reset", arguments: [true, false])
-    func cancelled(resets: Bool) async throws {
-        let (begun, begin) = AsyncStream<Void>.makeStream()
-        let (ends, end) = AsyncStream<Bool>.makeStream()
-        try await withServer { server in
-            server.get("/") { _ in
-                begin.yield()
-                let (never, _) = AsyncStream<Never>.makeStream()
-                for await _ in never {}
-                end.yield(Task.isCancelled)
-                return "late"
-            }
-        } _: { address in
-            let peer = try await RawPeer.connect(to: address)
-            try await peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            for await _ in begun { break }
-            if resets { await peer.reset() } else { await peer.close() }
-            for await wasCancelled in ends {
-                #expect(wasCancelled)
-                break
-            }
-        }
-    }
-
     @Test("A response without an end keeps nobody else on the loop waiting, nor does one of nothing but empty pieces")
     func endless() async throws {
         let group = try EventLoopGroup(loops: 1)

@@ -293,7 +293,9 @@ public struct HTTPServerSession: ~Copyable, Sendable {
         return false
     }
 
-    /// Takes note that the client has ended its side of the connection.
+    /// Takes note that the client has ended its side of the connection, once all that came before is taken.
+    ///
+    /// It still waits for the present response, which is the last one (RFC 9112 section 9.6).
     ///
     /// - Returns: a violation when a body was cut short.
     public mutating func inputEnded() -> Event? {

@@ -138,6 +138,37 @@ import Testing
         #expect(server.text.contains("Connection: close\r\n"))
     }
 
+    @Test(
+        "Requests in front of a client's end are answered in order, however late, and the last response ends the connection",
+        arguments: [
+            ("GET /1 HTTP/1.1\nHost: a\n\nGET /2 HTTP/1.1\nHost: a\n\n", ["GET /1", "GET /2"]),
+            ("GET /1 HTTP/1.0\nConnection: keep-alive\n\nGET /2 HTTP/1.0\n\n", ["GET /1", "GET /2"]),
+            (
+                "GET /1 HTTP/1.1\nHost: a\n\nPOST /2 HTTP/1.1\nHost: a\nExpect: 100-continue\nContent-Length: 2\n\nab",
+                ["GET /1", "POST /2", "body ab", "end"]
+            ),
+            (
+                "GET /1 HTTP/1.1\nHost: a\n\nPOST /2 HTTP/1.1\nHost: a\nTransfer-Encoding: chunked\n\n2\nab\n",
+                ["GET /1", "POST /2", "body ab", "violation 400"]
+            ),
+        ]
+    )
+    func endBehindRequests(text: String, expected: [String]) {
+        let run = { (pieces: [[UInt8]]) in
+            let server = ScriptedServer()
+            var events: [String] = []
+            for piece in pieces { events += server.receive(piece) }
+            events += server.endInput()
+            return ScriptedServer.joined(events) + [server.text, "\(server.session.hasEnded)"]
+        }
+        expectSameInEverySplit(wire(text), run: run)
+        let outcome = run([wire(text)])
+        #expect(outcome.dropLast(2) == expected[...] && outcome.last == "true")
+        let responses = outcome[outcome.count - 2].split(separator: "HTTP/1.1 200")
+        #expect(responses.count == 2 && responses.allSatisfy { $0.hasSuffix("late") })
+        #expect(responses.map { $0.contains("Connection: close\r\n") } == [false, true])
+    }
+
     @Test("A body that is cut short is a violation, a head that is cut short isn't worth an answer")
     func cutShort() {
         let server = ScriptedServer()

@@ -15,7 +15,7 @@ final class ScriptedServer {
     var bodySize: ByteCount = .mebibytes(1)
     /// Whether each request is answered as soon as it is whole.
     var answersAtEnd = false
-    private var kept: [UInt8] = []
+    private(set) var kept: [UInt8] = []
 
     init(_ settings: HTTPServerSession.Settings = HTTPServerSession.Settings()) {
         session = HTTPServerSession(settings, now: .start)
@@ -35,6 +35,19 @@ final class ScriptedServer {
         }
         kept = Array(input[position...])
         return events
+    }
+
+    /// Has the client end its side, and answers each request late, until nothing more is to come.
+    ///
+    /// As an owner does, it passes the end on once all that came before it is taken.
+    func endInput() -> [String] {
+        var events: [String] = []
+        while true {
+            if kept.isEmpty, let event = session.inputEnded() { events.append(describe(event, [], .start)) }
+            guard session.isAnswering else { return events }
+            answer("late")
+            events += receive([])
+        }
     }
 
     private func describe(_ event: HTTPServerSession.Event, _ input: [UInt8], _ now: Instant) -> String {
