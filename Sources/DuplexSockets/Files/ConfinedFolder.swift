@@ -72,13 +72,18 @@ package final class ConfinedFolder: Sendable {
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the system can't say, as for a lack of
     ///   descriptors.
     package func find(_ path: String, onlyIfCached: Bool = false) throws(SocketError) -> Finding {
+        try find(FileName(path), onlyIfCached: onlyIfCached)
+    }
+
+    /// The same for names that may not be UTF-8.
+    package func find(_ path: FileName, onlyIfCached: Bool = false) throws(SocketError) -> Finding {
         if onlyIfCached && way == .walk { return .notCached }
         let opened = way == .kernel ? follow(path, onlyIfCached, Self.flags) : walk(path)
         let code = errno
         if opened >= 0 { return OpenedFile(owned: opened).map(Finding.found) ?? .nothing }
         if onlyIfCached && code == EAGAIN { return .notCached }
         if Self.nothing.contains(code) || code == EAGAIN { return .nothing }
-        throw SocketError(.unreadableFile, message: "“\(path)” can't be opened.", errno: code)
+        throw SocketError(.unreadableFile, message: "“\(path.escaped)” can't be opened.", errno: code)
     }
 
     /// What is at a path, all links on the way followed; nil where nothing is.
@@ -91,13 +96,18 @@ package final class ConfinedFolder: Sendable {
     /// - Returns: what the system says of it.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile`` when the system can't say.
     package func status(of path: String) throws(SocketError) -> FileStatus? {
+        try status(of: FileName(path))
+    }
+
+    /// The same for names that may not be UTF-8.
+    package func status(of path: FileName) throws(SocketError) -> FileStatus? {
         #if os(Linux)
         if way == .kernel {
             let opened = follow(path, false, CDUPLEX_O_PATH | O_CLOEXEC)
             let code = errno
             if opened >= 0 { return OpenedFile(owned: opened)?.status }
             if Self.nothing.contains(code) || code == EAGAIN { return nil }
-            throw SocketError(.unreadableFile, message: "“\(path)” can't be looked at.", errno: code)
+            throw SocketError(.unreadableFile, message: "“\(path.escaped)” can't be looked at.", errno: code)
         }
         #endif
         guard case .found(let file) = try find(path) else { return nil }
@@ -116,13 +126,39 @@ package final class ConfinedFolder: Sendable {
         return opened >= 0
     }
 
-    private func follow(_ path: String, _ onlyIfCached: Bool, _ flags: Int32) -> Int32 {
-        let path = path.isEmpty ? "." : path
+    /// Follows a path; one that is longer than the kernel takes part by part.
+    ///
+    /// A link in a part can't lead out of the folder that the part begins at.
+    private func follow(_ path: FileName, _ onlyIfCached: Bool, _ flags: Int32) -> Int32 {
+        var folder = descriptor
+        var rest = path.bytes[...]
+        while true {
+            let part = Self.part(of: rest)
+            rest = rest.dropFirst(part.count).drop { $0 == UInt8(ascii: "/") }
+            let name = part.isEmpty ? FileName(".") : FileName(bytes: Array(part))
+            let flags = rest.isEmpty ? flags : O_RDONLY | O_DIRECTORY | O_CLOEXEC
+            let opened = follow(name.cString, from: folder, onlyIfCached, flags)
+            let code = errno
+            if folder != descriptor { SystemCalls.close(folder) }
+            errno = code
+            if rest.isEmpty || opened < 0 { return opened }
+            folder = opened
+        }
+    }
+
+    /// As many names of a path as the kernel takes; one in any case.
+    private static func part(of path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        if path.count < Int(PATH_MAX) { return path }
+        let start = path.prefix(Int(PATH_MAX) - 1)
+        return start.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] } ?? path
+    }
+
+    private func follow(_ path: [CChar], from folder: Int32, _ onlyIfCached: Bool, _ flags: Int32) -> Int32 {
         var opened: Int32 = -1
         // The kernel gives EAGAIN where a folder was renamed while it was on its way through.
         for _ in 0..<(onlyIfCached ? 1 : Self.attempts) {
-            opened = SystemCall.openFile.make(on: descriptor) {
-                unsafe cduplex_open_beneath(descriptor, path, flags, onlyIfCached)
+            opened = SystemCall.openFile.make(on: folder) {
+                unsafe cduplex_open_beneath(folder, path, flags, onlyIfCached)
             }
             if opened >= 0 || (errno != EAGAIN && errno != EINTR) { break }
         }
@@ -131,18 +167,18 @@ package final class ConfinedFolder: Sendable {
     #else
     private static func kernelKnowsWay(_ descriptor: Int32) -> Bool { false }
 
-    private func follow(_ path: String, _ onlyIfCached: Bool, _ flags: Int32) -> Int32 { walk(path) }
+    private func follow(_ path: FileName, _ onlyIfCached: Bool, _ flags: Int32) -> Int32 { walk(path) }
     #endif
 
     // MARK: Name by name
 
-    private func walk(_ path: String) -> Int32 {
-        let names = path.split(separator: "/")
+    private func walk(_ path: FileName) -> Int32 {
+        let names = path.bytes.split(separator: UInt8(ascii: "/")).map { FileName(bytes: Array($0)).cString }
         var folder = descriptor
         var opened: Int32 = -1
-        for (index, name) in (names.isEmpty ? ["."] : names).enumerated() {
+        for (index, name) in (names.isEmpty ? [FileName(".").cString] : names).enumerated() {
             let flags = Self.flags | O_NOFOLLOW | (index < names.count - 1 ? O_DIRECTORY : 0)
-            opened = SystemCall.openFile.make(on: folder) { unsafe openat(folder, String(name), flags) }
+            opened = SystemCall.openFile.make(on: folder) { unsafe openat(folder, name, flags) }
             let code = errno
             if folder != descriptor { SystemCalls.close(folder) }
             errno = code

@@ -9,11 +9,8 @@ import Darwin
 
 /// What is done with a file or a folder and all that is below it, without following a link.
 ///
-/// Each call blocks for as long as the disks take. Folders deeper than ``depthLimit`` are an error: each one on the way is
-/// open meanwhile.
+/// Each call blocks for as long as the disks take. A tree may be as deep as a file system has it: a few folders are open at a time.
 package enum FolderTree {
-    package static let depthLimit = 200
-
     /// What a tree takes.
     package struct Size: Sendable, Hashable {
         package var bytes: UInt64 = 0
@@ -22,19 +19,35 @@ package enum FolderTree {
         package init() {}
     }
 
-    /// Takes what has that name away, with all that is below; nothing is there is no error.
-    package static func remove(_ name: String, in folder: OpenedFolder, depth: Int = 0) throws(SocketError) {
-        guard let status = try folder.status(of: name) else { return }
-        if status.kind != .folder { return try folder.removeFile(name) }
-        let inner = try descend(into: name, of: folder, depth)
-        // Read whole each time: names may come while others go.
+    /// What a tree takes; what can't be looked at counts for nothing, nor does what others move away meanwhile.
+    package static func size(of folder: OpenedFolder) throws(SocketError) -> Size {
+        var size = Size()
+        var way = FolderDescent(from: folder)
+        try count(&way, &size)
         while true {
-            try inner.nameUnreadable()
-            let (names, isCut) = try inner.names(atMost: 10_000)
-            for name in names { try remove(name, in: inner, depth: depth + 1) }
-            if !isCut { break }
+            if let name = way.next() {
+                do throws(SocketError) { try way.enter(name) } catch { continue }
+                try? count(&way, &size)
+            } else if way.depth == 0 {
+                return size
+            } else {
+                do throws(SocketError) { _ = try way.leave() } catch { way.recover() }
+            }
         }
-        try folder.removeFolder(name)
+    }
+
+    /// Counts what is in a folder; folders in it are left to be gone into.
+    private static func count(_ way: inout FolderDescent, _ size: inout Size) throws(SocketError) {
+        let folder = way.folder
+        for name in try folder.allNames(atMost: .max).names {
+            guard let status = try? folder.status(of: name) else { continue }
+            size.entries += 1
+            switch status.kind {
+            case .file: size.bytes += status.size
+            case .folder: way.rest.append(name)
+            case .link, .other: break
+            }
+        }
     }
 
     /// Copies what has that name to another one, which nothing has; links, pipes and devices are left out.
@@ -47,7 +60,6 @@ package enum FolderTree {
     ///   - onlyItself: whether what is in a folder is left out.
     ///   - isWhole: whether nothing else may be left out: what is copied goes away then.
     ///   - attributes: those extended attributes that are copied, too.
-    ///   - depth: how deep it is below the tree's top.
     /// - Throws: ``SocketError``; what was copied until then stays.
     package static func copy(
         _ name: String,
@@ -56,30 +68,15 @@ package enum FolderTree {
         as newName: String,
         onlyItself: Bool = false,
         isWhole: Bool = false,
-        attributes: [String],
-        depth: Int = 0
+        attributes: [String]
     ) throws(SocketError) {
         guard let status = try folder.status(of: name) else { throw OpenedFolder.fault(name, "isn't there", ENOENT) }
         switch status.kind {
         case .file: try copyFile(try folder.file(name), to: target, as: newName, attributes)
         case .folder:
-            let inner = try descend(into: name, of: folder, depth)
-            try target.makeFolder(newName)
-            let copy = try target.folder(newName)
-            try copyAttributes(attributes, from: try folder.file(name), to: try target.file(newName))
-            if onlyItself { return }
-            if isWhole, try inner.hasUnreadable() { throw OpenedFolder.stays(name) }
-            for name in try inner.names(atMost: .max).names {
-                try self.copy(
-                    name,
-                    in: inner,
-                    to: copy,
-                    as: name,
-                    isWhole: isWhole,
-                    attributes: attributes,
-                    depth: depth + 1
-                )
-            }
+            var copy = TreeCopy(from: folder, to: target, isWhole: isWhole, attributes)
+            try copy.enter(FileName(name), as: FileName(newName))
+            if !onlyItself { try copy.run() }
         case .link, .other: if isWhole { throw OpenedFolder.stays(name) }
         }
     }
@@ -88,7 +85,7 @@ package enum FolderTree {
     package static func copyFile(
         _ file: OpenedFile,
         to target: OpenedFolder,
-        as name: String,
+        as name: some FileNaming,
         _ attributes: [String]
     ) throws(SocketError) {
         let copy = try target.makeFile(name)
@@ -111,29 +108,54 @@ package enum FolderTree {
             }
         }
     }
+}
 
-    /// What a tree takes; what can't be looked at counts for nothing.
-    package static func size(of folder: OpenedFolder, depth: Int = 0) throws(SocketError) -> Size {
-        var size = Size()
-        for name in try folder.names(atMost: .max).names {
-            guard let status = try? folder.status(of: name) else { continue }
-            size.entries += 1
-            if status.kind == .file { size.bytes += status.size }
-            guard status.kind == .folder, let inner = try? descend(into: name, of: folder, depth),
-                let below = try? self.size(of: inner, depth: depth + 1)
-            else { continue }
-            size.bytes += below.bytes
-            size.entries += below.entries
-        }
-        return size
+/// The copying of a folder with all that is in it: two ways down that keep step.
+private struct TreeCopy {
+    private var source: FolderDescent
+    private var target: FolderDescent
+    private let isWhole: Bool
+    private let attributes: [String]
+
+    init(from folder: OpenedFolder, to target: OpenedFolder, isWhole: Bool, _ attributes: [String]) {
+        source = FolderDescent(from: folder)
+        self.target = FolderDescent(from: target)
+        self.isWhole = isWhole
+        self.attributes = attributes
     }
 
-    private static func descend(
-        into name: String,
-        of folder: OpenedFolder,
-        _ depth: Int
-    ) throws(SocketError) -> OpenedFolder {
-        if depth >= depthLimit { throw OpenedFolder.fault(name, "lies too deep", ELOOP) }
-        return try folder.folder(name)
+    /// Copies a folder without what is in it, and goes into both.
+    mutating func enter(_ name: FileName, as newName: FileName) throws(SocketError) {
+        try source.enter(name)
+        try target.folder.makeFolder(newName)
+        try target.enter(newName)
+        try FolderTree.copyAttributes(attributes, from: source.folder.file, to: target.folder.file)
+    }
+
+    /// Copies what is in the folder that was entered.
+    mutating func run() throws(SocketError) {
+        try copyContent()
+        while source.depth > 0 {
+            if let name = source.next() {
+                try enter(name, as: name)
+                try copyContent()
+            } else {
+                _ = try source.leave()
+                _ = try target.leave()
+            }
+        }
+    }
+
+    /// Copies the files in a folder; folders in it are left to be gone into.
+    private mutating func copyContent() throws(SocketError) {
+        let folder = source.folder
+        for name in try folder.allNames(atMost: .max).names {
+            guard let status = try folder.status(of: name) else { throw OpenedFolder.fault(name, "has gone", ENOENT) }
+            switch status.kind {
+            case .file: try FolderTree.copyFile(try folder.file(name), to: target.folder, as: name, attributes)
+            case .folder: source.rest.append(name)
+            case .link, .other: if isWhole { throw OpenedFolder.stays(name) }
+            }
+        }
     }
 }

@@ -2,54 +2,42 @@
 // Copyright (c) the Duplex authors
 
 #if canImport(Glibc)
-import CDuplexSystem
 import Glibc
 #else
-import CDuplexSystem
 import Darwin
 #endif
 
-// The names in a folder. Those that are no UTF-8 can't be said by any client, and yet are there.
+// The names in a folder. Clients can't say those that aren't UTF-8; whoever goes through a folder has them as bytes.
 
 extension OpenedFolder {
-    /// The names in a folder, in no order, without `.` and `..`; blocks for as long as the disk takes.
+    /// The names in a folder that are UTF-8, in no order, without `.` and `..`; blocks for as long as the disk takes.
     ///
     /// - Parameter limit: how many are read at most.
-    /// - Returns: the names that are UTF-8, and whether there are more than the limit.
+    /// - Returns: the names, and whether there are more than the limit.
     /// - Throws: ``SocketError`` with ``SocketError/Code/unreadableFile``.
     package func names(atMost limit: Int) throws(SocketError) -> (names: [String], isCut: Bool) {
-        var names: [String] = []
+        try names(atMost: limit) { $0.text }
+    }
+
+    /// All names in a folder, as above.
+    package func allNames(atMost limit: Int) throws(SocketError) -> (names: [FileName], isCut: Bool) {
+        try names(atMost: limit) { $0 }
+    }
+
+    private func names<Name>(
+        atMost limit: Int,
+        _ read: (FileName) -> Name?
+    ) throws(SocketError) -> (names: [Name], isCut: Bool) {
+        var names: [Name] = []
         var isCut = false
         try unsafe eachName { name in
-            guard let name = unsafe String(validatingCString: name) else { return true }
+            let bytes = unsafe UnsafeRawBufferPointer(start: name, count: strlen(name))
+            guard let name = read(FileName(bytes: unsafe Array(bytes))) else { return true }
             isCut = names.count == limit
             if !isCut { names.append(name) }
             return !isCut
         }
         return (names, isCut)
-    }
-
-    /// Whether there are names that are no UTF-8.
-    func hasUnreadable() throws(SocketError) -> Bool {
-        var isReadable = true
-        try unsafe eachName { name in
-            isReadable = unsafe String(validatingCString: name) != nil
-            return isReadable
-        }
-        return !isReadable
-    }
-
-    /// Gives what has such a name one that can be said, so that it can be taken away.
-    func nameUnreadable() throws(SocketError) {
-        var generator = SystemRandomNumberGenerator()
-        try unsafe eachName { name in
-            if unsafe String(validatingCString: name) != nil { return true }
-            let newName = (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
-            let result = SystemCall.renameFile.make(on: descriptor) {
-                unsafe cduplex_rename(descriptor, name, descriptor, newName, CDUPLEX_CLASH_REFUSE)
-            }
-            return result == 0
-        }
     }
 
     /// Reads the names but for `.` and `..`, until the body returns false; each is lent for a call.

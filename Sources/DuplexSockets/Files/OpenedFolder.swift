@@ -24,7 +24,8 @@ package final class OpenedFolder: Sendable {
         case exchange
     }
 
-    private let file: OpenedFile
+    /// The same as a file, which may have attributes.
+    let file: OpenedFile
     var descriptor: Int32 { file.descriptor }
     package var status: FileStatus { file.status }
 
@@ -35,12 +36,17 @@ package final class OpenedFolder: Sendable {
     }
 
     /// Whether it is one name, and not one that leads elsewhere.
-    private static func check(_ name: String) throws(SocketError) {
-        let isName = !name.isEmpty && name != "." && name != ".." && !name.utf8.contains { $0 == 0 || $0 == 0x2F }
-        if !isName { throw SocketError(.invalidArgument, message: "“\(name)” is no name.", errno: EINVAL) }
+    private static func check(_ name: some FileNaming) throws(SocketError) -> FileName {
+        let name = name.fileName
+        let (bytes, dot) = (name.bytes, UInt8(ascii: "."))
+        let isDots = bytes == [dot] || bytes == [dot, dot]
+        let isName = !bytes.isEmpty && !isDots && !bytes.contains { $0 == 0 || $0 == 0x2F }
+        if !isName { throw SocketError(.invalidArgument, message: "“\(name.escaped)” is no name.", errno: EINVAL) }
+        return name
     }
 
-    static func fault(_ name: String, _ what: String, _ code: Int32) -> SocketError {
+    static func fault(_ name: some FileNaming, _ what: String, _ code: Int32) -> SocketError {
+        let name = name.fileName.escaped
         if code == EEXIST { return SocketError(.fileExists, message: "There is “\(name)” already.", errno: code) }
         if code == EXDEV {
             return SocketError(.otherFileSystem, message: "“\(name)” is on another file system.", errno: code)
@@ -55,16 +61,16 @@ package final class OpenedFolder: Sendable {
     package static func isFolder(_ name: String) -> SocketError { fault(name, "is a folder", EISDIR) }
 
     /// What has that name can't be had on another file system.
-    package static func stays(_ name: String) -> SocketError { fault(name, "can't be copied", EXDEV) }
+    package static func stays(_ name: some FileNaming) -> SocketError { fault(name, "can't be copied", EXDEV) }
 
     // MARK: Looking
 
     /// What has that name, or nil; of a link itself, not of what it leads to.
-    package func status(of name: String) throws(SocketError) -> FileStatus? {
-        try Self.check(name)
+    package func status(of name: some FileNaming) throws(SocketError) -> FileStatus? {
+        let path = try Self.check(name).cString
         var status = stat()
         let result = SystemCall.fileStatus.make(on: descriptor) {
-            unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+            unsafe fstatat(descriptor, path, &status, AT_SYMLINK_NOFOLLOW)
         }
         if result == 0 { return FileStatus(status) }
         if errno == ENOENT { return nil }
@@ -72,7 +78,7 @@ package final class OpenedFolder: Sendable {
     }
 
     /// The folder of that name.
-    package func folder(_ name: String) throws(SocketError) -> OpenedFolder {
+    package func folder(_ name: some FileNaming) throws(SocketError) -> OpenedFolder {
         guard let folder = OpenedFolder(try open(name, O_RDONLY | O_DIRECTORY)) else {
             throw Self.fault(name, "is no folder", ENOTDIR)
         }
@@ -80,14 +86,29 @@ package final class OpenedFolder: Sendable {
     }
 
     /// The file of that name, for reading.
-    package func file(_ name: String) throws(SocketError) -> OpenedFile {
+    package func file(_ name: some FileNaming) throws(SocketError) -> OpenedFile {
         try open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     }
 
-    private func open(_ name: String, _ flags: Int32, permissions: mode_t = 0) throws(SocketError) -> OpenedFile {
-        try Self.check(name)
+    /// The folder that it is in now, wherever others have moved it: compare its status before anything is done there.
+    func parent() throws(SocketError) -> OpenedFolder {
         let opened = SystemCall.openFile.make(on: descriptor) {
-            unsafe cduplex_open_at(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, permissions)
+            unsafe cduplex_open_at(descriptor, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        }
+        guard opened >= 0, let file = OpenedFile(owned: opened), let folder = OpenedFolder(file) else {
+            throw Self.fault("..", "can't be opened", errno)
+        }
+        return folder
+    }
+
+    private func open(
+        _ name: some FileNaming,
+        _ flags: Int32,
+        permissions: mode_t = 0
+    ) throws(SocketError) -> OpenedFile {
+        let path = try Self.check(name).cString
+        let opened = SystemCall.openFile.make(on: descriptor) {
+            unsafe cduplex_open_at(descriptor, path, flags | O_NOFOLLOW | O_CLOEXEC, permissions)
         }
         guard opened >= 0, let file = OpenedFile(owned: opened) else {
             throw Self.fault(name, "can't be opened", errno)
@@ -98,19 +119,19 @@ package final class OpenedFolder: Sendable {
     // MARK: Changing
 
     /// Makes a folder.
-    package func makeFolder(_ name: String) throws(SocketError) {
-        try Self.check(name)
-        let result = SystemCall.makeFolder.make(on: descriptor) { unsafe mkdirat(descriptor, name, 0o777) }
+    package func makeFolder(_ name: some FileNaming) throws(SocketError) {
+        let path = try Self.check(name).cString
+        let result = SystemCall.makeFolder.make(on: descriptor) { unsafe mkdirat(descriptor, path, 0o777) }
         if result != 0 { throw Self.fault(name, "can't be made", errno) }
     }
 
     /// Makes a file that wasn't there before.
-    package func makeFile(_ name: String) throws(SocketError) -> WritableFile {
+    package func makeFile(_ name: some FileNaming) throws(SocketError) -> WritableFile {
         WritableFile(try open(name, O_RDWR | O_CREAT | O_EXCL, permissions: 0o666))
     }
 
     /// Opens a file for reading and writing.
-    package func writableFile(_ name: String) throws(SocketError) -> WritableFile {
+    package func writableFile(_ name: some FileNaming) throws(SocketError) -> WritableFile {
         WritableFile(try open(name, O_RDWR | O_NONBLOCK | O_NOCTTY))
     }
 
@@ -119,13 +140,12 @@ package final class OpenedFolder: Sendable {
     /// - Throws: ``SocketError`` with ``SocketError/Code/fileExists``, ``SocketError/Code/otherFileSystem`` and
     ///   ``SocketError/Code/system``; nothing has changed then.
     package func rename(
-        _ name: String,
+        _ name: some FileNaming,
         to folder: OpenedFolder,
-        as newName: String,
+        as newName: some FileNaming,
         _ clash: Clash
     ) throws(SocketError) {
-        try Self.check(name)
-        try Self.check(newName)
+        let (path, newPath) = (try Self.check(name).cString, try Self.check(newName).cString)
         let way: cduplex_clash =
             switch clash {
             case .replace: CDUPLEX_CLASH_REPLACE
@@ -133,24 +153,24 @@ package final class OpenedFolder: Sendable {
             case .exchange: CDUPLEX_CLASH_EXCHANGE
             }
         let result = SystemCall.renameFile.make(on: descriptor) {
-            unsafe cduplex_rename(descriptor, name, folder.descriptor, newName, way)
+            unsafe cduplex_rename(descriptor, path, folder.descriptor, newPath, way)
         }
-        if result != 0 { throw Self.fault(newName, "can't be the name of “\(name)”", errno) }
+        if result != 0 { throw Self.fault(newName, "can't be the name of “\(name.fileName.escaped)”", errno) }
     }
 
     /// Takes the name of a file or link away.
-    package func removeFile(_ name: String) throws(SocketError) {
+    package func removeFile(_ name: some FileNaming) throws(SocketError) {
         try remove(name, 0)
     }
 
     /// Takes an empty folder away.
-    package func removeFolder(_ name: String) throws(SocketError) {
+    package func removeFolder(_ name: some FileNaming) throws(SocketError) {
         try remove(name, AT_REMOVEDIR)
     }
 
-    private func remove(_ name: String, _ flags: Int32) throws(SocketError) {
-        try Self.check(name)
-        let result = SystemCall.unlink.make(on: descriptor) { unsafe unlinkat(descriptor, name, flags) }
+    private func remove(_ name: some FileNaming, _ flags: Int32) throws(SocketError) {
+        let path = try Self.check(name).cString
+        let result = SystemCall.unlink.make(on: descriptor) { unsafe unlinkat(descriptor, path, flags) }
         if result != 0 { throw Self.fault(name, "can't be removed", errno) }
     }
 

@@ -44,6 +44,35 @@ struct ConfinedFolderTests {
         }
     }
 
+    @Test("A path may be longer than the system takes, and have names that aren't UTF-8", arguments: ways)
+    func longPaths(way: ConfinedFolder.Way) async throws {
+        try await withTestFolder(["in/": "", "out": "out"]) { root in
+            let names = [String](repeating: String(repeating: "n", count: 200), count: 45)
+            try DeepFolder.make(names, in: root + "in")
+            let inside = try openedFolder(root + "in")
+            defer { try? FolderTree.remove(names[0], in: inside) }
+            let folder = try ConfinedFolder(path: root + "in", way: way)
+            let path = names.joined(separator: "/")
+            #expect(try Self.text(path + "/bottom", in: folder) == "deep")
+            #expect(try folder.status(of: path + "/bottom")?.size == 4)
+            #expect(try Self.text(path + "/x", in: folder) == nil)
+            // A link there doesn't lead out, however many folders up it says.
+            let link = String(repeating: "../", count: 46) + "out"
+            var deepest = inside
+            for name in names { deepest = try deepest.folder(name) }
+            try FileManager.default.createSymbolicLink(atPath: root + "in/link", withDestinationPath: link)
+            try inside.rename("link", to: deepest, as: "out", .refuse)
+            #expect(try Self.text(path + "/out", in: folder) == nil)
+            try DeepFolder.makeFolder([0xFF], in: root + "in/")
+            try DeepFolder.makeFile([0xFF, 0x2F, 0xE9], in: root + "in/", "raw")
+            guard case .found(let file) = try folder.find(FileName(bytes: [0xFF, 0x2F, 0xE9])) else {
+                Issue.record("The name of bytes isn't found")
+                return
+            }
+            #expect(file.size == 3)
+        }
+    }
+
     @Test("No name and no link leads out", arguments: ways)
     func confined(way: ConfinedFolder.Way) async throws {
         let links = [

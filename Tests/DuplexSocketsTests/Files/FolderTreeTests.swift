@@ -56,18 +56,72 @@ import Testing
         }
     }
 
-    @Test("A tree that lies too deep is an error, and no end of the process")
-    func depth() async throws {
+    @Test("A tree is counted, copied and removed however deep it is", arguments: [450, 2_000, 5_000])
+    func depth(count: Int) async throws {
         try await withTestFolder { root in
-            var folder = try openedFolder(root)
-            for _ in 0..<(FolderTree.depthLimit + 2) {
-                try folder.makeFolder("f")
-                folder = try folder.folder("f")
-            }
+            try DeepFolder.make([String](repeating: "d", count: count), in: root)
             let top = try openedFolder(root)
-            let error = #expect(throws: SocketError.self) { try FolderTree.remove("f", in: top) }
-            #expect(error?.errno == ELOOP)
-            #expect(try FolderTree.size(of: top).entries > 100)
+            defer { for name in ["d", "copy"] { try? FolderTree.remove(name, in: top) } }
+            let size = try FolderTree.size(of: top)
+            #expect(size.entries == count + 2 && size.bytes == 4)
+            try FolderTree.copy("d", in: top, to: top, as: "copy", attributes: [])
+            // Links aren't copied.
+            let copied = try FolderTree.size(of: try top.folder("copy"))
+            #expect(copied.entries == count && copied.bytes == 4)
+            try FolderTree.remove("copy", in: top)
+            try FolderTree.remove("d", in: top)
+            #expect(try top.allNames(atMost: 9).names == [])
+        }
+    }
+
+    @Test("What has a name that isn't UTF-8 is counted, copied and removed by its bytes")
+    func rawNames() async throws {
+        try await withTestFolder(["a/": ""]) { root in
+            let (file, inner) = ([0x63, 0xE9, 0x2E, 0x74] as [UInt8], [0x64, 0xFF] as [UInt8])
+            try DeepFolder.makeFile(file, in: root + "a/", "file")
+            try DeepFolder.makeFolder(inner, in: root + "a/")
+            let top = try openedFolder(root)
+            try top.folder("a").folder(FileName(bytes: inner)).makeFile("x").write([1])
+            try FolderTree.copy("a", in: top, to: top, as: "copy", isWhole: true, attributes: [])
+            let copy = try top.folder("copy")
+            #expect(try Set(copy.allNames(atMost: 9).names) == [FileName(bytes: file), FileName(bytes: inner)])
+            #expect(try copy.folder(FileName(bytes: inner)).status(of: "x")?.size == 1)
+            #expect(try FolderTree.size(of: top).bytes == 10)
+            try FolderTree.remove("copy", in: top)
+            try FolderTree.remove("a", in: top)
+            #expect(try top.allNames(atMost: 9).names == [])
+        }
+    }
+
+    @Test("Names are read some at a time, and a folder goes whole all the same", arguments: [1, 3, 100])
+    func batches(batch: Int) async throws {
+        var files = ["tree/f/g/h": ""]
+        for number in 0..<10 { (files["tree/\(number)"], files["tree/d\(number)/x"]) = ("", "") }
+        try await withTestFolder(files) { root in
+            let folder = try openedFolder(root)
+            try FolderTree.remove("tree", in: folder, batch: batch)
+            #expect(try folder.status(of: "tree") == nil)
+        }
+    }
+
+    @Test(
+        "What can't be removed is an error, and all else goes",
+        .enabled(if: TestMount.isPossible),
+        arguments: [1, 100]
+    )
+    func stays(batch: Int) async throws {
+        let files = ["tree/a/b": "", "tree/m/mount/": "", "tree/m/x": "", "tree/z/y": "", "tree/w": ""]
+        try await withTestFolder(files) { root in
+            try await TestMount.with(root + "tree/m/mount") {
+                let folder = try openedFolder(root)
+                let error = #expect(throws: SocketError.self) {
+                    try FolderTree.remove("tree", in: folder, batch: batch)
+                }
+                #expect(error?.errno == EBUSY)
+                // With one name at a time those that stay may hide others.
+                if batch > 1 { #expect(try FileManager.default.subpathsOfDirectory(atPath: root).count == 3) }
+            }
+            try FolderTree.remove("tree", in: try openedFolder(root))
         }
     }
 }
