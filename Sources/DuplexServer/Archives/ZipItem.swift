@@ -10,6 +10,8 @@ package struct ZipItem: Sendable {
         case folder
         /// A file of that size, by what is known before; opened when it is its turn.
         case file(size: UInt64, open: @Sendable () async throws -> OpenedFile)
+        /// Something that can't be had, which is told in the zip: why not, such as `can't be read`.
+        case missing(String)
     }
 
     /// Where it is in the zip: names with slashes between them.
@@ -18,6 +20,14 @@ package struct ZipItem: Sendable {
     package var modified: UnixTime
     /// The last nine bits of its mode; nil for those of the file when it is opened.
     package var permissions: UInt16?
+    /// Told of it in the zip, such as that it had another name.
+    package var remark: String?
+
+    /// Whether it is in the zip as it is on the disk, as far as that is known before.
+    var isWhole: Bool {
+        if case .missing = content { return false }
+        return remark == nil
+    }
 
     package init(_ path: String, _ content: Content, modified: UnixTime, permissions: UInt16? = nil) {
         self.path = path

@@ -20,7 +20,19 @@ final class ZipRun {
 
     /// Sends an item, as much as there is of it.
     func send(_ item: ZipItem) async throws {
-        guard case .file(let size, let open) = item.content else { return try await write([packer.folder(item)]) }
+        if let remark = item.remark { faults.add(renamed: item.path, remark) }
+        switch item.content {
+        case .folder: try await write([packer.folder(item)])
+        case .missing(let reason): faults.add(item.path, "is missing, as it \(reason)")
+        case .file(let size, let open): try await send(item, size, open)
+        }
+    }
+
+    private func send(
+        _ item: ZipItem,
+        _ size: UInt64,
+        _ open: @Sendable () async throws -> OpenedFile
+    ) async throws {
         guard let (file, first) = try await begin(item, size, open) else { return }
         var output = first
         while true {
@@ -78,17 +90,37 @@ final class ZipRun {
 struct ZipFaults {
     private static let bound = 1_000
 
+    /// How much of a path is told: its end.
+    private static let pathBound = 1_000
+
     private var lines: [String] = []
     private var more = 0
+    /// Whether something isn't there as it was, rather than under another name.
+    private var isMissing = false
 
     /// Adds a line: the reason is for the server alone, and may name what clients shouldn't see.
     mutating func add(_ path: String, _ text: String) {
-        if lines.count == Self.bound { more += 1 } else { lines.append("\(ZipName.safe(path)): \(text)\n") }
+        isMissing = true
+        append(path, text)
+    }
+
+    /// Adds a line about something that is there, and not as it was called.
+    mutating func add(renamed path: String, _ text: String) { append(path, text) }
+
+    private mutating func append(_ path: String, _ text: String) {
+        if lines.count == Self.bound {
+            more += 1
+            return
+        }
+        let path = ZipName.safe(path)
+        let end = path.unicodeScalars.suffix(Self.pathBound)
+        lines.append("\(end.count < path.unicodeScalars.count ? "…" : "")\(String(end)): \(text)\n")
     }
 
     /// The text; nil where there is nothing to report.
     var text: String? {
         if lines.isEmpty { return nil }
-        return "This archive isn't whole.\n\n" + lines.joined() + (more > 0 ? "and \(more) more\n" : "")
+        let head = isMissing ? "This archive isn't whole." : "Some names in this archive aren't as they were."
+        return head + "\n\n" + lines.joined() + (more > 0 ? "and \(more) more\n" : "")
     }
 }

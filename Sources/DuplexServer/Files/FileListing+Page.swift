@@ -17,7 +17,8 @@ extension FileListing {
         var rows = isTop ? "" : "<tr><td><a href=\"../\">..</a></td><td></td><td></td></tr>\n"
         for entry in entries { rows += Self.row(entry) }
         let heads = Order.allCases.map { Self.head($0, isCurrent: $0 == order, isDescending: isDescending) }.joined()
-        let cut = isCut ? "<p>There is more here than the \(Self.bound) names that are listed.</p>\n" : ""
+        var cut = isCut ? "<p>There is more here than is listed.</p>\n" : ""
+        if unlisted > 0 { cut += "<p>Not listed, as their names can't be in an address: \(unlisted).</p>\n" }
         return """
             <!doctype html>
             <html lang="en">

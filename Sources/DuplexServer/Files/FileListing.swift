@@ -23,6 +23,8 @@ struct FileListing {
 
     private let entries: [Entry]
     let isCut: Bool
+    /// How many there are whose names can't be in an address.
+    let unlisted: Int
     let isTop: Bool
 
     /// Reads a folder; blocks for as long as the disk takes.
@@ -39,19 +41,25 @@ struct FileListing {
         in folder: ConfinedFolder,
         showsHidden: Bool
     ) throws(SocketError) {
-        let (names, isCut) = try OpenedFolder(file)?.names(atMost: Self.bound) ?? ([], false)
+        let (names, isCut) = try OpenedFolder(file)?.allNames(atMost: Self.bound) ?? ([], false)
         var entries: [Entry] = []
-        for name in names where (showsHidden || !FilePath.isHidden(name)) && !FolderPath.isOwn(name) {
+        var unlisted = 0
+        for name in names where (showsHidden || !name.isHidden) && !FolderPath.isOwn(name.escaped) {
+            guard let name = name.text else {
+                unlisted += 1
+                continue
+            }
             guard case .found(let found) = try folder.find(path.path(of: name)), found.kind != .other else { continue }
             let modified = UnixTime(seconds: found.modified.seconds)
             entries.append(Entry(name: name, isFolder: found.kind == .folder, size: found.size, modified: modified))
         }
-        self.init(entries, isCut: isCut, isTop: path.text.isEmpty)
+        self.init(entries, isCut: isCut, unlisted: unlisted, isTop: path.text.isEmpty)
     }
 
-    init(_ entries: [Entry], isCut: Bool, isTop: Bool) {
+    init(_ entries: [Entry], isCut: Bool, unlisted: Int = 0, isTop: Bool) {
         self.entries = entries
         self.isCut = isCut
+        self.unlisted = unlisted
         self.isTop = isTop
     }
 
@@ -105,6 +113,7 @@ struct FileListing {
         var members = JSONText.Members()
         members.add("entries", .array(values))
         members.add("isCut", isCut)
+        if unlisted > 0 { members.add("unlisted", unlisted) }
         return JSONText.object(members.all).text + "\n"
     }
 }

@@ -29,11 +29,11 @@ extension FileResponder {
     /// What is in a folder, but for what isn't shown; blocks for as long as the disk takes.
     func listing(of path: FilePath, in shared: SharedFolder, _ request: Request) throws -> Response {
         guard let path = FolderPath(path.text) else { throw Problem(.notFound, "There is nothing at this path.") }
-        let (entries, isCut) = try shared.store.entries(
+        let listing = try shared.store.entries(
             of: path,
             atMost: shared.options.listingLimit,
             showsHidden: shared.options.showsHidden
         )
-        return try SharedFolder.listing(entries, isCut: isCut, at: path, to: request)
+        return try SharedFolder.response(of: listing, at: path, to: request)
     }
 }

@@ -28,19 +28,17 @@ extension SharedFolder {
     /// What is in a folder, as a page or as JSON.
     ///
     /// - Parameters:
-    ///   - entries: what is in it.
-    ///   - isCut: whether there is more.
+    ///   - listing: what is in it.
     ///   - path: where it is.
     ///   - request: the request.
     /// - Returns: the response.
     /// - Throws: `HTTPError` for a query that can't be read.
-    package static func listing(
-        _ entries: [FolderEntry],
-        isCut: Bool,
+    package static func response(
+        of listing: FolderListing,
         at path: FolderPath,
         to request: Request
     ) throws -> Response {
-        let listed = entries.map { entry in
+        let listed = listing.entries.map { entry in
             let isFolder = entry.kind == .folder
             return FileListing.Entry(
                 name: entry.name,
@@ -49,6 +47,7 @@ extension SharedFolder {
                 modified: entry.modified
             )
         }
-        return try FileListing(listed, isCut: isCut, isTop: path.isRoot).response(to: request)
+        return try FileListing(listed, isCut: listing.isCut, unlisted: listing.unlisted, isTop: path.isRoot)
+            .response(to: request)
     }
 }

@@ -83,6 +83,13 @@ public struct FolderError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(code, Self.message(of: code, path, error))
     }
 
+    /// The system's error for something that was to be removed with all that is in it.
+    init(deleting path: FolderPath, _ error: SocketError) {
+        self.init(error, path)
+        if code == .nothing || code == .noParent { return }
+        self.init(code, "“\(path)” can't be removed, or not all of it: what is left is in its place. \(message)")
+    }
+
     private static func code(of errno: Int32?) -> Code {
         switch errno {
         case ENOENT: .nothing

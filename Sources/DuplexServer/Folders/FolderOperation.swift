@@ -61,6 +61,9 @@ public struct FolderOperation: Sendable, Hashable {
     /// What it is.
     public let kind: Kind
     /// What it is done to.
+    ///
+    /// A file that is read for a zip may have a name that isn't UTF-8: in the path each byte of it that isn't is `%` and two digits.
+    /// It may lie deeper than other paths lead.
     public let path: FolderPath
     /// Where that goes, of a move or a copy.
     public let destination: FolderPath?

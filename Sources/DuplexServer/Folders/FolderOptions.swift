@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 public import DuplexSockets
+public import Logging
 
 /// The rules of a ``SharedFolder``: what may be done in it, and who may.
 public struct FolderOptions: Sendable {
@@ -59,6 +60,10 @@ public struct FolderOptions: Sendable {
     ///
     /// Default: 10,000.
     public var listingLimit = 10_000
+    /// Gets what can't be removed from the disk, and why.
+    ///
+    /// Default: swift-log's logger for the label `duplex.folder`.
+    public var logger = Logger(label: "duplex.folder")
 
     /// Makes options.
     public init() {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexSockets
 import DuplexWire
 
 /// Where something is in a ``SharedFolder``: names, none of which leads out of it.
@@ -43,7 +44,18 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
         self.init(names)
     }
 
-    private static func isName(_ name: String) -> Bool {
+    /// Reads a path of the server's own, which clients may not be able to say: something may have been moved deeper than a path
+    /// of theirs leads.
+    init?(ofAnyDepth names: [String]) {
+        guard names.allSatisfy(Self.isName) else { return nil }
+        self.names = names
+    }
+
+    /// Where something is that has such names on the disk, in text: as apps are asked whether it may be read.
+    init(showing names: [FileName]) { self.init(checked: names.map(\.escaped)) }
+
+    /// Whether it can be a name in a path.
+    static func isName(_ name: String) -> Bool {
         let bytes = name.utf8
         return !bytes.isEmpty && bytes.count <= nameLimit && name != "." && name != ".."
             && !isOwn(name) && !name.unicodeScalars.contains(where: isUnfit)
@@ -65,14 +77,7 @@ public struct FolderPath: Sendable, Hashable, CustomStringConvertible {
 
     private static let shortName = Array("duplex~".utf8)
 
-    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x2F, 0...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
-        // Marks of direction, and what embeds, overrides and isolates it: a name would look like another one.
-        case 0x200E, 0x200F, 0x061C, 0x202A...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool { scalar == "/" || ZipName.isUnfit(scalar) }
 
     /// The names with slashes between them.
     public var text: String { names.joined(separator: "/") }

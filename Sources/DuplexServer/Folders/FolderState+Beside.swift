@@ -20,7 +20,7 @@ extension FolderState {
             else {
                 continue
             }
-            try? FolderTree.remove(name, in: folder)
+            do throws(SocketError) { try FolderTree.remove(name, in: folder) } catch { stays(name, error) }
         }
     }
 }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import Logging
 import Synchronization
 
 #if canImport(Glibc)
@@ -18,9 +19,11 @@ final class FolderState: Sendable {
 
     let root: OpenedFolder
     private let temporary = Mutex<OpenedFolder?>(nil)
+    private let logger: Logger
 
-    init(root: OpenedFolder) {
+    init(root: OpenedFolder, _ logger: Logger = FolderOptions().logger) {
         self.root = root
+        self.logger = logger
     }
 
     /// The folder of that name, which is made where there is none.
@@ -67,14 +70,29 @@ final class FolderState: Sendable {
         throw SocketError(.system, message: "No folder for temporary files can be made.", errno: EAGAIN)
     }
 
-    /// Takes away what others have left behind whose process was ended.
-    func sweep() throws(SocketError) {
-        guard let all = try existingFolder(Self.temporaryName) else { return }
-        for name in try all.names(atMost: .max).names {
-            guard let folder = try? all.folder(name), folder.lock() else { continue }
-            finishLeaving(in: folder)
-            try FolderTree.remove(name, in: all)
-        }
+    /// Takes away what others have left behind whose process was ended, as far as that is possible.
+    func sweep() {
+        var place = Self.temporaryName
+        do throws(SocketError) {
+            guard let all = try existingFolder(Self.temporaryName) else { return }
+            for name in try all.names(atMost: .max).names {
+                place = "\(Self.temporaryName)/\(name)"
+                do throws(SocketError) {
+                    let folder = try all.folder(name)
+                    if !folder.lock() { continue }
+                    finishLeaving(in: folder)
+                    try FolderTree.remove(name, in: all)
+                } catch { stays(place, error) }
+            }
+        } catch { stays(place, error) }
+    }
+
+    /// Logs what can't be taken from the disk: it is tried again when the folder is opened.
+    func stays(_ place: String, _ error: SocketError) {
+        logger.warning(
+            "What was left in a shared folder can't be removed.",
+            metadata: ["place": "\(FolderPath.ownName)/\(place)", "error": "\(error)"]
+        )
     }
 
     /// A unique name that nobody can guess.

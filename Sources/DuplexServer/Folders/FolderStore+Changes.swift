@@ -105,30 +105,9 @@ extension FolderStore {
             try make(staging)
             return try put(staging, at: target, path, clash)
         } catch {
-            try? FolderTree.remove(staging.name, in: staging.folder)
+            clear(staging)
             throw error
         }
-    }
-
-    /// Removes something with all that is in it: at once out of sight, then from the disk.
-    func delete(_ path: FolderPath) throws(FolderError) {
-        let source = try source(path).place
-        try Self.attempt(path) { () throws(SocketError) in try delete(source) }
-    }
-
-    func delete(_ place: Place) throws(SocketError) {
-        let temporary = try state.temporaryFolder()
-        let name = FolderState.randomName()
-        do throws(SocketError) {
-            try place.folder.rename(place.name, to: temporary, as: name, .refuse)
-        } catch  where error.code == .otherFileSystem {
-            let name = FolderState.prefixBeside + name
-            try place.folder.rename(place.name, to: place.folder, as: name, .refuse)
-            try? FolderTree.remove(name, in: place.folder)
-            return
-        }
-        // It has gone for everybody; what can't be taken from the disk now is tried again when the folder is opened.
-        try? FolderTree.remove(name, in: temporary)
     }
 
     // MARK: Names
@@ -211,7 +190,10 @@ extension FolderStore {
             do throws(SocketError) {
                 try source.folder.rename(source.name, to: target.folder, as: target.name, .exchange)
             } catch  where error.errno == ENOENT { continue }
-            do throws(SocketError) { try delete(source) } catch {
+            do throws(SocketError) {
+                // It has been replaced, whatever is left of it on the disk.
+                clear(try takeOut(source))
+            } catch {
                 try? source.folder.rename(source.name, to: target.folder, as: target.name, .exchange)
                 throw error
             }

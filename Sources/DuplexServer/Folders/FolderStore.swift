@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import Logging
 
 #if canImport(Glibc)
 import Glibc
@@ -22,17 +23,19 @@ final class FolderStore: Sendable {
     let folder: ConfinedFolder
     let root: OpenedFolder
     let state: FolderState
+    let logger: Logger
 
     /// Opens a folder, and takes away what others have left in it that were ended.
-    init(path: String) throws(SocketError) {
+    init(path: String, _ logger: Logger = FolderOptions().logger) throws(SocketError) {
         folder = try ConfinedFolder(path: path)
         guard case .found(let file) = try folder.find(""), let root = OpenedFolder(file) else {
             throw SocketError(.unreadableFile, message: "“\(path)” can't be read.")
         }
         self.root = root
-        state = FolderState(root: root)
+        self.logger = logger
+        state = FolderState(root: root, logger)
         // What can't be cleared up, as on a disk that is only read, is no reason not to share.
-        try? state.sweep()
+        state.sweep()
     }
 
     /// Does something at a path, and says what the system said in words of paths.
@@ -56,45 +59,6 @@ final class FolderStore: Sendable {
         let status = try place.folder.status(of: place.name)
         if status?.kind != .link { return status }
         return try folder.status(of: path.text)
-    }
-
-    /// Opens what is at a path for reading.
-    func open(_ path: FolderPath) throws(FolderError) -> OpenedFile {
-        let finding = try Self.attempt(path) { () throws(SocketError) in try folder.find(path.text) }
-        guard case .found(let file) = finding, file.kind != .other else {
-            throw FolderError(.nothing, "There is nothing at “\(path)”.")
-        }
-        return file
-    }
-
-    /// What is in a folder, in no order: files and folders, and links to such that are below.
-    ///
-    /// Who goes through a whole tree doesn't follow links to folders: they may lead back to where they are.
-    func entries(
-        of path: FolderPath,
-        atMost limit: Int,
-        showsHidden: Bool,
-        followsFolders: Bool = true
-    ) throws(FolderError) -> (entries: [FolderEntry], isCut: Bool) {
-        guard let folder = OpenedFolder(try open(path)) else {
-            throw FolderError(.isFile, "“\(path)” is a file.")
-        }
-        // One more is read, since the folder of our own may be among them.
-        let (names, isCut) = try Self.attempt(path) { () throws(SocketError) in
-            try folder.names(atMost: limit == .max ? limit : limit + 1)
-        }
-        var entries: [FolderEntry] = []
-        for name in names where showsHidden || name.utf8.first != UInt8(ascii: ".") {
-            guard let path = path.appending(name) else { continue }
-            let status = try Self.attempt(path) { () throws(SocketError) -> FileStatus? in
-                guard let own = try folder.status(of: name) else { return nil }
-                if own.kind != .link { return own }
-                let found = try look(at: Place(folder: folder, name: name), path)
-                return found?.kind == .folder && !followsFolders ? nil : found
-            }
-            if let entry = status.flatMap({ FolderEntry(name, $0) }) { entries.append(entry) }
-        }
-        return (Array(entries.prefix(limit)), isCut || entries.count > limit)
     }
 
     // MARK: Places

@@ -44,7 +44,7 @@ struct FolderTrash {
             do throws(SocketError) {
                 try source.place.folder.rename(source.place.name, to: place, as: Self.itemName, .refuse)
             } catch {
-                try? FolderTree.remove(id, in: trash)
+                store.clear(FolderStore.Place(folder: trash, name: id))
                 throw error
             }
         }
@@ -90,29 +90,38 @@ struct FolderTrash {
         return try FolderStore.attempt(item.path) { () throws(SocketError) in
             let source = FolderStore.Place(folder: try trash.folder(id), name: Self.itemName)
             let change = try store.put(source, at: target, item.path, .number)
-            try FolderTree.remove(id, in: trash)
+            // It is back: what may be left in the trash is a note of nothing.
+            store.clear(FolderStore.Place(folder: trash, name: id))
             return change
         }
     }
 
     /// Takes everything out for good that was deleted before.
+    ///
+    /// - Throws: ``FolderError`` of the first item that can't be removed whole: it is in the trash still, and the others have gone.
     func empty(before time: UnixTime) throws(FolderError) {
         guard let trash = try trash() else { return }
+        var fault: FolderError?
         for item in try items() where item.deleted.seconds < time.seconds {
-            try FolderStore.attempt(item.path) { () throws(SocketError) in
-                try store.delete(FolderStore.Place(folder: trash, name: item.id))
+            do throws(SocketError) {
+                // Its note goes last, as what has none is no item.
+                try store.delete(FolderStore.Place(folder: try trash.folder(item.id), name: Self.itemName))
+                try FolderTree.remove(item.id, in: trash)
+            } catch {
+                store.state.stays("\(Self.folderName)/\(item.id)", error)
+                if fault == nil { fault = FolderError(deleting: item.path, error) }
             }
         }
+        if let fault { throw fault }
     }
 
     /// Takes out what was never put in whole: its process was ended meanwhile.
     func sweep(before time: UnixTime) throws(FolderError) {
         guard let trash = try trash() else { return }
-        try FolderStore.attempt(.root) { () throws(SocketError) in
-            for id in try trash.names(atMost: .max).names where item(id, in: trash) == nil {
-                guard let status = try trash.status(of: id), status.changed.seconds < time.seconds else { continue }
-                try FolderTree.remove(id, in: trash)
-            }
+        let names = try FolderStore.attempt(.root) { () throws(SocketError) in try trash.names(atMost: .max).names }
+        for id in names where item(id, in: trash) == nil {
+            guard let status = try? trash.status(of: id), status.changed.seconds < time.seconds else { continue }
+            store.clear(FolderStore.Place(folder: trash, name: id))
         }
     }
 

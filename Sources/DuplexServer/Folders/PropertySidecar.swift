@@ -80,7 +80,9 @@ final class PropertySidecar: Sendable {
         to all: inout [FolderPath: [UInt8]]
     ) {
         for (key, value) in some {
-            if let moved = FolderPath(path.names + key.names.dropFirst(from.names.count)) { all[moved] = value }
+            // It may lie deeper now than a path leads, and come back.
+            let names = path.names + key.names.dropFirst(from.names.count)
+            if let moved = FolderPath(ofAnyDepth: names) { all[moved] = value }
         }
     }
 
@@ -122,7 +124,7 @@ final class PropertySidecar: Sendable {
                 Base16.decode(String(decoding: $0, as: UTF8.self))
             }
             guard parts.count == 2, let text = String(validating: parts[0], as: UTF8.self),
-                let path = FolderPath(text)
+                let path = FolderPath(ofAnyDepth: text.split(separator: "/").map(String.init))
             else { continue }
             table[path] = parts[1]
         }

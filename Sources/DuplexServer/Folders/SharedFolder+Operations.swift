@@ -21,12 +21,20 @@ extension SharedFolder {
         }
     }
 
-    /// What is in a folder, in no order; links to places outside, pipes and devices aren't.
+    /// What is in a folder, in no order; links to places outside, pipes and devices aren't, nor what has a name that can't be in a
+    /// path.
     ///
     /// - Parameter path: of the folder.
-    /// - Returns: files and folders, and whether there are more than ``FolderOptions/listingLimit``.
+    /// - Returns: files and folders, and whether there are more than ``FolderOptions/listingLimit``, or any that lie deeper than
+    ///   paths lead.
     /// - Throws: ``FolderError`` with `nothing` or `isFile` where there is no folder.
     public func entries(of path: FolderPath) async throws -> (entries: [FolderEntry], isCut: Bool) {
+        let listing = try await listing(of: path)
+        return (listing.entries, listing.isCut)
+    }
+
+    /// The same, and how many have names that can't be in a path.
+    package func listing(of path: FolderPath) async throws -> FolderListing {
         if !shows(path) { throw FolderError(.nothing, "There is nothing at “\(path)”.") }
         return try await Self.run { [store, options] () throws(FolderError) in
             try store.entries(of: path, atMost: options.listingLimit, showsHidden: options.showsHidden)
@@ -37,6 +45,13 @@ extension SharedFolder {
     package func open(_ path: FolderPath, by visitor: FolderVisitor) async throws -> OpenedFile {
         try await perform(FolderOperation(.read, path, by: visitor)) { [store] () throws(FolderError) in
             try store.open(path)
+        }
+    }
+
+    /// Opens what is at a path of the names that the file system has; the app is asked for the same in text.
+    func open(_ place: FileName, _ path: FolderPath, by visitor: FolderVisitor) async throws -> OpenedFile {
+        try await perform(FolderOperation(.read, path, by: visitor)) { [store] () throws(FolderError) in
+            try store.open(place, path)
         }
     }
 
@@ -80,7 +95,7 @@ extension SharedFolder {
         }
     }
 
-    /// Copies something with all that is in it; the copy gets its name when it is whole.
+    /// Copies something with all that is in it, whatever the names are and however deep; the copy gets its name when it is whole.
     ///
     /// Links within a folder, pipes and devices are left out.
     ///
@@ -128,19 +143,19 @@ extension SharedFolder {
         )
     }
 
-    /// Removes something for good, with all that is in it: at once out of sight.
+    /// Removes something for good, with all that is in it, however deep: at once out of sight.
     ///
     /// - Parameters:
     ///   - path: where it is.
     ///   - visitor: who does it. Default: the app.
-    /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
+    /// - Throws: ``FolderError``, and what can't be removed is where it was; what ``FolderOptions/before`` throws.
     public func delete(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws {
         try await perform(
             FolderOperation(.delete, path, by: visitor),
             on: Self.trees
         ) { [store, usage, sidecar] () throws(FolderError) in
+            defer { usage.forget() }
             try store.delete(path)
-            usage.forget()
             sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
         }
     }
@@ -205,12 +220,12 @@ extension SharedFolder {
     /// Removes for good what is in the trash.
     ///
     /// - Parameter visitor: who does it. Default: the app.
-    /// - Throws: ``FolderError``.
+    /// - Throws: ``FolderError`` of the first item that can't be removed, which is in the trash still; the others have gone.
     public func emptyTrash(by visitor: FolderVisitor = .app) async throws {
         try check(FolderOperation(.delete, .root, by: visitor))
         try await Self.run(on: Self.trees) { [store, usage] () throws(FolderError) in
+            defer { usage.forget() }
             try FolderTrash(store: store).empty(before: UnixTime(seconds: .max))
-            usage.forget()
         }
     }
 }

@@ -31,7 +31,8 @@ extension SharedFolder {
     ///   - bound: how many entries are looked at.
     ///   - limit: how many are found.
     ///   - visitor: who looks.
-    /// - Returns: what was found, and whether there may be more.
+    /// - Returns: what was found, and whether there may be more: beyond the bounds, in folders that can't be read or are deeper than
+    ///   paths lead, and of names that can't be in a path.
     /// - Throws: ``FolderError`` where there is no such folder, or it may not be read; `CancellationError`.
     package func search(
         for text: String,
@@ -52,12 +53,15 @@ extension SharedFolder {
                 break
             }
             next += 1
-            // One that can't be read, or has gone by now, has nothing for anybody.
             guard
                 let step = try? await Self.run({ [self] () throws(FolderError) in
                     try step(text, folder, atMost: room)
                 })
-            else { continue }
+            else {
+                // One that can't be read, or has gone by now, may have had something.
+                result.isCut = true
+                continue
+            }
             result.matches += step.matches
             result.folders += step.folders
             result.count += step.count
@@ -68,9 +72,10 @@ extension SharedFolder {
 
     /// Looks at one folder; blocks.
     private func step(_ text: String, _ path: FolderPath, atMost bound: Int) throws(FolderError) -> Step {
-        let (entries, isCut) = try store.entries(of: path, atMost: bound, showsHidden: options.showsHidden)
-        var step = Step(count: entries.count, isCut: isCut)
-        for entry in entries.sorted(by: { $0.name < $1.name }) {
+        let listing = try store.entries(of: path, atMost: bound, showsHidden: options.showsHidden)
+        // Names that no path can have may match, and so may what is in folders of such names.
+        var step = Step(count: listing.entries.count, isCut: listing.isCut || listing.unlisted > 0)
+        for entry in listing.entries.sorted(by: { $0.name < $1.name }) {
             guard let below = path.appending(entry.name) else { continue }
             if entry.name.lowercased().contains(text) { step.matches.append(Match(path: below, entry: entry)) }
             if entry.kind == .folder, (try? isLink(below)) == false { step.folders.append(below) }

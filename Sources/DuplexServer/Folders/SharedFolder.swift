@@ -47,7 +47,7 @@ public final class SharedFolder: Sendable {
     public init(_ path: String, _ options: FolderOptions = FolderOptions()) throws(SocketError) {
         self.options = options
         self.path = path
-        store = try FolderStore(path: path)
+        store = try FolderStore(path: path, options.logger)
         usage = FolderUsage(root: store.root)
         sidecar = PropertySidecar(state: store.state)
     }

@@ -14,14 +14,15 @@ extension UploaderHandler {
         try await answer {
             let (path, visitor) = (try Self.path(of: request), FolderVisitor(request))
             try folder.checkReading(visitor, path)
-            let (entries, isCut) = try await folder.entries(of: path)
+            let listing = try await folder.listing(of: path)
             let room = try await folder.room()
             let mayWrite = !options.isReadOnly && folder.mayWrite(visitor)
             return try await UploaderAnswer.long {
                 var members = JSONText.Members()
                 members.add("path", path.text)
-                members.add("entries", .array(entries.map { UploaderAnswer.entry($0) }))
-                members.add("isCut", isCut)
+                members.add("entries", .array(listing.entries.map { UploaderAnswer.entry($0) }))
+                members.add("isCut", listing.isCut)
+                members.add("unlisted", listing.unlisted)
                 members.add("mayWrite", mayWrite)
                 members.add("free", UploaderAnswer.number(room.free))
                 members.add("quota", room.quota.map(UploaderAnswer.number) ?? .null)

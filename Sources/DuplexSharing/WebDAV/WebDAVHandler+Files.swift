@@ -24,15 +24,18 @@ extension WebDAVHandler {
         if !request.request.path.hasSuffix("/") {
             return .redirect(to: request.href(request.path, isFolder: true), .movedPermanently)
         }
-        let (entries, isCut) = try await seenEntries(of: request.path)
-        return try SharedFolder.listing(entries, isCut: isCut, at: request.path, to: request.request)
+        return try SharedFolder.response(
+            of: try await seenEntries(of: request.path),
+            at: request.path,
+            to: request.request
+        )
     }
 
     /// What is in a folder, without hidden entries.
-    func seenEntries(of path: FolderPath) async throws -> (entries: [FolderEntry], isCut: Bool) {
-        let (entries, isCut) = try await folder.entries(of: path)
-        if options.takesFinderFiles { return (entries, isCut) }
-        return (entries.filter { !Self.isFinderFile($0.name) }, isCut)
+    func seenEntries(of path: FolderPath) async throws -> FolderListing {
+        var listing = try await folder.listing(of: path)
+        if !options.takesFinderFiles { listing.entries.removeAll { Self.isFinderFile($0.name) } }
+        return listing
     }
 
     // MARK: Writing
@@ -112,7 +115,9 @@ extension WebDAVHandler {
 
     // MARK: Deleting
 
-    /// All of it goes, or nothing: 207 says what is locked below.
+    /// Nothing goes where something below is locked, which 207 says.
+    ///
+    /// What the disk doesn't let go is in its place, and an error.
     func delete(_ request: WebDAVRequest) async throws -> Response {
         let depth = try WebDAVDepth(request.fields, absent: .infinity)
         return try await changing(request) {

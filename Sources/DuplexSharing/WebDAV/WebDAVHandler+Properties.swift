@@ -31,17 +31,19 @@ extension WebDAVHandler {
         let answer = PropertyAnswer(query)
         let space = answer.needsSpace ? try await folder.room() : nil
         var resources = [Resource(path: request.path, entry: entry)]
+        var unlisted = 0
         if depth == .one && entry.kind == .folder {
-            let (entries, isCut) = try await seenEntries(of: request.path)
+            let listing = try await seenEntries(of: request.path)
             // Whoever takes a part for the whole may take the rest for deleted (RFC 5323 section 5.17 has the word for it).
-            if isCut {
+            if listing.isCut {
                 throw WebDAVRefusal.condition(.insufficientStorage, .dav("number-of-matches-within-limits"))
             }
-            resources += entries.compactMap { entry in
+            unlisted = listing.unlisted
+            resources += listing.entries.compactMap { entry in
                 request.path.appending(entry.name).map { Resource(path: $0, entry: entry) }
             }
         }
-        let all = resources
+        let (all, end) = (resources, MultiStatus.end(Self.remark(unlisted)))
         return Response(status: .multi, type: WebDAVRefusal.type) { [self] writer in
             var text = MultiStatus.start
             for start in stride(from: 0, to: all.count, by: Self.batch) {
@@ -56,8 +58,12 @@ extension WebDAVHandler {
                 try await writer.write(text)
                 text = ""
             }
-            try await writer.write(MultiStatus.end)
+            try await writer.write(end)
         }
+    }
+
+    private static func remark(_ unlisted: Int) -> String? {
+        unlisted == 0 ? nil : "Not listed, as their names can't be in a URL here: \(unlisted)."
     }
 
     private func facts(

@@ -4,11 +4,11 @@
 /// Names in a zip that can't lead out of the folder that it is extracted to, on any system.
 package enum ZipName {
     /// The longest name: its length is a number of 16 bits, and there is to be room for a number behind it.
-    private static let limit = 65_000
+    package static let limit = 65_000
 
     /// The path with what isn't safe replaced by `_`.
     ///
-    /// Control characters and backslashes; the dots of a name that has nothing but dots and blanks, which Windows cuts off; the
+    /// Control characters, marks of direction and backslashes; the dots of a name that has nothing but dots and blanks, which Windows cuts off; the
     /// colon of a drive letter. Empty names and single dots are left out, so that no path is absolute.
     ///
     /// - Parameter path: names with slashes between them.
@@ -33,14 +33,20 @@ package enum ZipName {
         let isDrive = isFirst && name.first.map(isLetter) == true
         for (index, scalar) in name.enumerated() {
             let isUnsafe =
-                isControl(scalar) || scalar == "\\" || (isDotted && scalar == ".")
+                isUnfit(scalar) || scalar == "\\" || (isDotted && scalar == ".")
                 || (isDrive && index == 1 && scalar == ":")
             result.append(isUnsafe ? "_" : scalar)
         }
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+    /// Whether it is no part of a name that people can read: a control character, the end of a line or of a paragraph, or a mark
+    /// of direction, by which a name would look like another one.
+    package static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
+        case 0x200E, 0x200F, 0x061C, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {

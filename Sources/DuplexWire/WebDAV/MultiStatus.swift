@@ -14,6 +14,14 @@ package enum MultiStatus {
     /// The end.
     package static let end = "</D:multistatus>\n"
 
+    /// The end, with a sentence for people about all of it (RFC 4918 section 14.25); nil for none.
+    package static func end(_ description: String?) -> String {
+        guard let description else { return end }
+        var writer = XMLWriter(within: scope)
+        writer.leaf(.dav("responsedescription"), description)
+        return writer.text + "\n" + end
+    }
+
     /// Properties of a resource, by their status.
     ///
     /// - Parameters:

@@ -52,4 +52,11 @@ struct MultiStatusTests {
         let expected = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<D:error xmlns:D=\"DAV:\"><D:x/></D:error>\n"
         #expect(MultiStatus.document(.dav("error", [.dav("x")])) == expected)
     }
+
+    @Test("A sentence about all of it stands at the end, and none where there is none")
+    func remark() {
+        #expect(MultiStatus.end(nil) == MultiStatus.end)
+        let end = "<D:responsedescription>1 &lt; 2</D:responsedescription>\n</D:multistatus>\n"
+        #expect(MultiStatus.end("1 < 2") == end)
+    }
 }

@@ -142,7 +142,7 @@ extension UploaderPage {
                 const entries = (answer.entries ?? answer.items).map((raw) =>
                     entryOf(raw, view.path, { isFound: view.kind === "search" }));
                 this.#list.show(entries, { isNew: isNew && isChanged });
-                byId("cut").hidden = !answer.isCut;
+                byId("cut").hidden = !answer.isCut && !answer.unlisted;
                 this.#frame();
                 if (isNew) announce(`${byId("place").textContent}: ${byId("count").textContent}`);
             }
