@@ -32,12 +32,26 @@ struct Duplex: AsyncParsableCommand {
     )
 
     static func main() {
+        StandardDescriptors.prepare()
         Interruption.keepingMainThread { await runToEnd() }
     }
 
     /// A function of its own, so that nothing of the line is alive when the process ends.
     private static func complain(_ failure: Failure) {
-        Console.shared.complain("duplex: \(failure.message)")
+        if !failure.message.isEmpty { Console.shared.complain("duplex: \(failure.message)") }
+    }
+
+    /// Says what the parser has to say: help and versions as results, and what is wrong with the command line.
+    ///
+    /// - Returns: The exit status.
+    private static func tell(_ error: any Error) -> Int32 {
+        let (text, status) = (fullMessage(for: error), exitCode(for: error))
+        if status.isSuccess {
+            Console.shared.print(text)
+        } else if !text.isEmpty {
+            Console.shared.complain(text)
+        }
+        return status.rawValue
     }
 
     /// Reads the command line.
@@ -75,16 +89,26 @@ struct Duplex: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-            await Console.shared.flush()
-            exit()
+            await end(CommandStatus.success.rawValue)
         } catch let failure as Failure {
-            complain(failure)
-            await Console.shared.flush()
-            endProcess(failure.status.rawValue)
+            // Work that lost output was cancelled for that, and says so as if by a signal.
+            if failure.status != .interrupted || Console.shared.loss == nil { complain(failure) }
+            await end(failure.status.rawValue)
         } catch {
-            await Console.shared.flush()
-            exit(withError: error)
+            await end(tell(error))
         }
+    }
+
+    /// Ends the process with that status, or with the one for output that was lost.
+    private static func end(_ status: Int32) async -> Never {
+        if let loss = Console.shared.loss {
+            complain(loss)
+            await Console.shared.flush()
+            endProcess(loss.status.rawValue)
+        }
+        await Console.shared.flush()
+        let isIncomplete = status == CommandStatus.success.rawValue && Console.shared.hasLostComplaint
+        endProcess(isIncomplete ? CommandStatus.failure.rawValue : status)
     }
 }
 

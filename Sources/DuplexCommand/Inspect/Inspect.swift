@@ -84,6 +84,7 @@ struct Inspect: AsyncParsableCommand {
     }
 
     func run() async throws {
+        Console.shared.makeReadersOptional()
         do {
             let server = try server()
             try await Interruption.shared.cancelling {

@@ -118,6 +118,8 @@ struct Serve: AsyncParsableCommand {
 
     private func serve() async throws {
         DescriptorLimit.raise()
+        // An access log is more than an announcement.
+        if options.log != "-" { Console.shared.makeReadersOptional() }
         let level = options.logLevel?.level ?? (options.quiet ? .error : .notice)
         ConsoleLogHandler.install(level: level, beside: options.inspect ? .command : nil)
         do {

@@ -75,7 +75,7 @@ extension ServeArguments {
     /// A redirect to TLS comes before anybody is asked for a password.
     private func addSteps(to server: inout WebServer, _ file: AccessLogFile?) throws {
         if let file { server.use(.accessLog(.file(file))) }
-        if log == "-" { server.use(.accessLog(.standardOutput())) }
+        if log == "-" { server.use(.accessLog(.lines { Console.shared.write($0) ? $0.count : 0 })) }
         if let redirectHttps {
             server.listen(on: Listener(.tcp(host: listeningHost, port: redirectHttps)))
             server.use(.redirectToHTTPS(port: listeningPort))

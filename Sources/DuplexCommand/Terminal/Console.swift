@@ -15,9 +15,16 @@ import Darwin
 /// What is printed on standard output is the command's work, and whoever prints waits until it is read. Standard error
 /// is written by a thread of its own, so that no caller waits, least of all an event loop. A bounded number of lines
 /// waits there; the others are dropped, and their number is printed.
+///
+/// All that the command prints goes through here, the texts of the argument parser and the access log too, so that this
+/// is the only place that deals with output that can't be written: the first write to standard output that fails ends
+/// the command's work in order, and ``loss`` is the failure that the command ends with.
 final class Console: Sendable {
     /// The one that the process has.
-    static let shared = Console(output: STDOUT_FILENO, errors: STDERR_FILENO)
+    static let shared = Console(output: STDOUT_FILENO, errors: STDERR_FILENO) {
+        // In a task of its own: this is called while lines are being written, and ending the work may print others.
+        Task { Interruption.shared.outputWasLost() }
+    }
 
     /// How many lines wait for somebody to read standard error.
     static let lineLimit = 1_024
@@ -28,8 +35,17 @@ final class Console: Sendable {
     /// Whether the two streams go to one place: then the order of their lines is kept.
     private let isOnePlace: Bool
 
-    init(output: Int32, errors: Int32) {
-        let screen = Screen(output: StandardStream(output), errors: StandardStream(errors))
+    /// Makes the console of two descriptors.
+    ///
+    /// - Parameters:
+    ///   - output: Where results go.
+    ///   - errors: Where everything else goes. One that is closed was closed in order not to read it: no failure.
+    ///   - whenOutputIsLost: Called once, after the first write to `output` that failed. Default: nothing is called.
+    init(output: Int32, errors: Int32, whenOutputIsLost: @escaping @Sendable () -> Void = {}) {
+        let screen = Screen(
+            output: StandardStream(output, whenLost: whenOutputIsLost),
+            errors: StandardStream(errors, tolerating: [EBADF])
+        )
         self.screen = screen
         isOnePlace = screen.output.isSame(as: screen.errors)
         complaints = LineQueue(
@@ -67,9 +83,43 @@ final class Console: Sendable {
     }
 
     /// Prints bytes and a line end on standard output.
+    ///
+    /// After a write that failed no other is tried: a result with a hole in it would be taken for whole.
     func print(_ bytes: [UInt8]) {
+        if screen.output.lossError != nil { return }
         settle()
         screen.show(bytes, on: screen.output)
+    }
+
+    /// Writes lines that have their ends on standard output, as they are.
+    ///
+    /// - Returns: Whether they were written.
+    func write(_ lines: [UInt8]) -> Bool {
+        screen.output.lossError == nil && screen.output.write(lines)
+    }
+
+    /// From now on the command goes on if one of the streams is closed or its reader is gone.
+    ///
+    /// For servers, whose lines only announce them: daemons are started with closed descriptors, and a script may read
+    /// the address and then close its pipe.
+    func makeReadersOptional() {
+        screen.output.tolerate([EBADF, EPIPE])
+        screen.errors.tolerate([EBADF, EPIPE])
+    }
+
+    /// The failure that the command ends with because a result couldn't be written.
+    var loss: Failure? { screen.output.lossError.map { Self.failure("Standard output", $0) } }
+
+    /// Whether a complaint couldn't be written.
+    var hasLostComplaint: Bool { screen.errors.lossError != nil }
+
+    private static func failure(_ stream: String, _ error: Int32) -> Failure {
+        switch error {
+        case EPIPE: Failure(.brokenPipe, "")
+        case EBADF: Failure(.failure, "\(stream) isn't open for writing.")
+        case ETIMEDOUT: Failure(.failure, "\(stream) wasn't read in time.")
+        default: Failure(.failure, "\(stream) can't be written: \(SocketError.text(of: error)).")
+        }
     }
 
     /// Has a line written to standard error, without waiting; the caller has made visible what comes from a peer.

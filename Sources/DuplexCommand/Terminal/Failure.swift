@@ -23,19 +23,22 @@ enum CommandStatus: Int32, Sendable {
     case wrongUsage = 64
     /// Interrupted before there was anything to end in order: 128 and the number of SIGINT, as a shell reports it.
     case interrupted = 130
+    /// The reader of the output is gone: 128 and the number of SIGPIPE, as a shell reports it of other tools.
+    case brokenPipe = 141
 
     /// The numbers for `--help`.
     static let explanation = """
         Exit status: 0 closed in order; 1 another error; 2 cannot connect; 3 handshake refused; 4 connection lost, \
         protocol broken, or closed with an error code; 5 no reply in time; 64 wrong usage; 130 interrupted while \
-        connecting, or twice.
+        connecting, or twice; 141 the reader of the output is gone.
         """
 }
 
 /// Why the command ends without success: the text for the user and the exit status for the shell.
 struct Failure: Error, Equatable {
     let status: CommandStatus
-    /// Fit to be shown: text of the peer in it has been made visible, and its line ends are the command's own.
+    /// Fit to be shown: text of the peer in it has been made visible, and its line ends are the command's own; empty
+    /// if there is nothing to say.
     let message: String
 
     init(_ status: CommandStatus, _ message: String) {

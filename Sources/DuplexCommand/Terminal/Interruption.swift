@@ -17,6 +17,8 @@ final class Interruption: Sendable {
 
     private struct State {
         var count = 0
+        /// Whether the work ends because its output was lost.
+        var isOutputLost = false
         var action: (@Sendable () -> Void)?
         var reload: (@Sendable () -> Void)?
     }
@@ -76,14 +78,23 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Runs work that the first signal cancels, also one that came before.
+    /// Ends the work as the first signal does; a signal that comes then is still the first.
+    func outputWasLost() {
+        let action = state.withLock { state in
+            state.isOutputLost = true
+            return state.action
+        }
+        action?()
+    }
+
+    /// Runs work that the first signal cancels, and output that is lost; also if it came before.
     func cancelling<Result: Sendable>(
         _ work: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         let task = Task { try await work() }
         let isLate = state.withLock { state in
             state.action = { task.cancel() }
-            return state.count > 0
+            return state.count > 0 || state.isOutputLost
         }
         if isLate { task.cancel() }
         defer { state.withLock { $0.action = nil } }

@@ -20,6 +20,22 @@ final class StandardStream: Sendable {
     private let isGivenUp = Atomic<Bool>(false)
     /// Held for a whole write, so that lines of several tasks stay apart.
     private let pen = Mutex<Void>(())
+    /// The first error that wasn't tolerated.
+    private let loss: Mutex<Loss>
+    private let whenLost: @Sendable () -> Void
+
+    /// Which errors of writing matter, and the first of them.
+    private struct Loss {
+        var tolerated: Set<Int32>
+        var error: Int32?
+
+        /// Returns whether this is the first error that matters.
+        mutating func add(_ code: Int32) -> Bool {
+            if error != nil || tolerated.contains(code) { return false }
+            error = code
+            return true
+        }
+    }
 
     /// What a pipe that has any room takes at once (`PIPE_BUF`): a blocking write of more might wait for its reader.
     private static let pieceSize = 4_096
@@ -28,9 +44,26 @@ final class StandardStream: Sendable {
     /// How long the end of the process waits for room, in milliseconds.
     private static let patience: Int32 = 1_000
 
-    init(_ descriptor: Int32) {
+    /// Makes the stream of a descriptor, which stays its owner's.
+    ///
+    /// - Parameters:
+    ///   - descriptor: Where to write.
+    ///   - tolerated: Error numbers of writes that don't count as a loss. Default: every error is a loss.
+    ///   - whenLost: Called after the first loss, and once. Default: nothing is called.
+    init(_ descriptor: Int32, tolerating tolerated: Set<Int32> = [], whenLost: @escaping @Sendable () -> Void = {}) {
         self.descriptor = descriptor
+        self.whenLost = whenLost
+        loss = Mutex(Loss(tolerated: tolerated))
         isTerminal = isatty(descriptor) == 1
+    }
+
+    /// The error number of the first write that failed: `EBADF` for a descriptor that isn't open for writing, `EPIPE` if
+    /// the reader is gone, `ETIMEDOUT` if the end of the process waited for the reader in vain; `nil` if none failed.
+    var lossError: Int32? { loss.withLock { $0.error } }
+
+    /// From now on these error numbers of writes don't count as a loss either.
+    func tolerate(_ codes: Set<Int32>) {
+        loss.withLock { $0.tolerated.formUnion(codes) }
     }
 
     /// Whether both go to the same terminal, pipe or file, where the order of their lines is seen.
@@ -47,27 +80,32 @@ final class StandardStream: Sendable {
 
     /// Writes all of it, and waits for room as long as that takes.
     ///
-    /// - Returns: Whether all was written; not when nobody can read it any more.
+    /// - Returns: Whether all was written; if not, ``lossError`` says why.
     @discardableResult
     func write(_ bytes: [UInt8]) -> Bool {
-        pen.withLock { _ in writeAll(bytes) }
+        guard let error = pen.withLock({ _ in writeAll(bytes) }) else { return true }
+        if loss.withLock({ $0.add(error) }) { whenLost() }
+        return false
     }
 
-    private func writeAll(_ bytes: [UInt8]) -> Bool {
+    /// Returns the error number; `nil` if all was written.
+    private func writeAll(_ bytes: [UInt8]) -> Int32? {
         var position = 0
         while position < bytes.count {
-            guard waitForRoom() else { return false }
+            guard waitForRoom() else { return descriptor < 0 ? EBADF : ETIMEDOUT }
             let end = min(position + Self.pieceSize, bytes.count)
             let count = unsafe bytes[position..<end].withUnsafeBytes { buffer in
                 unsafe systemWrite(descriptor, buffer.baseAddress, buffer.count)
             }
             if count > 0 {
                 position += count
-            } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
-                return false
+            } else if count == 0 {
+                return EIO
+            } else if errno != EINTR && errno != EAGAIN {
+                return errno
             }
         }
-        return true
+        return nil
     }
 
     /// Waits until a write of a piece doesn't block.

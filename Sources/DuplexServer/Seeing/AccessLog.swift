@@ -43,6 +43,19 @@ public struct AccessLogOutput: Sendable {
         AccessLogOutput(target: .lines(AccessLines(descriptor: STDOUT_FILENO, format)))
     }
 
+    /// Lines to a function that writes them, as ``standardOutput(_:)`` has them.
+    ///
+    /// - Parameters:
+    ///   - format: Of the lines.
+    ///   - writer: Writes bytes, as long as that takes, and returns how many of them it wrote.
+    /// - Returns: the output.
+    package static func lines(
+        _ format: AccessLogFormat = .combined,
+        to writer: @escaping @Sendable ([UInt8]) -> Int
+    ) -> AccessLogOutput {
+        AccessLogOutput(target: .lines(AccessLines(format, writer: writer)))
+    }
+
     /// Lines on standard error, as ``standardOutput(_:)`` has them.
     public static func standardError(_ format: AccessLogFormat = .combined) -> AccessLogOutput {
         AccessLogOutput(target: .lines(AccessLines(descriptor: STDERR_FILENO, format)))

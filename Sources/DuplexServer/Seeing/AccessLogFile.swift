@@ -112,6 +112,17 @@ final class AccessLines: Sendable {
         self.init(file, format, descriptor: descriptor)
     }
 
+    /// Lines to a function that writes them, and returns how many bytes it wrote.
+    convenience init(_ format: AccessLogFormat, writer: @escaping @Sendable ([UInt8]) -> Int) {
+        let file = LineFile(
+            queueLimit: AccessLogFile.Options().queueLimit,
+            byteLimit: AccessLogFile.byteLimit,
+            noteOfDrops: { format.note(ofDropped: $0) },
+            writer: writer
+        )
+        self.init(file, format)
+    }
+
     func append(_ entry: AccessEntry) {
         file.append(format.line(entry, at: clock.now()))
     }

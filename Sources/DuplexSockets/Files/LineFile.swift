@@ -69,11 +69,30 @@ package final class LineFile: Sendable {
     ///   - queueLimit: how many lines wait at most.
     ///   - byteLimit: how many bytes they have together at most.
     ///   - noteOfDrops: makes a line which says that so many were dropped.
-    package init(
+    package convenience init(
         descriptor: Int32,
         queueLimit: Int,
         byteLimit: Int,
         noteOfDrops: @escaping @Sendable (Int) -> String?
+    ) {
+        self.init(queueLimit: queueLimit, byteLimit: byteLimit, noteOfDrops: noteOfDrops) { bytes in
+            SystemCalls.writeAll(descriptor, bytes, bytes.indices)
+        }
+    }
+
+    /// Hands lines to a function that writes them.
+    ///
+    /// - Parameters:
+    ///   - queueLimit: how many lines wait at most.
+    ///   - byteLimit: how many bytes they have together at most.
+    ///   - noteOfDrops: makes a line which says that so many were dropped.
+    ///   - writer: writes bytes, as long as that takes, and returns how many of them it wrote; called on the thread of
+    ///     the queue, never twice at a time.
+    package init(
+        queueLimit: Int,
+        byteLimit: Int,
+        noteOfDrops: @escaping @Sendable (Int) -> String?,
+        writer: @escaping @Sendable ([UInt8]) -> Int
     ) {
         storage = nil
         queue = LineQueue(
@@ -83,7 +102,7 @@ package final class LineFile: Sendable {
             pause: Self.pause,
             noteOfDrops: { noteOfDrops($0).map(Self.bytes) },
             writer: { lines in
-                let end = SystemCalls.writeAll(descriptor, lines.bytes, lines.bytes.indices)
+                let end = writer(lines.bytes)
                 return LineBatch.Outcome(
                     written: lines.count(from: 0, endingBy: end),
                     isWell: end == lines.bytes.count

@@ -33,13 +33,23 @@ final class RunningCommand: Sendable {
     ///   - arguments: without the command's name.
     ///   - descriptors: the limit of descriptors that it begins with, which it may raise. Default: ours.
     ///   - variables: what its environment has besides ours. Default: nothing.
+    ///   - redirection: what a shell does with its streams, such as `>&-`. Default: nothing.
+    ///   - hasReader: whether somebody reads its output. Default: true.
     /// - Throws: when it can't be started.
-    init(_ arguments: [String], descriptors: Int? = nil, variables: [String: String] = [:]) throws {
+    init(
+        _ arguments: [String],
+        descriptors: Int? = nil,
+        variables: [String: String] = [:],
+        redirecting redirection: String? = nil,
+        hasReader: Bool = true
+    ) throws {
         let (ended, continuation) = AsyncStream<Int32>.makeStream()
         self.ended = ended
         process = SpawnedProcess()
-        if let descriptors {
-            let script = "ulimit -S -n \(descriptors) && exec \"$0\" \"$@\""
+        if !hasReader { try output.fileHandleForReading.close() }
+        if descriptors != nil || redirection != nil {
+            let limit = descriptors.map { "ulimit -S -n \($0) && " } ?? ""
+            let script = "\(limit)exec \"$0\" \"$@\" \(redirection ?? "")"
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
             process.arguments = ["-c", script, try Self.executable.path] + arguments
         } else {
@@ -78,6 +88,11 @@ final class RunningCommand: Sendable {
         try input.fileHandleForWriting.close()
     }
 
+    /// Has nobody read its output any more.
+    func endReading() throws {
+        try output.fileHandleForReading.close()
+    }
+
     func signal(_ number: Int32) {
         process.signal(number)
     }
@@ -113,6 +128,15 @@ final class RunningCommand: Sendable {
         async let errors = Self.readAll(errors.fileHandleForReading)
         let status = try await status()
         return CommandResult(status: status, output: try await output, errors: try await errors)
+    }
+
+    /// Waits for the end of a command whose output nobody reads.
+    ///
+    /// - Returns: its status and what it wrote on standard error.
+    func finishWithoutOutput() async throws -> CommandResult {
+        async let errors = Self.readAll(errors.fileHandleForReading)
+        let status = try await status()
+        return CommandResult(status: status, output: "", errors: try await errors)
     }
 
     private static func readAll(_ handle: FileHandle) async throws -> String {

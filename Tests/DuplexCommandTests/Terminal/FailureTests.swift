@@ -8,6 +8,12 @@ import Testing
 
 @testable import DuplexCommand
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 @Suite("Failures")
 struct FailureTests {
     @Test(
@@ -63,5 +69,6 @@ struct FailureTests {
         ]
         #expect(statuses.map(\.rawValue) == [0, 1, 2, 3, 4, 5])
         #expect(CommandStatus.wrongUsage.rawValue == 64 && CommandStatus.interrupted.rawValue == 130)
+        #expect(CommandStatus.brokenPipe.rawValue == 128 + SIGPIPE)
     }
 }

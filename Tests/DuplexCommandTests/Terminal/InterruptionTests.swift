@@ -41,6 +41,20 @@ struct InterruptionTests {
         }
     }
 
+    @Test("Output that is lost cancels the work, and the first signal after it doesn't end the process")
+    func lostOutput() async throws {
+        let interruption = Interruption()
+        interruption.outputWasLost()
+        interruption.signalArrived { Issue.record("The process would have ended with \($0).") }
+        #expect(try await interruption.cancelling { Task.isCancelled })
+        let running = Interruption()
+        let result = try await running.cancelling {
+            running.outputWasLost()
+            return Task.isCancelled
+        }
+        #expect(result)
+    }
+
     @Test("Work that isn't interrupted is left alone, and what it throws is passed on")
     func none() async throws {
         let interruption = Interruption()

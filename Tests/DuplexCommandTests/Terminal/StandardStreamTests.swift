@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import Synchronization
 import Testing
 
 @testable import DuplexCommand
@@ -14,9 +15,13 @@ import Darwin
 
 @Suite("Standard streams", .timeLimit(.minutes(1)))
 struct StandardStreamTests {
-    @Test("More than a pipe has room for is written as it is read")
-    func slowReader() async throws {
+    @Test(
+        "More than a pipe has room for is written as it is read, also if the pipe doesn't block",
+        arguments: [0, O_NONBLOCK]
+    )
+    func slowReader(flags: Int32) async throws {
         let pipe = try TestPipe()
+        try #require(unsafe fcntl(pipe.writing, F_SETFL, flags) == 0)
         let stream = StandardStream(pipe.writing)
         let text = (0..<100_000).map { "\($0)" }.joined(separator: " ")
         let (isWritten, writing) = AsyncStream<Bool>.makeStream()
@@ -38,13 +43,36 @@ struct StandardStreamTests {
         async let isWritten = RunningCommand.offPool { stream.write(much) }
         stream.hurry()
         #expect(try await !isWritten)
+        #expect(stream.lossError == ETIMEDOUT)
         // Nor does it wait again.
         #expect(!stream.write(much))
     }
 
-    @Test("What nobody can read any more is given up")
+    @Test("A descriptor that isn't open is a loss, which is reported once")
     func closed() {
-        #expect(!StandardStream(-1).write([0x61]))
+        let count = Atomic(0)
+        let stream = StandardStream(-1) { count.add(1, ordering: .relaxed) }
+        #expect(stream.lossError == nil)
+        for _ in 1...2 { #expect(!stream.write([0x61])) }
+        #expect(stream.lossError == EBADF && count.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("A full disk is a loss")
+    func full() throws {
+        let descriptor = unsafe open("/dev/full", O_WRONLY)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        let stream = StandardStream(descriptor)
+        #expect(!stream.write([0x61]) && stream.lossError == ENOSPC)
+    }
+
+    @Test("An error that is tolerated is none, also if that is said later")
+    func tolerated() {
+        let stream = StandardStream(-1, tolerating: [EBADF])
+        #expect(!stream.write([0x61]) && stream.lossError == nil)
+        let other = StandardStream(-1) { Issue.record("It was reported.") }
+        other.tolerate([EBADF])
+        #expect(!other.write([0x61]) && other.lossError == nil)
     }
 
     @Test("Two descriptors of one pipe are one place, and two pipes are two")
