@@ -82,7 +82,9 @@ extension WebServer {
         use(.observed(by: history))
         let rooms = InspectorRooms.all(options, history, below: base, on: self.group)
         let inspector = Inspector(at: path, options, rooms: rooms, logger: logger)
-        group(base, .all([InspectorGuard.marking] + settings)) { group in inspector.add(to: &group) }
+        group(base, .all([InspectorGuard.marking, .checking(options.durations)] + settings)) { group in
+            inspector.add(to: &group)
+        }
         onServing.append { urls in
             for url in urls { options.tellsAddress(inspector.address(below: url)) }
         }

@@ -97,6 +97,14 @@ public struct InspectorOptions: Sendable {
     /// Kept are the last eight of these, of 64 MiB together, whatever is imported. Default: none.
     public var recordings: [InspectorRecording] = []
 
+    /// The durations that are set here, and those of commands, messages and views.
+    var durations: [DurationSetting] {
+        let limits = commands.all.map { ($0.name, $0.limit) } + views.all.map { ($0.name, $0.limit) }
+        return [DurationSetting("sqlTime", sqlTime), DurationSetting("values.timeLimit", values.timeLimit)]
+            + limits.map { DurationSetting("limit of “\($0)”", $1) }
+            + (commands.messages.map { [DurationSetting("limit of messages", $0.limit)] } ?? [])
+    }
+
     /// Makes options that show what needs no naming, to whoever has the token, and change nothing.
     public init() {}
 

@@ -50,9 +50,10 @@ public struct Faults: Sendable, Hashable {
             ///
             /// - Parameters:
             ///   - bytes: how many bytes are taken in an interval; one at least.
-            ///   - interval: how long an interval is.
+            ///   - interval: how long an interval is; longer than zero.
             public init(bytes: Int, interval: Duration) {
                 precondition(bytes > 0, "A slow reader takes one byte at least.")
+                precondition(interval > .zero, "The interval of a slow reader is longer than zero.")
                 self.bytes = bytes
                 self.interval = interval
             }
@@ -169,7 +170,7 @@ public struct Faults: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - count: how many bytes are taken in an interval; one at least.
-    ///   - interval: how long an interval is.
+    ///   - interval: how long an interval is; longer than zero.
     ///   - direction: which way. Default: both.
     /// - Returns: the faults.
     public static func slow(_ count: Int, every interval: Duration, in direction: Direction? = nil) -> Faults {

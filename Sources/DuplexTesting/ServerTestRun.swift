@@ -30,7 +30,7 @@ final class ServerTestRun: Sendable {
 
     private func watch(_ limit: Duration) async {
         // A bound on the machine's time, which no event of the test's can set off. Cancelled, and so thrown, at its end.
-        guard (try? await Task.sleep(for: limit)) != nil else { return }
+        guard (try? await Task.sleep(for: limit.forSleeping)) != nil else { return }
         let routes = await serving.runningRoutes
         cutOff.change { $0 = .outOfTime(limit, after: loop.elapsed, routes) }
         client.cutOff()

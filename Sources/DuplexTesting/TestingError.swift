@@ -22,6 +22,8 @@ public struct TestingError: Error, Sendable, CustomStringConvertible {
         public static let outOfTime = Self(rawValue: "outOfTime")
         /// Handlers go on although the server has ended and they were cancelled.
         public static let handlersLeft = Self(rawValue: "handlersLeft")
+        /// The time that the test may take isn't longer than zero.
+        public static let invalidArgument = Self(rawValue: "invalidArgument")
     }
 
     /// The kind of failure.
@@ -34,6 +36,12 @@ public struct TestingError: Error, Sendable, CustomStringConvertible {
     /// What happened, and which handlers were at work.
     public var description: String {
         message + (routes.isEmpty ? "" : " Handlers at work: \(routes.joined(separator: ", ")).")
+    }
+
+    /// Refuses durations that can't be used.
+    static func check(_ durations: [DurationSetting]) throws(TestingError) {
+        guard let fault = durations.fault else { return }
+        throw TestingError(code: .invalidArgument, message: fault, routes: [])
     }
 
     static func outOfTime(_ limit: Duration, after elapsed: Duration, _ routes: [String]) -> TestingError {

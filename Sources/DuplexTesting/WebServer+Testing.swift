@@ -37,7 +37,8 @@ extension WebServer {
         within limit: Duration = .seconds(60),
         _ body: (TestClient) async throws -> Value
     ) async throws -> Value {
-        try await testing(server, within: limit, patience: .seconds(30), body)
+        try TestingError.check([DurationSetting("limit", limit)])
+        return try await testing(server, within: limit, patience: .seconds(30), body)
     }
 
     /// The same with another time for handlers to end in.

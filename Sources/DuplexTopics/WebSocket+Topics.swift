@@ -23,7 +23,7 @@ extension WebSocket {
     ///   - missed: makes the message with the number of dropped messages, sent once the client has caught up. Default:
     ///     none.
     /// - Returns: the subscription.
-    /// - Throws: ``TopicError`` with `invalidName`, with `limitReached`, or with `closed` when the connection has ended.
+    /// - Throws: ``TopicError`` with `invalidName`, with `invalidArgument`, with `limitReached`, or with `closed` when the connection has ended.
     @discardableResult
     public func subscribe(
         to topic: Topic,
@@ -32,6 +32,7 @@ extension WebSocket {
         closeCode: CloseCode = .tryAgainLater,
         missed: (@Sendable (Int) -> Message?)? = nil
     ) throws(TopicError) -> TopicSubscription {
+        try TopicError.check(slow.durations)
         let terms = SubscriptionTerms.plain(topic.core, slow, closeCode, missed)
         let subscriber = try subscribe(to: topic.name, replay, terms)
         return TopicSubscription(subscriber, on: loop, topic.name)

@@ -6,6 +6,8 @@ extension Duration {
     package var rounded: String {
         let seconds = self / .seconds(1)
         // From where on rounding would give a thousand of the smaller unit.
+        // Beyond that there is nothing to round, and tenths don't fit 64 bits.
+        if abs(seconds) >= 1e15 { return "\(components.seconds) seconds" }
         if abs(seconds) >= 0.9995 {
             let tenths = Int((abs(seconds) * 10).rounded())
             return "\(seconds < 0 ? "-" : "")\(tenths / 10).\(tenths % 10) seconds"

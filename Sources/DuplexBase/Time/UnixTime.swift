@@ -14,6 +14,12 @@ public struct UnixTime: Sendable, Hashable, Comparable, CustomStringConvertible 
     /// The earlier one is the smaller one.
     public static func < (one: UnixTime, other: UnixTime) -> Bool { one.seconds < other.seconds }
 
+    /// The time that much later, in whole seconds; one too far away for 64 bits becomes the last there is.
+    package func advanced(by duration: Duration) -> UnixTime {
+        let (sum, overflow) = seconds.addingReportingOverflow(duration.components.seconds)
+        return UnixTime(seconds: overflow ? (duration < .zero ? .min : .max) : sum)
+    }
+
     /// Date and time in UTC, such as `2026-11-21 17:30:00 UTC`.
     public var description: String {
         let (days, second) = seconds.quotientAndRemainder(dividingBy: 86_400)

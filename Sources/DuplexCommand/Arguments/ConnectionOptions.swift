@@ -85,6 +85,7 @@ struct ConnectionOptions: ParsableArguments {
         if !subprotocols.allSatisfy({ HTTPField.Name($0) != nil }) || Set(subprotocols).count < subprotocols.count {
             throw ValidationError("--subprotocol is a name without blanks, and no two are the same.")
         }
+        try timeout.check(as: "--timeout")
         if redirects < 0 { throw ValidationError("--redirects must be 0 or more.") }
         if let user, !user.contains(":") { throw ValidationError("--user must be name:password.") }
         if user != nil && bearer != nil { throw ValidationError("--user and --bearer exclude each other.") }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import ArgumentParser
+import DuplexSockets
 
 /// A time on the command line: `10s`, `1.5`, `250ms`, `2m`, `100us`, `1h`; seconds when there is no unit.
 struct TimeArgument: ExpressibleByArgument, Sendable, Hashable {
@@ -31,6 +32,14 @@ struct TimeArgument: ExpressibleByArgument, Sendable, Hashable {
     }
 
     var defaultValueDescription: String { text }
+
+    /// Refuses no time at all, by the rule of the libraries.
+    ///
+    /// - Parameter name: Of the option.
+    /// - Throws: `ValidationError`.
+    func check(as name: String) throws {
+        if let fault = DurationSetting(name, duration).fault { throw ValidationError(fault) }
+    }
 
     /// Digits with at most one point between them: `Double` alone would take more.
     private static func number(_ digits: Substring) -> Double? {

@@ -42,7 +42,7 @@ struct Bench: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long to measure.", valueName: "time"))
     var duration = TimeArgument.seconds(10)
 
-    @Option(help: ArgumentHelp("How long to load before measuring.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long to load before measuring; 0 for not at all.", valueName: "time"))
     var warmup = TimeArgument.seconds(1)
 
     @Flag(help: "Send text messages rather than binary ones.")
@@ -70,7 +70,7 @@ struct Bench: AsyncParsableCommand {
             throw ValidationError("--connections, --depth and --loops must be 1 or more.")
         }
         guard size <= .gibibytes(1) else { throw ValidationError("--size must be 1GiB at most.") }
-        guard duration.duration > .zero else { throw ValidationError("--duration must be longer than nothing.") }
+        try duration.check(as: "--duration")
     }
 
     func run() async throws {

@@ -66,7 +66,10 @@ struct Connect: AsyncParsableCommand {
     var replies: Int?
 
     @Option(
-        help: ArgumentHelp("How long to wait for the next reply: 2s; 10s where -n or -x count them.", valueName: "time")
+        help: ArgumentHelp(
+            "How long to wait for the next reply: 2s; 10s where -n or -x count them; 0 for not at all.",
+            valueName: "time"
+        )
     )
     var wait: TimeArgument?
 

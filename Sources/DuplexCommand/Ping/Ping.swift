@@ -34,7 +34,10 @@ struct Ping: AsyncParsableCommand {
     )
     var count = 5
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("The time from one ping to the next.", valueName: "time"))
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The time from one ping to the next; 0 for none.", valueName: "time")
+    )
     var interval = TimeArgument.seconds(1)
 
     @Flag(help: "Print each round trip and the statistics as JSON objects, one on each line.")

@@ -44,7 +44,7 @@ final class AppCall<Value: Sendable>: Sendable {
         let (stream, waiter) = AsyncThrowingStream.makeStream(of: Value.self, bufferingPolicy: .bufferingOldest(1))
         let number = begin(waiter)
         let timer = Task.detached { [clock, limit] in
-            try await clock.sleep(for: limit)
+            try await clock.sleep(for: limit.forSleeping)
             waiter.finish(throwing: Problem(.gatewayTimeout, "The app hasn't answered within \(limit)."))
         }
         defer {

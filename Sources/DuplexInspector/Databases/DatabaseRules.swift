@@ -59,7 +59,7 @@ final class DatabaseRules: Sendable {
     // MARK: Time
 
     /// Has what runs end by then.
-    func end(within limit: Duration) { state.withLock { $0.end = .now + limit } }
+    func end(within limit: Duration) { state.withLock { $0.end = .now + limit.forSleeping } }
 
     /// Has what runs end now; from any thread.
     func cancel() { state.withLock { $0.isCancelled = true } }

@@ -38,6 +38,7 @@ extension RouteOption {
         let digest = DigestGuard(realm: realm, options, algorithms: usable.isEmpty ? options.algorithms : usable)
         let names = digest.names(of: accounts.keys)
         return digestAuth(
+            options,
             .before { request in
                 let claim = try digest.claim(of: request)
                 let user = claim.hasHashedUser ? names[claim.user] : claim.user
@@ -66,6 +67,7 @@ extension RouteOption {
         options.hashesUsers = false
         let digest = DigestGuard(realm: realm, options, algorithms: options.algorithms)
         return digestAuth(
+            options,
             .beforeWaiting { request in
                 let claim = try digest.claim(of: request)
                 let known = claim.hasHashedUser ? nil : try await secret(claim.user)
@@ -75,8 +77,9 @@ extension RouteOption {
         )
     }
 
-    private static func digestAuth(_ step: RouteStep) -> RouteOption {
+    private static func digestAuth(_ options: DigestOptions, _ step: RouteStep) -> RouteOption {
         RouteOption { settings in
+            settings.durations.append(DurationSetting("nonceLifetime", options.nonceLifetime))
             settings.addAuthentication(step)
             settings.addFinishing { request, response in
                 if let proof = request[DigestProof.self] { response.otherFields[.authenticationInfo] = proof }

@@ -31,6 +31,7 @@ extension RouteOption {
     public static func throttleFailures(_ limit: Int = 10, within window: Duration = .seconds(60)) -> RouteOption {
         let throttle = FailureThrottle(limit: limit, window: window)
         return RouteOption { settings in
+            settings.durations.append(DurationSetting("window", window))
             settings.addBeforeAuthentication(
                 .before { request in
                     guard request.fields[.authorization] != nil else { return nil }

@@ -16,6 +16,14 @@ package struct EventSettings: Sendable {
         self.retry = retry
         self.slow = slow
     }
+
+    /// The durations that are set here.
+    var durations: [DurationSetting] {
+        [
+            DurationSetting("heartbeat", optional: heartbeat),
+            DurationSetting("retry", optional: retry, allowsZero: true),
+        ] + slow.durations.within("slow")
+    }
 }
 
 /// Whoever gives an ``EventOutlet`` events as it has room for them; on the loop.

@@ -48,7 +48,7 @@ extension RouteBuilder {
         handler: @escaping @Sendable (EventStream) async throws -> Void
     ) {
         let settings = EventSettings(heartbeat: heartbeat, retry: retry, slow: slow)
-        addEvents(path, options) { request in
+        addEvents(path, options, settings) { request in
             let body = ResponseBody.writer { writer in
                 try await EventRun.run(handler, request, writer.exchange, settings)
             }
@@ -90,7 +90,7 @@ extension RouteBuilder {
         missed: (@Sendable (Request) -> ServerSentEvent?)? = nil
     ) {
         let settings = EventSettings(heartbeat: heartbeat, retry: retry, slow: slow)
-        addEvents(path, options) { request in
+        addEvents(path, options, settings) { request in
             if feed.isFinished { return .endOfEvents }
             let body = ResponseBody(
                 content: .pushed { exchange in
@@ -115,7 +115,7 @@ extension RouteBuilder {
         _ settings: EventSettings,
         begin: @escaping @Sendable (Request, EventOutlet) -> Void
     ) {
-        addEvents(path, options) { request in
+        addEvents(path, options, settings) { request in
             let body = ResponseBody(
                 content: .pushed { exchange in begin(request, EventOutlet(exchange, settings)) }
             )
@@ -126,8 +126,10 @@ extension RouteBuilder {
     private mutating func addEvents(
         _ path: String,
         _ options: [RouteOption],
+        _ settings: EventSettings,
         _ answer: @escaping @Sendable (Request) throws -> Response
     ) {
+        let options = options + [.checking(settings.durations)]
         add(RouteDefinition(path: path, options: options, action: .request(.get, .made(.immediate(answer)))))
     }
 }

@@ -62,7 +62,7 @@ public final class Client: Sendable {
     /// - Parameter duration: how long; a negative one is taken as zero.
     /// - Throws: `CancellationError` when the task is cancelled, such as a handler's whose client has disconnected.
     public func sleep(for duration: Duration) async throws {
-        guard let loop else { return try await Task.sleep(for: duration) }
+        guard let loop else { return try await Task.sleep(for: duration.forSleeping) }
         try await loop.sleep(until: now.advanced(by: duration))
     }
 }

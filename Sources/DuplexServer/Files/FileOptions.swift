@@ -19,7 +19,7 @@ public struct FileOptions: Sendable {
     public var showsHidden = false
     /// For how long a client may use a file without asking.
     ///
-    /// Default: it asks each time, and gets 304 while the file is the same.
+    /// Default: `nil`, and with zero, too, it asks each time, and gets 304 while the file is the same.
     public var maxAge: Duration?
     /// Whether a file whose name holds a hash of its content, such as `app.3f9a1c2b.js`, may be kept for good.
     ///
@@ -71,9 +71,17 @@ public struct FileOptions: Sendable {
     ///
     /// After that time it is looked for again, and so are siblings in codings: another file that is there by a folder
     /// or a link that was renamed is seen then. A change in the file itself is seen at once, and so is one that takes
-    /// its place or its removal, as the system notes these with the file. Default: 1 s. On systems without openat2(2)
+    /// its place or its removal, as the system notes these with the file. Default: 1 s. With zero it is looked for each time. On systems without openat2(2)
     /// each request opens its file.
     public var openFileAge = Duration.seconds(1)
+
+    /// The durations that are set here.
+    var durations: [DurationSetting] {
+        [
+            DurationSetting("maxAge", optional: maxAge, allowsZero: true),
+            DurationSetting("openFileAge", openFileAge, allowsZero: true),
+        ]
+    }
 
     /// Whether not everybody may have the files: then no cache between may keep them.
     var isPrivate = false

@@ -42,7 +42,7 @@ extension RouteBuilder {
         from folder: String,
         serving: FileOptions = FileOptions()
     ) {
-        mountFiles(at: path, options) { pattern, depth throws(RouteError) in
+        mountFiles(at: path, options + [.checking(serving.durations)]) { pattern, depth throws(RouteError) in
             do throws(SocketError) {
                 return FileResponder(try ConfinedFolder(path: folder), depth: depth, serving)
             } catch {
@@ -80,7 +80,7 @@ extension RouteBuilder {
         var serving = serving
         serving.showsHidden = folder.options.showsHidden
         serving.isPrivate = true
-        mountFiles(at: path, options) { [serving] _, depth in
+        mountFiles(at: path, options + [.checking(serving.durations)]) { [serving] _, depth in
             FileResponder(folder.confined, depth: depth, serving, shared: folder)
         }
     }

@@ -54,7 +54,7 @@ public struct FolderOptions: Sendable {
     public var syncs = false
     /// How long what was deleted stays in the trash.
     ///
-    /// Default: 30 days. It is looked at when something is deleted, at most once a minute.
+    /// Default: 30 days. With zero it is removed the next time. It is looked at when something is deleted, at most once a minute.
     public var trashAge: Duration = .seconds(30 * 86_400)
     /// How many entries of a folder are listed at most.
     ///

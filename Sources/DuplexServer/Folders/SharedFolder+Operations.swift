@@ -179,7 +179,7 @@ extension SharedFolder {
             sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
             if isTrashDue(now) {
                 // What can't be cleared up now is cleared up the next time.
-                try? trash.empty(before: UnixTime(seconds: now.seconds - options.trashAge.components.seconds))
+                try? trash.empty(before: now.advanced(by: .zero - options.trashAge))
                 try? trash.sweep(before: UnixTime(seconds: now.seconds - 3_600))
             }
             return item

@@ -45,6 +45,7 @@ public final class SharedFolder: Sendable {
     ///   - options: what may be done. Default: as in ``FolderOptions``.
     /// - Throws: `SocketError` with `unreadableFile` where there is none that can be read.
     public init(_ path: String, _ options: FolderOptions = FolderOptions()) throws(SocketError) {
+        try SocketError.check([DurationSetting("trashAge", options.trashAge, allowsZero: true)])
         self.options = options
         self.path = path
         store = try FolderStore(path: path, options.logger)

@@ -48,7 +48,7 @@ public struct CORSPolicy: Sendable {
     ///   - exposed: which fields of answers they may read beside those that every page may. Default: none.
     ///   - allowsCredentials: whether cookies and logins go with their requests. Default: false. Never with
     ///     ``Origins/any``: any page could act as whoever looks at it.
-    ///   - maximumAge: how long a browser need not ask again. Default: 10 minutes.
+    ///   - maximumAge: how long a browser need not ask again; with zero it asks each time. Default: 10 minutes.
     public init(
         _ origins: Origins,
         methods: [HTTPRequest.Method] = [.put, .patch, .delete],
@@ -107,6 +107,7 @@ extension RouteOption {
     /// ``sameSite(or:)``.
     public static func cors(_ policy: CORSPolicy) -> RouteOption {
         .all(
+            .checking([DurationSetting("maximumAge", policy.maximumAge, allowsZero: true)]),
             .before { request in policy.preflight(request) },
             .after { request, response in policy.mark(&response, to: request) }
         )

@@ -83,7 +83,11 @@ extension RouteOption {
     /// A field that a response has already stays as it is.
     public static func securityHeaders(_ headers: SecurityHeaders = SecurityHeaders()) -> RouteOption {
         let fields = SecurityFields(headers)
-        let marking = RouteOption.after { request, response in fields.mark(&response, to: request) }
+        let age = DurationSetting("transportSecurity", optional: headers.transportSecurity, allowsZero: true)
+        let marking = RouteOption.all(
+            .checking([age]),
+            .after { request, response in fields.mark(&response, to: request) }
+        )
         guard fields.hasNonce else { return marking }
         let nonce = RouteOption.before { request in
             request[ContentNonce.self] = RandomText.hexadecimal()

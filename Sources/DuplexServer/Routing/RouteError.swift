@@ -24,15 +24,27 @@ public struct RouteError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let noFolder = Self(rawValue: "noFolder")
         /// The host has a port, or is no name.
         public static let badHost = Self(rawValue: "badHost")
+        /// A duration of the route, or of the server, isn't longer than zero.
+        public static let invalidArgument = Self(rawValue: "invalidArgument")
     }
 
     /// The kind of fault.
     public let code: Code
-    /// The route, such as `GET /users/:id`.
+    /// The route, such as `GET /users/:id`; `server` for the server's own settings.
     public let route: String
     /// What is wrong, in plain words.
     public let message: String
 
     /// The route and what is wrong with it.
     public var description: String { "\(route): \(message)" }
+}
+
+extension RouteError {
+    /// Refuses durations that can't be used; see `DurationSetting`.
+    ///
+    /// - Throws: ``RouteError`` with ``RouteError/Code/invalidArgument``.
+    static func check(_ durations: [DurationSetting], of route: @autoclosure () -> String) throws(RouteError) {
+        guard let fault = durations.fault else { return }
+        throw RouteError(code: .invalidArgument, route: route(), message: fault)
+    }
 }

@@ -44,7 +44,8 @@ final class RouteTable: Sendable {
 
     /// Makes a table.
     ///
-    /// - Throws: ``RouteError`` when a route is defined twice, has a path that is none, or a host that is none.
+    /// - Throws: ``RouteError`` when a route is defined twice, has a path that is none, a host that is none, or a
+    ///   duration that isn't longer than zero.
     init(_ routes: [RouteDefinition], settings: RouteSettings) throws(RouteError) {
         var draft = RouteDraft()
         var others: [OtherRoute] = []
@@ -56,6 +57,7 @@ final class RouteTable: Sendable {
             // Most routes have no settings of their own.
             let ownRefusing = route.options.isEmpty ? refusing : nil
             let settings = settings.with(route.options)
+            try RouteError.check(settings.durations, of: route.path)
             observers += settings.observers
             let host = try RouteDraft.host(of: route)
             if let host { patterns.insert(host) }

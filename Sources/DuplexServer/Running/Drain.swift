@@ -18,7 +18,7 @@ public struct Drain: Sendable, Hashable {
     public var reason: String
     /// Over how long they are closed.
     ///
-    /// Default: all at once.
+    /// Default: zero, for all at once.
     public var spread: Duration
 
     /// Makes a value.

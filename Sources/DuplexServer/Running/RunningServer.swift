@@ -160,7 +160,7 @@ public final class RunningServer: Sendable {
     /// and cuts what is left after the limit. A second call with a shorter limit shortens it. Cancelling the task
     /// changes nothing.
     ///
-    /// - Parameter limit: how long connections have; zero cuts them at once. Default: ``WebServer/closeTimeout`` after
+    /// - Parameter limit: how long connections have; zero cuts them at once, and so does less. Default: ``WebServer/closeTimeout`` after
     ///   the last WebSocket got its close frame, and ``WebServer/drain``'s time before that.
     public func stop(within limit: Duration? = nil) async {
         let isFirst = state.withLock { state in

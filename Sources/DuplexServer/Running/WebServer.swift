@@ -170,7 +170,8 @@ public struct WebServer: Sendable {
     /// begun are answered, and at most ``closeTimeout`` after the last WebSocket got its close frame everything is
     /// closed.
     ///
-    /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when the port can't be had. Being
+    /// - Throws: ``RouteError`` when the routes contradict each other, or a duration isn't longer than zero;
+    ///   `SocketError` when the port can't be had. Being
     ///   cancelled is the normal end and throws nothing.
     public func run() async throws {
         try await run { _ in }
@@ -193,7 +194,8 @@ public struct WebServer: Sendable {
     /// ```
     ///
     /// - Returns: the running server, which stops with its last reference.
-    /// - Throws: ``RouteError`` when the routes contradict each other, `SocketError` when a port can't be had.
+    /// - Throws: ``RouteError`` when the routes contradict each other, or a duration isn't longer than zero;
+    ///   `SocketError` when a port can't be had.
     public func start() async throws -> RunningServer {
         let running = try RunningServer(self)
         do {
@@ -238,9 +240,21 @@ public struct WebServer: Sendable {
 
     /// What answers what, once the routes have been checked.
     func table() throws(RouteError) -> RouteTable {
+        try RouteError.check(durations, of: "server")
         let table = try RouteTable(routes, settings: settings)
         if table.hasWebSockets { SHA1.load() }
         return table
+    }
+
+    /// The durations that are set here.
+    private var durations: [DurationSetting] {
+        [
+            DurationSetting("closeTimeout", closeTimeout), DurationSetting("idleTimeout", idleTimeout),
+            DurationSetting("blockedLoopThreshold", optional: blockedLoopThreshold),
+            DurationSetting("drain.spread", drain.spread, allowsZero: true),
+        ] + keepalive.durations + limits.messages.durations.within("limits.messages")
+            + limits.http.durations.within("limits.http")
+            + (metrics.map { [DurationSetting("metrics.interval", $0.interval)] } ?? [])
     }
 
     /// What routes begin with.

@@ -12,9 +12,17 @@ public import DuplexWire
 public struct RouteOption: Sendable {
     let apply: @Sendable (inout RouteSettings) -> Void
 
+    /// Has durations checked when the server starts.
+    package static func checking(_ durations: [DurationSetting]) -> RouteOption {
+        RouteOption { $0.durations += durations }
+    }
+
     /// What the messages of WebSockets may make the server hold or wait for.
     public static func limits(_ limits: MessageLimits) -> RouteOption {
-        RouteOption { $0.messages = limits }
+        RouteOption {
+            $0.messages = limits
+            $0.durations += limits.durations.within("limits")
+        }
     }
 
     /// The longest body of a request; a longer one gets 413.
@@ -51,7 +59,10 @@ public struct RouteOption: Sendable {
     /// Hazard: a handler that doesn't look at its cancellation runs on, though its client has been answered. One that
     /// doesn't wait can't be interrupted at all.
     public static func timeLimit(_ limit: Duration) -> RouteOption {
-        RouteOption { $0.timeLimit = limit }
+        RouteOption {
+            $0.timeLimit = limit
+            $0.durations.append(DurationSetting("timeLimit", limit))
+        }
     }
 
     /// The subprotocols that WebSockets speak, the preferred one first (RFC 6455 section 1.9).
@@ -84,11 +95,17 @@ public struct RouteOption: Sendable {
 
     /// When to ping WebSocket clients, and how long to wait for the pong.
     public static func keepalive(_ keepalive: Keepalive) -> RouteOption {
-        RouteOption { $0.keepalive = keepalive }
+        RouteOption {
+            $0.keepalive = keepalive
+            $0.durations += keepalive.durations
+        }
     }
 
     /// How long the closing handshake of a WebSocket may take.
     public static func closeTimeout(_ timeout: Duration) -> RouteOption {
-        RouteOption { $0.closeTimeout = timeout }
+        RouteOption {
+            $0.closeTimeout = timeout
+            $0.durations.append(DurationSetting("closeTimeout", timeout))
+        }
     }
 }

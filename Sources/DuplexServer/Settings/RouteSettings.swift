@@ -29,6 +29,8 @@ struct RouteSettings: Sendable {
     var problems: (@Sendable (Request, Problem) -> Response)?
     /// How long a handler may take to answer; `nil` for as long as it likes.
     var timeLimit: Duration?
+    /// The durations that options have set, which are checked when the table of routes is made.
+    var durations: [DurationSetting] = []
     /// Observers.
     var observers: [any RequestObserver] = []
     /// The server's.

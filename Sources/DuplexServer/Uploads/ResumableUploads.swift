@@ -33,7 +33,7 @@ final class ResumableUploads: Sendable {
     /// The most bytes that an upload may have.
     var maximum: UInt64 { UInt64(clamping: min(options.size.bytes, folder.options.fileSize.bytes)) }
 
-    var expiry: UnixTime { UnixTime(seconds: now().seconds + options.lifetime.components.seconds) }
+    var expiry: UnixTime { now().advanced(by: options.lifetime) }
 
     // MARK: Requests
 

@@ -42,7 +42,8 @@ extension RouteBuilder {
         to folder: SharedFolder,
         taking: ResumableUploadOptions = ResumableUploadOptions()
     ) {
-        add(ResumableUploads(folder, taking), at: path, options)
+        let check = RouteOption.checking([DurationSetting("lifetime", taking.lifetime)])
+        add(ResumableUploads(folder, taking), at: path, options + [check])
     }
 
     mutating func add(_ uploads: ResumableUploads, at path: String, _ options: [RouteOption]) {

@@ -39,7 +39,8 @@ extension RouteBuilder {
         root folder: SharedFolder,
         sharing: WebDAVOptions = WebDAVOptions()
     ) {
-        mount(WebDAVHandler(folder, sharing), at: path, options)
+        let check = RouteOption.checking([DurationSetting("lockTime", sharing.lockTime)])
+        mount(WebDAVHandler(folder, sharing), at: path, options + [check])
     }
 
     mutating func mount(_ handler: WebDAVHandler, at path: String, _ options: [RouteOption]) {

@@ -58,7 +58,7 @@ extension WebDAVHandler {
 
     private func expiry(_ request: WebDAVRequest) -> UnixTime {
         let bound = options.lockTime.components.seconds
-        return UnixTime(seconds: now().seconds + WebDAVTimeout(request.fields).granted(upTo: bound))
+        return now().advanced(by: .seconds(WebDAVTimeout(request.fields).granted(upTo: bound)))
     }
 
     private static func size(of element: XMLElement) -> Int {

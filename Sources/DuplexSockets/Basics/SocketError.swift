@@ -51,7 +51,8 @@ public struct SocketError: Error, Sendable {
         public static let invalidAddress = Code("invalidAddress")
         /// Options contradict one another, or a number in them is out of range.
         public static let invalidOptions = Code("invalidOptions")
-        /// An argument of a call is out of range, such as a negative length.
+        /// An argument of a call is out of range, such as a negative length; or a duration, also one of the options, isn't
+        /// longer than zero.
         public static let invalidArgument = Code("invalidArgument")
         /// A file or bytes that should be a certificate or a private key are none, or don't fit together.
         public static let invalidCertificate = Code("invalidCertificate")
@@ -97,6 +98,23 @@ extension SocketError {
     /// What an argument that is out of range is answered by.
     static func invalidArgument(_ message: String) -> SocketError {
         SocketError(.invalidArgument, message: message)
+    }
+
+    /// Refuses durations that can't be used; see ``DurationSetting``.
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument``.
+    package static func check(_ durations: [DurationSetting]) throws(SocketError) {
+        if let fault = durations.fault { throw .invalidArgument(fault) }
+    }
+
+    /// Refuses the timeout of a call.
+    ///
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument``.
+    static func check(timeout: Duration?) throws(SocketError) {
+        // Called by each read and write: nothing is made for those that may be.
+        guard let timeout, timeout <= .zero else { return }
+        let fault = DurationSetting("timeout", optional: timeout).fault ?? ""
+        throw .invalidArgument("\(fault) It is what CocoaAsyncSocket writes as -1.")
     }
 }
 

@@ -9,6 +9,7 @@ public struct ConnectOptions: Sendable {
     ///
     /// Default: 10 s.
     ///
+    /// Connecting always has one: for as good as none take `.seconds(Int64.max)`.
     /// A stage's own deadline can only make it shorter.
     public var timeout = Duration.seconds(10)
     /// The deadline of looking the name up.
@@ -154,10 +155,22 @@ extension ConnectOptions {
         attemptDelay <= .zero ? nil : max(attemptDelay, Self.leastAttemptDelay)
     }
 
+    /// The durations that are set here and in what belongs to these options.
+    package var durations: [DurationSetting] {
+        [
+            DurationSetting("timeout", timeout),
+            DurationSetting("nameTimeout", optional: nameTimeout),
+            DurationSetting("attemptTimeout", optional: attemptTimeout),
+            DurationSetting("attemptDelay", attemptDelay, allowsZero: true),
+        ] + socketOptions.durations.within("socketOptions") + tls.durations.within("tls")
+    }
+
     /// Finds what no connection could be made with.
     ///
-    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidOptions``.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidOptions``, and with ``SocketError/Code/invalidArgument`` for a
+    ///   duration.
     func check() throws(SocketError) {
+        try SocketError.check(durations)
         if families.isEmpty {
             let message = "No connection can be made with both IPv4 and IPv6 switched off."
             throw SocketError(.invalidOptions, message: message)

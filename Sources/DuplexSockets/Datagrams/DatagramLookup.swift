@@ -18,6 +18,7 @@ enum DatagramLookup {
         within timeout: Duration,
         on loop: EventLoop
     ) async throws -> [SocketAddress] {
+        try SocketError.check([DurationSetting("timeout", timeout)])
         try Task.checkCancellation()
         if case .address(let address) = endpoint.target { return [address] }
         guard case .host(let host, let port) = endpoint.target else {

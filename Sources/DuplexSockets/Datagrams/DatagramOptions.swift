@@ -38,6 +38,9 @@ public struct DatagramOptions: Sendable, Hashable {
     /// The options of all sockets; those of TCP are ignored or refused.
     public var socket = SocketOptions()
 
+    /// The durations that are set here.
+    package var durations: [DurationSetting] { socket.durations.within("socket") }
+
     /// Makes a value that sets nothing.
     public init() {}
 }

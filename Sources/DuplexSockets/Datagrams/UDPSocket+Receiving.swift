@@ -26,6 +26,7 @@ extension UDPSocket {
     /// - Throws: as ``receive(timeout:)``.
     /// - Returns: 1 to `count` datagrams.
     public func receive(upTo count: Int, timeout: Duration? = nil) async throws -> [Datagram] {
+        try SocketError.check(timeout: timeout)
         if count < 1 { throw SocketError.invalidArgument("At least one datagram is received, and not \(count).") }
         let id = nextID()
         return try await waitOnLoop(id: id) { waiter in

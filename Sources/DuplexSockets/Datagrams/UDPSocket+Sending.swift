@@ -87,6 +87,7 @@ extension UDPSocket {
     /// - Returns: how many were sent: fewer than all when the next one failed, or when the time was over. Sending the
     ///   rest throws the error.
     public func send(batch datagrams: [Datagram], timeout: Duration? = nil) async throws -> Int {
+        try SocketError.check(timeout: timeout)
         if let failure { throw failure }
         try Task.checkCancellation()
         try takeReport()

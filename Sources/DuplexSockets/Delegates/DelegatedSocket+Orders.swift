@@ -22,6 +22,7 @@ extension DelegatedSocket {
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
+        try SocketError.check(timeout: timeout)
         try add(.available(upTo: count), tag) { try await $0.read(upTo: count, timeout: timeout, extend: extend) }
     }
 
@@ -34,6 +35,7 @@ extension DelegatedSocket {
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
+        try SocketError.check(timeout: timeout)
         try add(.exactly(count), tag) { try await $0.read(exactly: count, timeout: timeout, extend: extend) }
     }
 
@@ -54,6 +56,7 @@ extension DelegatedSocket {
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
+        try SocketError.check(timeout: timeout)
         try add(.until(delimiter, limit: limit), tag) {
             try await $0.read(until: delimiter, limit: limit, timeout: timeout, extend: extend)
         }
@@ -87,6 +90,7 @@ extension DelegatedSocket {
         tag: Int = 0,
         extend: TimeoutExtension? = nil
     ) throws {
+        try SocketError.check(timeout: timeout)
         try shared.withLock { shared in
             try shared.checkWriting()
             guard bytes.count <= queueLimit.bytes - shared.queuedBytes else {

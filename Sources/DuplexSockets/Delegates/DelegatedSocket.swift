@@ -170,8 +170,10 @@ public final class DelegatedSocket: Sendable {
     /// - Parameters:
     ///   - endpoint: where to; a host and a port, with TLS or without, an address, or the path of a Unix socket.
     ///   - options: as in ``Socket/connect(to:options:on:)``. Default: 10 s for the whole.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument`` when it was connected, or closed, before.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/invalidArgument`` when it was connected, or closed, before,
+    ///   and for a duration of the options that isn't longer than zero.
     public func connect(to endpoint: Endpoint, options: ConnectOptions = ConnectOptions(timeout: .seconds(10))) throws {
+        try SocketError.check(options.durations)
         try shared.withLock { shared in
             guard shared.state == .idle else {
                 throw SocketError.invalidArgument("A socket connects once, and this one is \(shared.state).")

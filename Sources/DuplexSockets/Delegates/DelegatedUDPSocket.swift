@@ -111,6 +111,7 @@ public final class DelegatedUDPSocket: Sendable {
         sharing: UDPSocket.Sharing = .none,
         options: DatagramOptions = DatagramOptions()
     ) throws {
+        try SocketError.check(options.durations)
         try open { group in
             try await UDPSocket.bind(
                 host,
@@ -135,6 +136,7 @@ public final class DelegatedUDPSocket: Sendable {
         families: UDPSocket.Families = .both,
         options: DatagramOptions = DatagramOptions()
     ) throws {
+        try SocketError.check(options.durations)
         try open { group in
             try await UDPSocket.connect(to: endpoint, families: families, options: options, on: group)
         }
@@ -160,13 +162,15 @@ public final class DelegatedUDPSocket: Sendable {
     ///   - timeout: how long looking the name up, and then waiting for room, may take each. Default: 10 s.
     ///   - tag: what the delegate is called with.
     /// - Throws: ``SocketError`` with ``SocketError/Code/closed`` before it is opened and once it closes, and with
-    ///   ``SocketError/Code/limitExceeded`` when ``queueLimit`` is reached.
+    ///   ``SocketError/Code/limitExceeded`` when ``queueLimit`` is reached; with ``SocketError/Code/invalidArgument`` for a
+    ///   timeout that isn't longer than zero.
     public func send(
         _ bytes: [UInt8],
         to peer: Endpoint? = nil,
         timeout: Duration = .seconds(10),
         tag: Int = 0
     ) throws {
+        try SocketError.check([DurationSetting("timeout", timeout)])
         try shared.withLock { shared in
             guard shared.isOpened, !shared.isClosing else {
                 throw SocketError(.closed, message: "The socket takes nothing: it isn't open.")

@@ -13,6 +13,12 @@ struct ListenerSetup: Sendable {
     var ends: EndSummary
     /// Whether the sockets were made here, and are nobody else's: they stop listening for all who have copies.
     var ownsSockets = false
+
+    /// The durations that the caller has set.
+    var durations: [DurationSetting] {
+        proxyProtocol.durations.within("proxyProtocol") + options.durations.within("options")
+            + (tls?.durations.within("tls") ?? [])
+    }
 }
 
 /// Takes the connections of one loop: accepts them, hears what a proxy says of them, sets their options and secures them.

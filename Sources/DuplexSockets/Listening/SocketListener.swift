@@ -66,7 +66,8 @@ public final class SocketListener: Sendable {
     ///   - proxyProtocol: whether connections come through a proxy that names the client. Default: they don't.
     ///   - logger: logs what no caller can get, such as a lack of descriptors. Clients that fail to connect, by TLS or
     ///     the PROXY protocol, are logged one by one at `debug`, and as sums at `info`.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken or not allowed.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotBind``: the port is taken or not allowed; with
+    ///   ``SocketError/Code/invalidArgument`` for a duration of the options that isn't longer than zero.
     /// - Returns: the listener; connections wait in its backlog.
     public static func bind(
         _ address: ListenAddress,
@@ -115,6 +116,7 @@ public final class SocketListener: Sendable {
         _ setup: ListenerSetup,
         hasOwnSummary: Bool
     ) throws(SocketError) -> SocketListener {
+        try SocketError.check(setup.durations)
         // A wrong certificate is an error here, and not at the first client.
         _ = try setup.tls?.context()
         let sockets = try ListeningSockets(

@@ -21,15 +21,15 @@ public final class CachingResolver: Resolver {
         public var minimumTimeToLive = Duration.zero
         /// The longest time for which answers are kept.
         ///
-        /// Default: 1 h.
+        /// Default: 1 h. With zero no answer is kept.
         public var maximumTimeToLive = Duration.seconds(3_600)
         /// How long answers without a time to live are kept, such as those of the system.
         ///
-        /// Default: 30 s.
+        /// Default: 30 s. With zero they aren't kept.
         public var defaultTimeToLive = Duration.seconds(30)
         /// The longest time for which an unknown host is remembered.
         ///
-        /// Default: 10 s.
+        /// Default: 10 s. With zero none is remembered.
         ///
         /// Less where the answer says so.
         public var unknownTimeToLive = Duration.seconds(10)
@@ -45,7 +45,7 @@ public final class CachingResolver: Resolver {
         public var staleTime = Duration.zero
         /// How long to wait after a failed refresh before the next one.
         ///
-        /// Default: 5 s.
+        /// Default: 5 s. With zero the next look-up is one.
         public var refreshPause = Duration.seconds(5)
         /// How long a refresh may take.
         ///
@@ -54,7 +54,7 @@ public final class CachingResolver: Resolver {
         /// How long a look-up in a changed network may take before an answer from before the change is used (RFC 8767
         /// section 5).
         ///
-        /// Default: 1.8 s.
+        /// Default: 1.8 s. With zero it is used at once.
         public var lastResortDelay = Duration.milliseconds(1_800)
         /// How many names are remembered.
         ///
@@ -205,6 +205,7 @@ public final class CachingResolver: Resolver {
     /// - Throws: what the other resolver threw; `CancellationError`.
     public func resolve(_ host: String) async throws -> Resolution {
         try Task.checkCancellation()
+        try SocketError.check(options.durations)
         let name = host.lowercased()
         let pending = PendingResult<Resolution>()
         let (flight, waiter): (UInt64, UInt64)
@@ -379,7 +380,7 @@ public final class CachingResolver: Resolver {
         let expiry = now.advanced(by: time)
         // That a host is unknown isn't said any longer than it may be.
         let isKnown = (try? outcome.get()) != nil
-        let end = isKnown ? expiry.advanced(by: max(.zero, options.staleTime)) : expiry
+        let end = isKnown ? expiry.advanced(by: options.staleTime) : expiry
         state.entries[name] = Entry(outcome: outcome, expiry: expiry, end: end, lastUse: state.nextNumber())
     }
 

@@ -78,6 +78,7 @@ public struct ChainedResolver: Resolver {
     ///   ``SocketError/Code/unknownHost`` when all of them, or the one that stopped the chain, said so, and else the code that
     ///   the others agree on, or ``SocketError/Code/nameServiceFailed``. `CancellationError`.
     public func resolve(_ host: String) async throws -> Resolution {
+        try SocketError.check(links.map { DurationSetting("timeout", $0.timeout) })
         var causes: [SocketError] = []
         var isStopped = false
         for link in links where !isStopped {

@@ -47,11 +47,16 @@ public struct ResolverConfiguration: Sendable, Hashable {
     public var order = AddressOrder.ipv6First
     /// How long the addresses of one kind wait for those of the other.
     ///
-    /// Default: 250 ms.
+    /// Default: 250 ms. With zero those that come later are lost at once.
     ///
     /// Some name servers never answer questions for IPv6, and a connection need not wait for that. RFC 8305 section 3
     /// has 50 milliseconds for those who take the others later. Here, later ones are lost.
     public var otherKindDelay = Duration.milliseconds(250)
+
+    /// The durations that are set here.
+    var durations: [DurationSetting] {
+        [DurationSetting("timeout", timeout), DurationSetting("otherKindDelay", otherKindDelay, allowsZero: true)]
+    }
 
     /// Makes a configuration.
     ///

@@ -76,6 +76,7 @@ public struct StubResolver: Resolver {
     ///   when they did not answer; with ``SocketError/Code/loopStopped``. `CancellationError`.
     public func resolve(_ host: String) async throws -> Resolution {
         try Task.checkCancellation()
+        try SocketError.check(configuration.durations)
         if let local = HostNames.localAnswer(host) { return try sorted(local.get(), host) }
         let names = try configuration.candidates(host)
         let operation = Operation(loop: group.next())

@@ -85,6 +85,8 @@ public struct SocketOptions: Sendable, Hashable {
     public struct Linger: Sendable, Hashable {
         /// How long closing waits; `nil` when it doesn't wait and the system goes on delivering.
         let time: Duration?
+        /// The time that was asked for, if closing can't wait for it.
+        var refused: Duration?
 
         /// Closing doesn't wait, and the system goes on delivering.
         public static let off = Linger(time: nil)
@@ -98,7 +100,7 @@ public struct SocketOptions: Sendable, Hashable {
         /// - Parameter time: how long at most; in seconds, rounded up.
         /// - Returns: the value.
         public static func wait(_ time: Duration) -> Linger {
-            Linger(time: max(time, .seconds(1)))
+            Linger(time: max(time, .seconds(1)), refused: time > .zero ? nil : time)
         }
     }
 }
@@ -115,6 +117,18 @@ package enum SocketRole: Sendable {
 // MARK: Setting
 
 extension SocketOptions {
+    /// The durations that are set here.
+    package var durations: [DurationSetting] {
+        // Most have none, and each connection of a server asks.
+        if userTimeout == nil && keepalive == nil && linger == nil { return [] }
+        return [
+            DurationSetting("userTimeout", optional: userTimeout, allowsZero: true),
+            DurationSetting("keepalive.idle", optional: keepalive?.idle),
+            DurationSetting("keepalive.interval", optional: keepalive?.interval),
+            DurationSetting("linger", optional: linger?.refused),
+        ]
+    }
+
     /// How many connections may wait half open on a listener with fast open.
     private static let fastOpenQueue: Int32 = 256
 
@@ -126,12 +140,14 @@ extension SocketOptions {
     ///   - descriptor: the socket; for ``fastOpen`` and the buffer sizes before it connects or listens.
     ///   - family: the family that it was made for.
     ///   - role: what it is for.
-    /// - Throws: ``SocketError`` with ``SocketError/Code/system`` that names the option that was refused.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/system`` that names the option that was refused, and with
+    ///   ``SocketError/Code/invalidArgument`` for a duration.
     package func apply(
         to descriptor: Int32,
         family: AddressFamily,
         as role: SocketRole = .connection
     ) throws(SocketError) {
+        try SocketError.check(durations)
         if let noDelay, role != .datagrams, family != .unix { try SystemOption.noDelay.set(noDelay, on: descriptor) }
         if let keepalive { try apply(keepalive, to: descriptor) }
         if let linger { try SystemOption.lingering.setLinger(linger.time.map(Self.seconds), on: descriptor) }

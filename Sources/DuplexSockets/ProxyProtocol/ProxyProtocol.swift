@@ -38,6 +38,9 @@ public struct ProxyProtocol: Sendable, Hashable {
 
     var isOff: Bool { trusted == nil }
 
+    /// The durations that are set here.
+    var durations: [DurationSetting] { isOff ? [] : [DurationSetting("timeout", timeout)] }
+
     /// Whether a header is believed.
     ///
     /// - Parameters:

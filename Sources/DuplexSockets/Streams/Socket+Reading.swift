@@ -5,7 +5,8 @@ import DequeModule
 
 // From the channel to the reads that wait: each is served in its turn, as soon as what it asks for is there.
 
-/// Asked when the time of a read or a write is over: how much more it gets, or `nil` to fail it.
+/// Asked when the time of a read or a write is over: how much more it gets, or `nil` to fail it; zero
+/// or less fails it, too.
 ///
 /// Called on the socket's loop, so it must not block.
 ///
@@ -160,6 +161,7 @@ extension Socket {
         _ timeout: Duration?,
         _ extend: TimeoutExtension?
     ) async throws -> [UInt8]? {
+        try SocketError.check(timeout: timeout)
         guard isSelf(#isolation) else { return try await readFromElsewhere(goal, timeout, extend) }
         let wait: UInt64
         switch try onLoop(loop, goal, { try $0.begin($1) }) {

@@ -30,12 +30,14 @@ extension Socket {
     /// - Throws: ``SocketError`` with ``SocketError/Code/untrustedPeer``, ``SocketError/Code/tls`` or
     ///   ``SocketError/Code/timedOut``, and the connection is closed; `CancellationError`.
     public func startTLS(_ options: TLSOptions = TLSOptions()) async throws {
+        try SocketError.check(options.durations)
         let context = try options.context()
         try await startTLS(context, serverName: options.serverName ?? host, options.handshakeTimeout)
     }
 
     /// Secures the connection as its server; see ``startTLS(_:)-(TLSOptions)``.
     public func startTLS(_ options: TLSServerOptions) async throws {
+        try SocketError.check(options.durations)
         let context = try options.context()
         try await startTLS(context, serverName: nil, options.handshakeTimeout)
     }

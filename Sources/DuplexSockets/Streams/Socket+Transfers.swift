@@ -97,6 +97,7 @@ extension Socket {
         _ extend: TimeoutExtension?,
         _ progress: WriteProgress?
     ) async throws -> UInt64 {
+        try SocketError.check(timeout: timeout)
         let id = nextID()
         return try await waitOnLoop(id: id) { waiter in
             if Task.isCancelled {

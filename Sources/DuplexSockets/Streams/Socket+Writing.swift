@@ -26,6 +26,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws {
+        try SocketError.check(timeout: timeout)
         // A task on the loop comes and goes without a hop, each of which takes a lock of the runtime.
         let placed = loop.isCurrent ? try onLoop(loop, bytes, { try $0.place($1) }) : try await place(bytes)
         switch placed {
@@ -84,6 +85,7 @@ extension Socket {
         timeout: Duration? = nil,
         extend: TimeoutExtension? = nil
     ) async throws {
+        try SocketError.check(timeout: timeout)
         try checkWriting()
         if !transfers.isEmpty {
             _ = try await transfer(.bytes(pieces), timeout, extend, nil)

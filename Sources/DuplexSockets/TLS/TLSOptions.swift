@@ -47,6 +47,9 @@ public struct TLSOptions: Sendable {
     /// Default: 10 s.
     public var handshakeTimeout = Duration.seconds(10)
 
+    /// The durations that are set here.
+    package var durations: [DurationSetting] { [DurationSetting("handshakeTimeout", handshakeTimeout)] }
+
     private var cache = TLSContextCache()
 
     /// The options that are used where none are given.

@@ -46,6 +46,9 @@ public struct TLSServerOptions: Sendable {
     /// Default: 10 s.
     public var handshakeTimeout = Duration.seconds(10)
 
+    /// The durations that are set here.
+    package var durations: [DurationSetting] { [DurationSetting("handshakeTimeout", handshakeTimeout)] }
+
     private var cache = TLSContextCache()
 
     /// Options for one identity.

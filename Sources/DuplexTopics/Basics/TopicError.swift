@@ -22,6 +22,8 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
 
         /// The name isn't one of a topic, or the pattern isn't one.
         public static let invalidName = Self(rawValue: "invalidName")
+        /// A duration of an option isn't longer than zero.
+        public static let invalidArgument = Self(rawValue: "invalidArgument")
         /// A request of the JSON protocol that isn't one.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
         /// A limit has been reached.
@@ -60,6 +62,13 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension TopicError {
+    /// Refuses durations that can't be used; see `DurationSetting`.
+    ///
+    /// - Throws: ``TopicError`` with ``TopicError/Code/invalidArgument``.
+    static func check(_ durations: [DurationSetting]) throws(TopicError) {
+        if let fault = durations.fault { throw TopicError(.invalidArgument, fault) }
+    }
+
     /// Checks a name or a pattern.
     ///
     /// - Returns: whether it is a pattern.

@@ -55,7 +55,7 @@ public struct TopicOptions: Sendable {
     /// How long somebody stays present after the end of their last connection; one that reconnects in time was never
     /// away.
     ///
-    /// Default: 5 s.
+    /// Default: 5 s. With zero nobody stays.
     public var presenceGrace = Duration.seconds(5)
     /// How many members may be present, in all topics together; one in two topics counts twice.
     ///
@@ -115,9 +115,21 @@ public struct TopicOptions: Sendable {
     /// - Parameters:
     ///   - pattern: which topics, such as `room/#`.
     ///   - history: how much of each.
-    /// - Throws: ``TopicError`` with `invalidName` when the pattern isn't one.
+    /// - Throws: ``TopicError`` with `invalidName` when the pattern isn't one, and with `invalidArgument` for a time that
+    ///   isn't longer than zero.
     public mutating func keep(_ pattern: String, _ history: History = History()) throws(TopicError) {
         _ = try TopicError.check(pattern)
+        try TopicError.check([DurationSetting("time", history.time)])
         histories.append((pattern, history))
+    }
+}
+
+extension TopicOptions {
+    /// The durations that are set here; those of histories were checked by ``keep(_:_:)``.
+    var durations: [DurationSetting] {
+        [
+            DurationSetting("presenceGrace", presenceGrace, allowsZero: true),
+            DurationSetting("historyTimeout", historyTimeout),
+        ]
     }
 }

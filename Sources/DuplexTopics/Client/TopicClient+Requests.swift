@@ -50,6 +50,7 @@ extension TopicClient {
     }
 
     private func add(_ request: TopicRequest, _ asker: PendingRequest.Asker, _ id: Int64) throws(TopicError) {
+        try TopicError.check([DurationSetting("requestTimeout", options.requestTimeout)])
         guard end == nil else { throw endError }
         let text = request.text(id)
         let size = text.utf8.count

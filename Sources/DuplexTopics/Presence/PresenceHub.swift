@@ -22,6 +22,8 @@ final class PresenceHub: Sendable {
     private let clock: LoopClock
     private let group: EventLoopGroup?
     private let link: PresenceLink?
+    /// Why nobody can be present: an option that can't be used.
+    private let fault: TopicError?
     private let state: Mutex<State>
 
     /// Makes one.
@@ -35,6 +37,7 @@ final class PresenceHub: Sendable {
         self.clock = clock
         self.group = group
         self.link = link
+        fault = options.durations.fault.map { TopicError(.invalidArgument, $0) }
         state = Mutex(State(table: PresenceTable(options, isJoined: link != nil)))
     }
 
@@ -76,6 +79,7 @@ final class PresenceHub: Sendable {
 
     /// Somebody comes to a topic.
     func enter(_ member: PresenceMember, in topic: String) throws(TopicError) -> PresenceEntry {
+        if let fault { throw fault }
         var holder: UInt64 = 0
         try change { table throws(TopicError) in
             holder = table.makeHolder()

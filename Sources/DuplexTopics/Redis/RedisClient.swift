@@ -27,6 +27,7 @@ actor RedisClient {
     ///
     /// - Throws: ``TopicError`` with ``TopicError/Code/invalidURL`` for a deployment that leads nowhere.
     init(_ deployment: RedisDeployment, options: RedisOptions, loop: EventLoop) throws(TopicError) {
+        try TopicError.check(options.durations)
         try deployment.check()
         self.loop = loop
         switch deployment {

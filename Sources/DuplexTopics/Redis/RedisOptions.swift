@@ -50,6 +50,16 @@ public struct RedisOptions: Sendable {
     /// 20 times as long. Default: 30 s.
     public var presenceLease = Duration.seconds(30)
 
+    /// The durations that are set here and in what belongs to these options.
+    var durations: [DurationSetting] {
+        var durations = [
+            DurationSetting("answerTimeout", answerTimeout), DurationSetting("pingInterval", pingInterval),
+            DurationSetting("presenceLease", presenceLease),
+        ]
+        if case .wait(_, _, let time) = whileAway { durations.append(DurationSetting("whileAway.time", time)) }
+        return durations + connecting.durations.within("connecting") + backoff.durations
+    }
+
     /// Makes the default options.
     public init() {}
 

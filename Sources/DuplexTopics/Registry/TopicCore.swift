@@ -25,6 +25,8 @@ final class TopicCore: TopicSource, Sendable {
     private let table: Mutex<TopicTable>
     /// What is on its way to the backplane.
     private let outbox: Mutex<TopicOutbox>
+    /// Why nothing can be published or subscribed to: an option that can't be used.
+    private let fault: TopicError?
 
     init(
         _ options: TopicOptions,
@@ -33,6 +35,7 @@ final class TopicCore: TopicSource, Sendable {
         backplane: (any Backplane)? = nil
     ) {
         self.options = options
+        fault = options.durations.fault.map { TopicError(.invalidArgument, $0) }
         self.clock = clock
         self.backplane = backplane
         forms = TopicForms(options.framedSize.bytes)
@@ -69,6 +72,7 @@ final class TopicCore: TopicSource, Sendable {
 
     /// Publishes a message to whoever is subscribed in this process.
     func publish(_ name: String, _ payload: TopicEntry.Payload) throws(TopicError) -> TopicTable.Published {
+        if let fault { throw fault }
         let now = clock.now()
         try rates.withLock { rates throws(TopicError) in try rates?.take(payload.byteCount, now: now) }
         let published = try withTable { table throws(TopicError) in try table.publish(name, payload, at: now) }
@@ -92,6 +96,7 @@ final class TopicCore: TopicSource, Sendable {
         by backplane: any Backplane,
         _ completion: @escaping @Sendable (Result<TopicPosition?, TopicError>) -> Void
     ) throws(TopicError) {
+        if let fault { throw fault }
         guard try !TopicError.check(name) else { throw TopicError(.invalidName, "A pattern can't be published to.") }
         let now = clock.now()
         try rates.withLock { rates throws(TopicError) in try rates?.take(payload.byteCount, now: now) }
@@ -145,6 +150,7 @@ final class TopicCore: TopicSource, Sendable {
 
     /// Where a subscription of a loop begins; see ``TopicTable/join(_:on:_:at:)``.
     func join(_ name: String, on loop: EventLoop, _ replay: TopicReplay) throws(TopicError) -> TopicTable.Start {
+        if let fault { throw fault }
         try checkSupport(name)
         let now = clock.now()
         let start = try withTable { table throws(TopicError) in try table.join(name, on: loop, replay, at: now) }
@@ -245,7 +251,7 @@ final class TopicCore: TopicSource, Sendable {
     private func giveUpLater(_ wait: TimedWait) {
         let timeout = options.historyTimeout
         Task { [weak self] in
-            try? await Task.sleep(for: timeout)
+            try? await Task.sleep(for: timeout.forSleeping)
             guard let self else { return }
             let now = clock.now()
             handle(withTable { $0.giveUp(wait, at: now) })

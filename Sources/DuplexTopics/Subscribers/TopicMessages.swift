@@ -68,7 +68,10 @@ final class ListenerLease: Sendable {
         self.core = core
         let listener = TopicListener(slow)
         self.listener = listener
-        slot = Result { () throws(TopicError) in try core.join(listener, name, replay) }
+        slot = Result { () throws(TopicError) in
+            try TopicError.check(slow.durations)
+            return try core.join(listener, name, replay)
+        }
     }
 
     deinit {

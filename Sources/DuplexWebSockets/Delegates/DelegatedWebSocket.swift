@@ -266,7 +266,7 @@ public final class DelegatedWebSocket: Sendable {
     /// A task that sleeps, because this object is on no loop that could have a timer for it; cancelled at the end.
     private func closer(_ socket: WebSocket?, _ code: CloseCode, _ reason: String) -> Task<Void, Never> {
         Task { [timeout = options.closeTimeout] in
-            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            guard (try? await Task.sleep(for: timeout.forSleeping)) != nil else { return }
             await socket?.close(code: code, reason: reason)
         }
     }

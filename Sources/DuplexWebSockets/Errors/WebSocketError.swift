@@ -19,6 +19,8 @@ public struct WebSocketError: Error, Sendable {
         public static let invalidURL = Code("invalidURL")
         /// The options make a request that may not be sent.
         public static let invalidRequest = Code("invalidRequest")
+        /// An argument of a call, or an option, is out of range: a duration that isn't longer than zero.
+        public static let invalidArgument = Code("invalidArgument")
         /// The server couldn't be reached; ``WebSocketError/cause`` says why.
         public static let cannotConnect = Code("cannotConnect")
         /// The server answered, but not with a WebSocket; ``WebSocketError/handshake`` has its answer.
@@ -193,5 +195,14 @@ extension Error {
     /// Whether it says that the task was cancelled, as methods do or as sequences.
     package var isCancellation: Bool {
         self is CancellationError || (self as? WebSocketError)?.code == .cancelled
+    }
+}
+
+extension WebSocketError {
+    /// Refuses durations that can't be used; see `DurationSetting`.
+    ///
+    /// - Throws: ``WebSocketError`` with ``WebSocketError/Code/invalidArgument``.
+    package static func check(_ durations: [DurationSetting]) throws(WebSocketError) {
+        if let fault = durations.fault { throw WebSocketError(.invalidArgument, message: fault) }
     }
 }

@@ -25,6 +25,7 @@ struct HandshakeAttempts: Sendable {
 
     /// Makes requests until one is answered by a WebSocket, or none is left to be made.
     func run(_ plan: HandshakePlan) async throws -> WebSocket {
+        try WebSocketError.check(options.durations)
         guard !options.timelines.isEmpty else { return try await traced(plan) }
         do {
             return try await traced(plan)

@@ -149,6 +149,14 @@ public struct WebSocketOptions: Sendable {
     /// finding it takes a lock for every connection. Spans don't have the URL's credentials and query.
     public var tracer: (any Tracer)?
 
+    /// The durations that are set here and in what belongs to these options.
+    package var durations: [DurationSetting] {
+        [DurationSetting("connectTimeout", connectTimeout), DurationSetting("closeTimeout", closeTimeout)]
+            + keepalive.durations + limits.durations.within("limits")
+            + handshakeLimits.durations.within("handshakeLimits") + connecting.durations.within("connecting")
+            + (metrics.map { [DurationSetting("metrics.interval", $0.interval)] } ?? [])
+    }
+
     /// Which attempt of a reconnecting client it is.
     var attempt = 1
 

@@ -49,7 +49,7 @@ extension ReconnectFailure {
 
     private static func kind(_ error: WebSocketError) -> Kind {
         switch error.code {
-        case .invalidURL: .invalidRequest
+        case .invalidURL, .invalidArgument: .invalidRequest
         // A token that couldn't be had fails the request with an error of the caller's below it.
         case .invalidRequest: error.cause == nil || error.handshake != nil ? .invalidRequest : .unprepared
         case .timedOut: .timedOut
@@ -78,7 +78,7 @@ extension ReconnectFailure {
         switch error.code {
         case .untrustedPeer: .untrusted
         case .timedOut: .timedOut
-        case .invalidOptions, .invalidAddress, .invalidCertificate, .unreadableFile: .invalidRequest
+        case .invalidOptions, .invalidArgument, .invalidAddress, .invalidCertificate, .unreadableFile: .invalidRequest
         default: .network
         }
     }

@@ -41,6 +41,13 @@ public struct ReconnectOptions: Sendable {
     /// Default: 5 s.
     public var probeTimeout = Duration.seconds(5)
 
+    /// The durations that are set here.
+    ///
+    /// Those of ``connection`` are checked after ``configure`` has changed them.
+    package var durations: [DurationSetting] {
+        [DurationSetting("attemptTimeout", attemptTimeout), DurationSetting("probeTimeout", probeTimeout)]
+    }
+
     /// What the client draws its waits from, so that a test knows them.
     package var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
 

@@ -13,6 +13,8 @@ struct ReconnectingAttempt: Sendable {
     let url: String
     let options: ReconnectOptions
     let preamble: Preamble?
+    /// The durations of the policy and the options, which fail every attempt if they can't be used.
+    var durations: [DurationSetting] = []
     /// Gets its stages, before the callback of the options.
     var onStage: StageTeller.Callback = { _ in }
 
@@ -32,6 +34,11 @@ struct ReconnectingAttempt: Sendable {
 
     private func connect() async throws(ReconnectFailure) -> WebSocket {
         var connection = ReconnectConnection(attempt: attempt, url: url, options: options.connection)
+        do throws(WebSocketError) {
+            try WebSocketError.check(durations)
+        } catch {
+            throw ReconnectFailure(error)
+        }
         do {
             try await options.configure?(&connection)
         } catch {
@@ -54,7 +61,12 @@ struct ReconnectingAttempt: Sendable {
     }
 
     /// How long it may take, all in all.
-    var limit: Duration { min(options.attemptTimeout, attempt.timeout ?? options.attemptTimeout) }
+    ///
+    /// An attempt that can't be made because of the limit itself has time to say so.
+    var limit: Duration {
+        if options.attemptTimeout <= .zero { return .seconds(1) }
+        return min(options.attemptTimeout, attempt.timeout ?? options.attemptTimeout)
+    }
 }
 
 extension WebSocket {

@@ -42,6 +42,7 @@ extension ReconnectingWebSocket {
             url: urls[attempt.url],
             options: options,
             preamble: preambleBox.withLock { $0 },
+            durations: durations,
             onStage: { [stageEvents, news] event in
                 stageEvents.tell(event)
                 news.tell(.stage(event))

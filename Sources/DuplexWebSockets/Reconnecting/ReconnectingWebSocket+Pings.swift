@@ -15,7 +15,8 @@ extension ReconnectingWebSocket {
     ///   ``WebSocketError/Code/closed`` once the client has ended, with ``WebSocketError/Code/timedOut``, or with what ended
     ///   the connection; `CancellationError`.
     public func ping(timeout: Duration = .seconds(20)) async throws -> Duration {
-        try await present().ping(timeout: timeout)
+        try WebSocketError.check([DurationSetting("timeout", timeout)])
+        return try await present().ping(timeout: timeout)
     }
 
     /// Sends a ping with a payload of your own on the connection that is open, and waits for its pong, which carries the
@@ -27,7 +28,8 @@ extension ReconnectingWebSocket {
     /// - Returns: the time between the two.
     /// - Throws: as ``ping(timeout:)``.
     public func ping(_ payload: [UInt8], timeout: Duration = .seconds(20)) async throws -> Duration {
-        try await present().ping(payload, timeout: timeout)
+        try WebSocketError.check([DurationSetting("timeout", timeout)])
+        return try await present().ping(payload, timeout: timeout)
     }
 
     /// The connection that is open.

@@ -69,7 +69,13 @@ public actor ReconnectingWebSocket {
     var probing: Int?
     var mustProbeAgain = false
 
+    /// The durations of its options and its policy.
+    let durations: [DurationSetting]
+
     /// Makes a client; it connects when it is used.
+    ///
+    /// A duration of the policy or of the options that isn't longer than zero ends the client at its first attempt, with
+    /// ``WebSocketError/Code/invalidArgument``.
     ///
     /// - Parameters:
     ///   - urls: where to connect to, as in `WebSocket.connect(to:options:on:)`, the preferred one first; one at least.
@@ -85,6 +91,7 @@ public actor ReconnectingWebSocket {
         precondition(!urls.isEmpty, "A client that reconnects needs a URL.")
         self.urls = urls
         self.options = options
+        durations = options.durations + policy.durations.within("policy")
         random = options.random
         loop = group.next()
         machine = ReconnectMachine(urls: urls.count, policy: policy)

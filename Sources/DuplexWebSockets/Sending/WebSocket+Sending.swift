@@ -227,6 +227,7 @@ extension WebSocket {
     }
 
     private func ping(payload: [UInt8]?, _ timeout: Duration) async throws -> Duration {
+        try WebSocketError.check([DurationSetting("timeout", timeout)])
         nextWaiterID += 1
         let id = nextWaiterID
         return try await waitOnLoop(id: id) { waiter in

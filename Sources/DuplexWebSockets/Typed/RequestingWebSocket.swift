@@ -86,6 +86,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
         _ value: Outgoing,
         timeout: Duration = .seconds(20)
     ) async throws(WebSocketError) -> Incoming {
+        try WebSocketError.check([DurationSetting("timeout", timeout)])
         do {
             return try await exchange(value, timeout)
         } catch {
@@ -105,7 +106,7 @@ public final class RequestingWebSocket<Incoming: Sendable, Outgoing: Sendable, I
             }
             group.addTask {
                 // The deadline of the answer; cancelled when that has come.
-                try await Task.sleep(for: timeout)
+                try await Task.sleep(for: timeout.forSleeping)
                 throw WebSocketError(.timedOut, message: "The answer didn't come in time.")
             }
             defer { group.cancelAll() }

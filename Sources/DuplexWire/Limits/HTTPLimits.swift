@@ -59,3 +59,8 @@ public struct HTTPLimits: Sendable, Hashable {
         return copy
     }
 }
+
+extension HTTPLimits {
+    /// The durations that are set here.
+    package var durations: [DurationSetting] { [DurationSetting("headTime", headTime)] }
+}

@@ -113,3 +113,8 @@ public struct MessageLimits: Sendable, Hashable {
         return copy
     }
 }
+
+extension MessageLimits {
+    /// The durations that are set here.
+    package var durations: [DurationSetting] { [DurationSetting("messageTime", optional: messageTime)] }
+}

@@ -95,6 +95,9 @@ public struct SlowReaderPolicy<Element>: Sendable {
         if case .end(let patience) = kind { patience } else { nil }
     }
 
+    /// The durations that are set here.
+    package var durations: [DurationSetting] { [DurationSetting("patience", optional: patience)] }
+
     /// Whether another policy is equal; closures can't be compared, so policies with one are never equal.
     package func isSame(as other: Self) -> Bool {
         guard count == other.count, size == other.size else { return false }

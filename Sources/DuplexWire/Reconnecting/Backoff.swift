@@ -6,6 +6,7 @@ public struct Backoff: Sendable {
     private enum Kind: Sendable {
         case constant(Duration)
         case exponential(from: Duration, to: Duration)
+        case list([Duration])
         case custom(@Sendable (_ failures: Int) -> Duration?)
     }
 
@@ -15,7 +16,7 @@ public struct Backoff: Sendable {
         self.kind = kind
     }
 
-    /// The same wait each time.
+    /// The same wait each time; zero for none.
     ///
     /// Clients that lose a server together reconnect together: prefer ``exponential(from:to:)`` where there are many.
     public static func constant(_ delay: Duration) -> Backoff { Backoff(.constant(delay)) }
@@ -28,22 +29,36 @@ public struct Backoff: Sendable {
 
     /// These waits in their order, and then the last of them for ever; without any, no second attempt.
     public static func delays(_ delays: [Duration]) -> Backoff {
-        Backoff(.custom { failures in delays.isEmpty ? nil : delays[min(failures, delays.count) - 1] })
+        Backoff(.list(delays))
     }
 
     /// The caller's waits.
     ///
     /// - Parameter delay: is given the number of failures in a row, 1 for the first, and returns the wait, or `nil` to
-    ///   give up. It is called on the loop of the client, so it must not block.
+    ///   give up; a negative one is taken as zero. It is called on the loop of the client, so it must not block.
     /// - Returns: the waits.
     public static func custom(_ delay: @escaping @Sendable (_ failures: Int) -> Duration?) -> Backoff {
         Backoff(.custom(delay))
+    }
+
+    /// The durations that are set here.
+    package var durations: [DurationSetting] {
+        let waits: [Duration] =
+            switch kind {
+            case .constant(let delay): [delay]
+            case .exponential(let first, let last): [first, last]
+            case .list(let delays): delays
+            case .custom: []
+            }
+        return waits.map { DurationSetting("backoff", $0, allowsZero: true) }
     }
 
     /// The longest wait after that many failures in a row; `nil` when there is to be no other attempt.
     public func bound(after failures: Int) -> Duration? {
         switch kind {
         case .constant(let delay): return max(.zero, delay)
+        case .list(let delays):
+            return delays.isEmpty ? nil : max(.zero, delays[min(max(1, failures), delays.count) - 1])
         case .custom(let delay): return delay(max(1, failures)).map { max(.zero, $0) }
         case .exponential(let first, let last):
             let most = max(.zero, last).wholeNanoseconds

@@ -24,7 +24,7 @@ public struct ReconnectPolicy: Sendable {
     public var attemptLimit: Int?
     /// The longest wait between two attempts, also where the server asks for a longer one.
     ///
-    /// Default: 1 h.
+    /// Default: 1 h. With zero there is no wait.
     public var delayLimit = Duration.seconds(3_600)
     /// The longest time without a connection until one has lasted.
     ///
@@ -34,7 +34,7 @@ public struct ReconnectPolicy: Sendable {
     public var timeLimit: Duration?
     /// How long a connection has to stay up to count as one that has lasted.
     ///
-    /// Default: 60 s.
+    /// Default: 60 s. With zero every connection has.
     ///
     /// All budgets are full then, the waits begin with the shortest, and the first URL is the first to be tried.
     public var restoreTime = Duration.seconds(60)
@@ -71,6 +71,15 @@ public struct ReconnectPolicy: Sendable {
         var policy = self
         policy.restoreTime = duration
         return policy
+    }
+
+    /// The durations that are set here.
+    package var durations: [DurationSetting] {
+        [
+            DurationSetting("delayLimit", delayLimit, allowsZero: true),
+            DurationSetting("timeLimit", optional: timeLimit),
+            DurationSetting("restoreTime", restoreTime, allowsZero: true),
+        ] + backoff.durations
     }
 
     /// How many attempts a URL has.

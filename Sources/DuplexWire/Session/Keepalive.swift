@@ -9,21 +9,34 @@ public struct Keepalive: Sendable, Hashable {
     public let longestInterval: Duration?
     /// How long the peer may stay silent after a ping before the connection is failed with 1011.
     public let timeout: Duration
+    /// The first duration that was given and isn't longer than zero, which no connection can be made with.
+    private let refused: Duration?
 
-    private init(interval: Duration?, longestInterval: Duration? = nil, timeout: Duration) {
+    private init(interval: Duration?, longestInterval: Duration? = nil, timeout: Duration, refused: Duration? = nil) {
         self.interval = interval
         self.longestInterval = longestInterval ?? interval
         self.timeout = timeout
+        self.refused = refused
     }
+
+    /// The durations that are set here.
+    package var durations: [DurationSetting] { refused.map { [DurationSetting("keepalive", $0)] } ?? [] }
+
+    private static func firstRefused(_ durations: Duration...) -> Duration? { durations.first { $0 <= .zero } }
 
     /// A ping every `interval`, failed when nothing at all arrives within `timeout` after it.
     ///
     /// - Parameters:
-    ///   - interval: at least a millisecond.
-    ///   - timeout: at least a millisecond.
+    ///   - interval: at least a millisecond; less is taken as that, and zero or less is an error when the connection is
+    ///     made. For no pings see ``disabled``.
+    ///   - timeout: as `interval`.
     /// - Returns: when to ping.
     public static func every(_ interval: Duration, timeout: Duration) -> Keepalive {
-        Keepalive(interval: max(interval, .milliseconds(1)), timeout: max(timeout, .milliseconds(1)))
+        Keepalive(
+            interval: max(interval, .milliseconds(1)),
+            timeout: max(timeout, .milliseconds(1)),
+            refused: firstRefused(interval, timeout)
+        )
     }
 
     /// Pings that become rarer as long as the peer answers them: each time by half, up to a longest interval.
@@ -37,11 +50,12 @@ public struct Keepalive: Sendable, Hashable {
     ///   - timeout: as in ``every(_:timeout:)``.
     /// - Returns: when to ping.
     public static func adaptive(from first: Duration, to longest: Duration, timeout: Duration) -> Keepalive {
-        let first = max(first, .milliseconds(1))
+        let shortest = max(first, .milliseconds(1))
         return Keepalive(
-            interval: first,
-            longestInterval: max(longest, first),
-            timeout: max(timeout, .milliseconds(1))
+            interval: shortest,
+            longestInterval: max(longest, shortest),
+            timeout: max(timeout, .milliseconds(1)),
+            refused: firstRefused(first, longest, timeout)
         )
     }
 

@@ -15,6 +15,7 @@ struct DurationRoundedTests {
             (.milliseconds(999) + .microseconds(999), "1.0 seconds"), (.nanoseconds(999_999), "1 ms"),
             (.seconds(3_600), "3600.0 seconds"), (.seconds(-2), "-2.0 seconds"), (.milliseconds(-5), "-5 ms"),
             (.nanoseconds(1_999_999_999), "2.0 seconds"),
+            (.seconds(Int64.max), "9223372036854775807 seconds"), (.seconds(Int64.min), "-9223372036854775808 seconds"),
         ]
     )
     func rounding(duration: Duration, text: String) {

@@ -23,6 +23,14 @@ import Testing
         #expect(UnixTime(seconds: -1).internetText == "1969-12-31T23:59:59Z")
     }
 
+    @Test("Later by a duration, and by one that has no room in 64 bits no later than the last")
+    func advancing() {
+        #expect(UnixTime(seconds: 5).advanced(by: .seconds(3)) == UnixTime(seconds: 8))
+        #expect(UnixTime(seconds: 5).advanced(by: .seconds(-3)) == UnixTime(seconds: 2))
+        #expect(UnixTime(seconds: 5).advanced(by: .seconds(Int64.max)) == UnixTime(seconds: .max))
+        #expect(UnixTime(seconds: -5).advanced(by: .seconds(Int64.min)) == UnixTime(seconds: .min))
+    }
+
     @Test("Earlier is smaller")
     func order() {
         #expect(UnixTime(seconds: 1) < UnixTime(seconds: 2))

@@ -46,7 +46,7 @@ struct ConnectionOptionsTests {
         arguments: [
             ["--redirects", "-1"], ["--user", "name"], ["--proxy", "ftp://a"], ["--cookie", "a"],
             ["--cookie", "a=1; b=2"],
-            ["--user", "a:b", "--bearer", "c"],
+            ["--user", "a:b", "--bearer", "c"], ["--timeout", "0"], ["--timeout=-1"], ["--timeout=-1s"],
         ]
     )
     func refusals(arguments: [String]) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import ArgumentParser
 import DuplexBase
 import Testing
 
@@ -35,6 +36,13 @@ struct TimeArgumentTests {
     )
     func refused(text: String) {
         #expect(TimeArgument(argument: text) == nil)
+    }
+
+    @Test("No time at all is refused where there has to be one, with a sentence that names the option")
+    func zero() throws {
+        try TimeArgument.seconds(1).check(as: "--timeout")
+        let error = #expect(throws: ValidationError.self) { try TimeArgument.seconds(0).check(as: "--timeout") }
+        #expect(error?.message == "--timeout is 0 µs, and has to be longer than zero.")
     }
 
     @Test("A default is shown as it would be typed")

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import Testing
+
+/// Each public declaration that takes a duration, or has one, is in a list below with the rule for it.
+///
+/// One that is new belongs into a list, and into the table of a test that sees the rule hold: `DurationRuleTests` of its
+/// target.
+@Suite("Durations have one rule")
+struct DurationTests {
+    /// Longer than zero; less is an error of the call, or of the start, connecting or binding that uses the option.
+    private static let longer = names(
+        """
+        DuplexFoundation: Socket+Data.readData Socket+Data.write UDPSocket+Data.send
+        DuplexInspector: InspectorCommands.add InspectorOptions.messages InspectorOptions.sqlTime
+        DuplexInspector: InspectorValues.timeLimit InspectorViews.add
+        DuplexServer: DigestOptions.init DigestOptions.nonceLifetime ResumableUploadOptions.lifetime
+        DuplexServer: RouteBuilder+Events.events RouteOption+Throttle.throttleFailures RouteOption.closeTimeout
+        DuplexServer: RouteOption.timeLimit WebServer.blockedLoopThreshold WebServer.closeTimeout WebServer.idleTimeout
+        DuplexSharing: WebDAVOptions.lockTime
+        DuplexSockets: CachingResolver.refreshTimeout ChainedResolver.init ChainedResolver.timeout
+        DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.nameTimeout ConnectOptions.timeout
+        DuplexSockets: DelegatedSocket+Orders.readData DelegatedSocket+Orders.write DelegatedUDPSocket.send
+        DuplexSockets: ProxyProtocol.required ResolverConfiguration.timeout Socket+Connecting.connect Socket+Reading.peek
+        DuplexSockets: Socket+Reading.read Socket+Reading.readLine Socket+Transfers.write Socket+Transfers.writeFile
+        DuplexSockets: Socket+Writing.write SocketOptions.after SocketOptions.wait TLSOptions.handshakeTimeout
+        DuplexSockets: TLSServerOptions.handshakeTimeout UDPSocket+Receiving.receive UDPSocket+Sending.send UDPSocket.connect
+        DuplexTesting: Faults.init Faults.interval Faults.slow WebServer+Testing.testing
+        DuplexTopics: RedisOptions.answerTimeout RedisOptions.pingInterval RedisOptions.presenceLease
+        DuplexTopics: RouteBuilder+Topics.events TopicClientOptions.requestTimeout TopicOptions.historyTimeout
+        DuplexTopics: TopicOptions.init TopicOptions.time
+        DuplexWebSockets: ReconnectOptions.attemptTimeout ReconnectOptions.probeTimeout
+        DuplexWebSockets: ReconnectingWebSocket+Pings.ping RequestingWebSocket.request WebSocket+Sending.ping
+        DuplexWebSockets: WebSocketMetrics.interval WebSocketOptions.closeTimeout WebSocketOptions.connectTimeout
+        DuplexWire: HTTPLimits.headTime HTTPLimits.with Keepalive.adaptive Keepalive.every
+        DuplexWire: MessageLimits.messageTime MessageLimits.with ReconnectPolicy.timeLimit SlowReaderPolicy.end
+        """
+    )
+    /// Zero has a meaning, which the documentation of the declaration names; less is an error as above.
+    private static let orZero = names(
+        """
+        DuplexServer: CORSPolicy.init Drain.init Drain.spread FileOptions.maxAge FileOptions.openFileAge
+        DuplexServer: FolderOptions.trashAge SecurityHeaders.transportSecurity
+        DuplexSockets: CachingResolver.defaultTimeToLive CachingResolver.lastResortDelay
+        DuplexSockets: CachingResolver.maximumTimeToLive CachingResolver.minimumTimeToLive CachingResolver.refreshPause
+        DuplexSockets: CachingResolver.staleTime CachingResolver.unknownTimeToLive ConnectOptions.attemptDelay
+        DuplexSockets: ResolverConfiguration.otherKindDelay SocketOptions.userTimeout
+        DuplexTopics: TopicOptions.presenceGrace
+        DuplexWire: Backoff.constant Backoff.delays Backoff.exponential ReconnectPolicy.constant
+        DuplexWire: ReconnectPolicy.delayLimit ReconnectPolicy.exponential ReconnectPolicy.restoreTime
+        DuplexWire: ReconnectPolicy.restored
+        """
+    )
+    /// Less than zero is taken as zero, as the documentation of the declaration says.
+    private static let asZero = names(
+        """
+        DuplexJSON: ServerSentEvent+JSON.init
+        DuplexServer: Client.sleep EventStream.send RunningServer.stop
+        DuplexSockets: Socket+Reading.TimeoutExtension
+        DuplexTesting: TestClock.advance TestLoop.advance
+        DuplexWire: Backoff.custom ReconnectPolicy.delays RetryAfter.value ServerSentEvent.init
+        DuplexWire: ServerSentEvent.retry SetCookie.init SetCookie.maximumAge
+        """
+    )
+    /// Settings of the rules without I/O, whose callers check what they were given: what isn't longer than zero is over at once.
+    private static let wire = names(
+        """
+        DuplexWire: HTTPServerSession.idleTime HTTPServerSession.init Session+Time.excuseMessage Session.init
+        DuplexWire: SessionSettings.closeTimeout SessionSettings.init
+        """
+    )
+    /// Results, what a peer or a clock has said, and arithmetic.
+    private static let result = names(
+        """
+        DuplexBase: Instant.advanced Instant.duration
+        DuplexServer: RequestOutcome.duration RequestProgress.duration ServerConnection.age
+        DuplexSockets: ConnectTimeline.end ConnectTimeline.names ConnectTimeline.proxy ConnectTimeline.start
+        DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolver.init Resolver.timeToLive SocketError.timeToLive
+        DuplexSockets: SocketOptions.idle SocketOptions.interval
+        DuplexTesting: TestClock.advanced TestClock.duration TestClock.init TestClock.minimumResolution
+        DuplexTesting: TestClock.offset TestClock.sleep TestLoop.elapsed
+        DuplexWebSockets: HandshakeTimeline.total HandshakeTimeline.upgrade WebSocket+Latency.roundTrips
+        DuplexWebSockets: WebSocketDelegate.webSocket WebSocketSnapshot.age WebSocketSnapshot.silence WebSocketTimeline.tls
+        DuplexWebSockets: WebSocketTimeline.upgrade
+        DuplexWire: Backoff.bound Backoff.delay Keepalive.interval Keepalive.longestInterval Keepalive.timeout
+        DuplexWire: Latency.jitter Latency.last Latency.minimum Latency.percentile Latency.smoothed ReconnectChange.init
+        DuplexWire: ReconnectChange.timeout ReconnectFailure.init ReconnectFailure.retryAfter RetryAfter.delay
+        DuplexWire: Session.closeTimeout
+        """
+    )
+
+    /// The names of a list, whose lines begin with the target.
+    private static func names(_ list: String) -> [String] {
+        list.split(separator: "\n").flatMap { line in
+            let parts = line.split(separator: ": ")
+            return parts[1].split(separator: " ").map { "\(parts[0]) \($0)" }
+        }
+    }
+
+    /// The file and the name of each public declaration of a file in which a duration stands.
+    private static func declared(in file: SourceFile) -> [String] {
+        guard file.code.contains("Duration") else { return [] }
+        let name = file.path.split(separator: "/").last?.replacing(".swift", with: "") ?? ""
+        return file.code.split(separator: #/\bpublic /#).dropFirst().compactMap { rest in
+            let declaration = head(of: rest)
+            guard declaration.contains(#/\bDuration\b/#),
+                let match = declaration.firstMatch(of: #/\b(var|let|func|init|typealias)\b\s*(\w*)/#)
+            else { return nil }
+            return "\(file.target) \(name).\(match.1 == "init" ? match.1 : match.2)"
+        }
+    }
+
+    /// What stands before the body, or on the line: a line may end within parentheses.
+    private static func head(of rest: Substring) -> Substring {
+        var depth = 0
+        return rest.prefix { character in
+            if "([".contains(character) { depth += 1 }
+            if ")]".contains(character) { depth -= 1 }
+            return depth > 0 || !"{\n".contains(character)
+        }
+    }
+
+    @Test("Every public declaration with a duration is in one of the lists, and each of the lists' is there")
+    func listsAreComplete() {
+        let listed = Self.longer + Self.orZero + Self.asZero + Self.wire + Self.result
+        #expect(Set(listed).count == listed.count, "one is in two lists")
+        let found = Set(Repository.sources.flatMap(Self.declared))
+        #expect(found.subtracting(listed).sorted() == [], "not in a list")
+        #expect(Set(listed).subtracting(found).sorted() == [], "not there any more")
+    }
+
+    @Test("An option with a rule is checked by it: the declaration of its check has the same name")
+    func optionsAreChecked() {
+        for (names, isZeroAllowed) in [(Self.longer, false), (Self.orZero, true)] {
+            for entry in names {
+                guard let name = entry.split(separator: ".").last, name != "init",
+                    let file = Repository.sources.first(where: { Self.declared(in: $0).contains(entry) }),
+                    ["\(name):", "\(name) ="].contains(where: { file.code.contains("public var \($0)") })
+                else { continue }
+                let checks = Repository.sources.flatMap(\.lines).filter { $0.contains("DurationSetting(\"\(name)\"") }
+                #expect(checks.contains { $0.contains("allowsZero") == isZeroAllowed }, "\(entry)")
+            }
+        }
+    }
+
+    @Test(
+        "The rule finds parameters on later lines, and neither what isn't public nor comments",
+        arguments: [
+            ("public func a(\n  b: Duration\n) {}", ["T A.a"]), ("public var a = Duration.zero", ["T A.a"]),
+            ("public init(a: Duration? = nil) {}", ["T A.init"]), ("var a: Duration\npublic let b = 1", []),
+            ("// public var a: Duration", []), ("public func a() { b(Duration.zero) }", []),
+        ]
+    )
+    func finds(text: String, names: [String]) {
+        #expect(Self.declared(in: SourceFile(path: "Sources/T/A.swift", text: text)) == names)
+    }
+}
