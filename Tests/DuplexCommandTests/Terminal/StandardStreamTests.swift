@@ -21,7 +21,7 @@ struct StandardStreamTests {
     )
     func slowReader(flags: Int32) async throws {
         let pipe = try TestPipe()
-        try #require(unsafe fcntl(pipe.writing, F_SETFL, flags) == 0)
+        try #require(fcntl(pipe.writing, F_SETFL, flags) == 0)
         let stream = StandardStream(pipe.writing)
         let text = (0..<100_000).map { "\($0)" }.joined(separator: " ")
         let (isWritten, writing) = AsyncStream<Bool>.makeStream()

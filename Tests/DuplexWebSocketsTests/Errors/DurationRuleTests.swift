@@ -115,7 +115,7 @@ struct DurationRuleTests {
         "A client that reconnects ends at its first attempt with the error, and says nothing to the network",
         arguments: reconnecting
     )
-    func reconnecting(option: Option<Client>) async throws {
+    func clientEnds(option: Option<Client>) async throws {
         for time in Self.refused where time < .zero || !option.allowsZero {
             var client = Client()
             option.set(&client, time)
@@ -130,7 +130,7 @@ struct DurationRuleTests {
     }
 
     @Test("A client that reconnects works with durations longer than any clock counts", arguments: reconnecting)
-    func reconnectingWithHuge(option: Option<Client>) async throws {
+    func clientWorks(option: Option<Client>) async throws {
         var client = Client()
         option.set(&client, Self.huge)
         let options = client
