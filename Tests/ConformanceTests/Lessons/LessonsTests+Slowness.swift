@@ -31,7 +31,7 @@ extension LessonsTests {
 
     @Test("A connection without a message takes all the time it likes", arguments: Endpoint.allCases)
     func idle(endpoint: Endpoint) async throws {
-        try await endpoint.open(limits: .internet.with(messageTime: .zero)) { peer in
+        try await endpoint.open(limits: .internet.with(messageTime: .nanoseconds(1))) { peer in
             try await peer.expectEcho()
             try await peer.expectEcho()
         }

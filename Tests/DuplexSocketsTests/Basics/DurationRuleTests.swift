@@ -229,7 +229,10 @@ struct DurationRuleTests {
             #expect(await errorCode { try await option.use(endpoint, time) } == .invalidArgument, "\(time)")
         }
         for time in Self.huge {
-            await #expect(throws: Never.self) { try await option.use(endpoint, time) }
+            // Linux takes no more than 32,767 seconds for its own keepalive, and says so.
+            let isBounded = option.description.contains("keepalive")
+            let code = await errorCode { try await option.use(endpoint, time) }
+            #expect(code == nil || isBounded && code != .invalidArgument, "\(time)")
         }
         await listener.close()
     }
