@@ -4,7 +4,7 @@
 
 import PackageDescription
 
-// A package of its own, since its flags would keep the main one from being depended on. `scripts/fuzz` builds and runs it.
+// A package of its own, since its flags would keep the main one from being depended on. `scripts/more/fuzz` builds and runs it.
 
 /// As in the main package.
 var strict: [SwiftSetting] = [

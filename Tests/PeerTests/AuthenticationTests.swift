@@ -225,7 +225,7 @@ extension PeerTests {
         private static func browse(_ server: WebServer, _ options: String...) async throws -> [Substring] {
             try await server.withRunning { address in
                 let login = ["http://\(address)/in/", "mia", "pä:ss", "--deadline", "60"]
-                let script = [Peer.python, Peer.path("scripts/peers/login_check.py")]
+                let script = [Peer.python, Peer.path("scripts/more/peers/login_check.py")]
                 return try await PeerProcess.run(script + login + options).split(separator: "\n")
             }
         }

@@ -13,7 +13,9 @@ extension PeerTests {
         )
         func page(compression: String) async throws {
             try await DuplexServe.withRunning(["--compression", compression]) { server in
-                let check = [Peer.python, Peer.path("scripts/peers/browser_check.py"), server.url, "--deadline", "120"]
+                let check = [
+                    Peer.python, Peer.path("scripts/more/peers/browser_check.py"), server.url, "--deadline", "120",
+                ]
                 let output = try await PeerProcess.run(check, environment: Peer.environment)
                 let lines = output.split(separator: "\n")
                 #expect(lines.count >= 10 && lines.allSatisfy { $0.hasPrefix("ok: ") }, "\(output)")

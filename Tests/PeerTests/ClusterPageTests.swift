@@ -15,7 +15,7 @@ extension PeerTests {
             let reserved = try ReservedPort()
             defer { withExtendedLifetime(reserved) {} }
             let port = reserved.address.port
-            let script = Peer.path("scripts/cluster/run")
+            let script = Peer.path("scripts/more/cluster/run")
             let command = [script, try DuplexServe.executable(), "\(port)"]
             try await PeerProcess.withRunning(command) { _, line in
                 #expect(line == "Listening on http://localhost:\(port)")

@@ -106,7 +106,7 @@ extension PeerTests {
             var server = server(feed, reports)
             server.address = .tcp(host: .address(address.host), port: address.port)
             let check = [
-                Peer.python, Peer.path("scripts/peers/events_check.py"), "http://\(address)/", "--deadline", "120",
+                Peer.python, Peer.path("scripts/more/peers/events_check.py"), "http://\(address)/", "--deadline", "120",
             ]
             let browser = Mutex<Task<String, any Error>?>(nil)
             try await server.withRunning { _ in

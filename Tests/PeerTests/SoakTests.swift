@@ -10,7 +10,7 @@ import Testing
 
 /// What a process holds after servers and clients of all kinds have lived and ended in it, again and again.
 ///
-/// `scripts/soak MINUTES` has a cycle of a minute, as often as it says; the suite has two short ones.
+/// `scripts/more/soak MINUTES` has a cycle of a minute, as often as it says; the suite has two short ones.
 @Suite("Soak") struct SoakTests {
     @Test(
         "Descriptors, threads, timers and connections are the same after each cycle of servers, clients, faults and a restart",

@@ -10,7 +10,7 @@ import Testing
 /// kill -9 while clients write, move, note and lock: behind a restart everything is as it was before the request that wasn't
 /// answered, or as it is after it, and what was answered was done.
 ///
-/// `DUPLEX_KILLS` says how often, `DUPLEX_SEED` repeats a run; scripts/heavy has the long one.
+/// `DUPLEX_KILLS` says how often, `DUPLEX_SEED` repeats a run; scripts/more/heavy has the long one.
 @Suite("A server that is killed", .timeLimit(.minutes(60)))
 struct KilledServerTests {
     private static func number(_ variable: String) -> UInt64? {

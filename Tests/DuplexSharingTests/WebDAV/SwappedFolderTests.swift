@@ -15,7 +15,7 @@ import Testing
 
 /// Requests while a thread swaps a folder for a link that leads out, and back, without a moment in which there is neither.
 ///
-/// `DUPLEX_RACES` says how many requests are made; scripts/heavy makes 100,000.
+/// `DUPLEX_RACES` says how many requests are made; scripts/more/heavy makes 100,000.
 @Suite("A folder that is swapped for a link", .timeLimit(.minutes(30)))
 struct SwappedFolderTests {
     private static let files = [

@@ -15,7 +15,7 @@ import re
 import sys
 from urllib.parse import quote, urlsplit
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
 from devtools import browser, open_page, run  # noqa: E402
 from inspector_page import InspectorPage, expect, ok  # noqa: E402

@@ -8,7 +8,7 @@ import pathlib
 import sys
 from urllib.parse import urlsplit
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
 from devtools import CheckFailed, Page, browser, open_page  # noqa: E402
 

@@ -15,7 +15,7 @@ import sys
 import urllib.request
 from urllib.parse import parse_qs, urlsplit
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
 from devtools import browser, run  # noqa: E402
 from inspector_page import InspectorPage, expect, ok, open_inspector  # noqa: E402

@@ -8,7 +8,7 @@ import pathlib
 import sys
 import zipfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
 from devtools import CheckFailed, open_page  # noqa: E402
 from uploader_page import UploaderPage  # noqa: E402

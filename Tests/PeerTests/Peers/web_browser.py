@@ -12,7 +12,7 @@ import pathlib
 import sys
 import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
 from devtools import LOCALHOST_IS_IPV4, CheckFailed, browser, open_page, run  # noqa: E402
 

@@ -12,7 +12,7 @@ import json
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
 from devtools import LOCALHOST_IS_IPV4, browser, open_page, run  # noqa: E402
 

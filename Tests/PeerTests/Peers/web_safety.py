@@ -17,7 +17,7 @@ import ssl
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
 from devtools import CheckFailed, browser, open_page, run  # noqa: E402
 

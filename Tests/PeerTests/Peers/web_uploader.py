@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "peers"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
 from devtools import CheckFailed, browser, open_page, run  # noqa: E402
 from uploader_page import UploaderPage  # noqa: E402

@@ -66,7 +66,7 @@ struct DuplexServe {
     /// By how many bytes the resident memory may grow before that is a leak.
     ///
     /// In a build with a sanitizer the memory includes what the sanitizer keeps about it, several times as much, and what
-    /// was freed and is kept for a while to find uses of it: 16 MiB of that (scripts/sanitize).
+    /// was freed and is kept for a while to find uses of it: 16 MiB of that (scripts/more/sanitize).
     static var memoryTolerance: Int { (Sanitizer.isPresent ? 16 + 16 : 3) << 20 }
 
     /// The resident memory in bytes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-// Tells ThreadSanitizer what a contended `Synchronization.Mutex` does. `scripts/sanitize thread` links it in.
+// Tells ThreadSanitizer what a contended `Synchronization.Mutex` does. `scripts/more/sanitize thread` links it in.
 //
 // On Linux a mutex that is free is taken, and one that nobody waits for is given back, by an atomic instruction that the
 // compiler puts into the caller: ThreadSanitizer sees it. When threads meet there, three functions of the standard library

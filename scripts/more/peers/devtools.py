@@ -271,7 +271,7 @@ async def discard(stream):
 
 def environment():
     """Ours, with what keeps changes of the network from the browser, where scripts/setup has built that."""
-    calm = pathlib.Path(__file__).parent.parent.parent / ".build-peers" / "no_netlink.so"
+    calm = pathlib.Path(__file__).parents[3] / ".build-peers" / "no_netlink.so"
     return os.environ | ({"LD_PRELOAD": str(calm)} if calm.exists() else {})
 
 
