@@ -10,7 +10,7 @@ import Testing
     private static let size = 4 << 20
 
     /// Each byte depends on where it stands, also beyond the length of a fragment.
-    private static func pattern(_ offset: Int) -> UInt8 { UInt8(truncatingIfNeeded: offset &* 31 &+ offset >> 10) }
+    private static let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 10) }
 
     @Test(
         "4 MiB in one frame, and in fragments down to 64 bytes, come back whole",
@@ -19,7 +19,7 @@ import Testing
     )
     func fragments(length: Int, endpoint: Endpoint) async throws {
         try await endpoint.open(limits: .local) { peer in
-            let payload = (0..<Self.size).map(Self.pattern)
+            let payload = Self.payload
             var bytes: [UInt8] = []
             for start in stride(from: 0, to: payload.count, by: length) {
                 let piece = Array(payload[start..<start + length])

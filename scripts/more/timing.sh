@@ -4,30 +4,33 @@
 # Sourced by .ci/run, scripts/lint and scripts/test: they note what their parts take in the file that DUPLEX_TIMES names, and
 # .ci/run prints the table. Each line of the file has the seconds, the seconds of CPU, and what took them.
 
-# The seconds of CPU of the children that have ended. The result is a variable: a subshell has no children of its own.
+# count_cpu FILE: puts the seconds of CPU of the children that have ended in the variable cpu: a subshell has no children of its own.
 count_cpu() {
-    times >"$DUPLEX_TIMES.cpu"
-    cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4 }' "$DUPLEX_TIMES.cpu")
+    times >"$1"
+    cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); print $1 * 60 + $2 + $3 * 60 + $4 }' "$1")
+    rm -f "$1"
 }
 
 # timed LABEL COMMAND [ARGUMENT …]: runs it, and notes what it took.
 timed() {
-    local label=$1 status=0 began=$SECONDS cpu cpu_before
+    local label=$1 status=0 began=$SECONDS cpu cpu_before file
     shift
     if [ -z "${DUPLEX_TIMES:-}" ]; then
         "$@"
         return
     fi
-    count_cpu
+    # Several may count at the same time.
+    file=$DUPLEX_TIMES.${label//[^a-zA-Z]/-}
+    count_cpu "$file"
     cpu_before=$cpu
     "$@" || status=$?
-    count_cpu
+    count_cpu "$file"
     awk -v wall=$((SECONDS - began)) -v from="$cpu_before" -v to="$cpu" -v label="$label" \
         'BEGIN { printf "%d\t%d\t%s\n", wall, to - from, label }' >>"$DUPLEX_TIMES"
     return $status
 }
 
-# print_times SECONDS: the table; the parts take longer together than the whole, if some run at the same time.
+# print_times SECONDS: the table. Parts that run at the same time take longer together than the whole.
 print_times() {
     echo "Where the time went, in seconds:"
     awk -F '\t' -v all="$1" 'BEGIN { printf "%8s %8s\n", "seconds", "CPU" }
