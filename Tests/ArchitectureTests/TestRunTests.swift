@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import Foundation
 import Testing
 
 /// Runs `scripts/more/test-run` with a `swift` that plays back what a runner of the tests recorded.
