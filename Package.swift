@@ -307,6 +307,15 @@ let package = Package(
             exclude: ["Corpus"],
             swiftSettings: strict
         ),
+        // Connections as they may come to pass, generated from seeds, against models of a page.
+        .testTarget(
+            name: "ScheduleTests",
+            dependencies: [
+                "DuplexTestPeers", "DuplexTesting", "DuplexBase", "DuplexDeflate", "DuplexSockets", "DuplexWire",
+                "DuplexWebSockets", "DuplexServer", logging,
+            ],
+            swiftSettings: strict
+        ),
         // Peers that speak HTTP and frames by hand, for the tests above: what they send may be wrong on purpose.
         .target(
             name: "DuplexTestPeers",

@@ -104,7 +104,8 @@ struct DurationTests {
         let name = file.path.split(separator: "/").last?.replacing(".swift", with: "") ?? ""
         return file.code.split(separator: #/\bpublic /#).dropFirst().compactMap { rest in
             let declaration = head(of: rest)
-            guard declaration.contains(#/\bDuration\b/#),
+            // By Unicode's rules `Duration.zero` is one word.
+            guard declaration.contains(#/\bDuration\b/#.wordBoundaryKind(.simple)),
                 let match = declaration.firstMatch(of: #/\b(var|let|func|init|typealias)\b\s*(\w*)/#)
             else { return nil }
             return "\(file.target) \(name).\(match.1 == "init" ? match.1 : match.2)"

@@ -59,6 +59,8 @@ extension Channel {
     /// Receives bytes of the network, no more than about what the handler has asked for: what it doesn't want is kept.
     func receive(_ tls: TLSLayer) -> TransferResult {
         let limit = max(Int(receiveLimit), Self.largestRecord)
+        // What the handler didn't want before comes first: the network may end after it.
+        if tls.stage == .open, deliverRest(tls), !isOpen || self.tls !== tls || !isReading { return .transferred(limit) }
         let result = receive(limit: limit) { take($0.bytes, tls) }
         lastReceiveFilled = result == .transferred(limit)
         switch result {

@@ -66,8 +66,10 @@ extension WebSocket {
 
     /// Nothing more is received; messages that came before stay for the app.
     ///
-    /// The answer goes out at the end of this turn, behind what an app that answers at once has to say to the last message,
-    /// and waits for no other: what the peer closes isn't kept open by an app that doesn't receive.
+    /// The answer to a close goes out at the end of this turn, after what an app that answers at once has to say to the last
+    /// message, and waits for no other: a connection that the peer closes isn't kept open by an app that doesn't receive. A
+    /// violation fails the connection when the app asks for the next message: those before it were right, and the app may
+    /// answer them. It has as long as a closing handshake for that.
     func end(_ ending: Ending) {
         endPause()
         self.ending = ending
@@ -75,9 +77,18 @@ extension WebSocket {
         channel.isReading = false
         if receiver != nil || handler != nil || !session.canSend {
             settle()
+        } else if isAwaitingApp {
+            guard graceTimer == nil else { return }
+            graceTimer = channel.core.schedule(self, at: channel.core.now.advanced(by: session.closeTimeout))
         } else {
             channel.core.flushAtEndOfTurn(self)
         }
+    }
+
+    /// Whether a task is still to handle messages that came before a violation.
+    private var isAwaitingApp: Bool {
+        guard case .violation(_, isAppAsked: true) = ending else { return false }
+        return receiver == nil && handler == nil && session.canSend
     }
 
     /// Does what the ending asks for once the turn is over, behind a message that is being sent in pieces: within it a
@@ -105,10 +116,29 @@ extension WebSocket {
 
     func transportFailed(_ error: SocketError) {
         guard stage != .closed else { return }
-        if stage == .open && session.state == .open { ending = .lost(error) }
-        if isReadingAhead && !carry.isEmpty { session.keepListening() }
+        takeLastOfHandler()
+        if case .violation(let error, _) = ending {
+            session.fail(error, now: now)
+        } else if stage == .open && session.state == .open {
+            ending = .lost(error)
+        }
+        if !carry.isEmpty || session.hasMoreToGive {
+            // What had come before is still for the app.
+            isReadingAhead = true
+            session.keepListening()
+        }
         session.endOfStream()
         finish()
+    }
+
+    /// Gives a synchronous handler what had come before the transport failed.
+    private func takeLastOfHandler() {
+        guard handler != nil else { return }
+        while isTaking, !carry.isEmpty {
+            frameAllowance = Self.framesPerTurn
+            session.boundFrames(to: Self.framesPerTurn)
+            parseCarry()
+        }
     }
 
     /// Does what the ending asks for, whatever is being sent.
@@ -119,7 +149,7 @@ extension WebSocket {
         case .peerClosed:
             session.answerClose(now: now)
             afterCloseFrame()
-        case .violation(let error):
+        case .violation(let error, _):
             session.fail(error, now: now)
             afterCloseFrame()
         case .streamEnded, .lost:
@@ -164,6 +194,10 @@ extension WebSocket {
         stopSessionTimer()
         graceTimer = core.schedule(self, at: core.now.advanced(by: session.closeTimeout))
         failWaiters()
+        guard hasStreamEnded else { return }
+        // The peer has ended its side already, and won't say so again.
+        channel.flush()
+        if channel.queuedBytes == 0 { finish() }
     }
 
     /// The descriptor is closed; all waiters are notified.
@@ -180,6 +214,8 @@ extension WebSocket {
             stopReadingAhead()
         }
         failWaiters()
+        // Somebody who waits gets what had come before the transport failed, such as during a pause.
+        if session.endIsAhead && receiver != nil { takeBeforeEnd() }
         while let closer = closers.popLast() { closer.resume(with: .success(())) }
         forgetWatchers()
         follower.take()?.ended()
@@ -246,7 +282,7 @@ extension WebSocket: Flushable {
     }
 
     private func settleAtEndOfTurn() {
-        guard ending != nil, stage == .open else { return }
+        guard ending != nil, stage == .open, !isAwaitingApp else { return }
         // What was written before goes out before a transport is closed.
         channel.flush()
         settle()

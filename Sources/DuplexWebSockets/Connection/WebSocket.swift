@@ -101,7 +101,9 @@ public actor WebSocket {
     /// Indirect, because a connection that isn't ending has a place for it too.
     indirect enum Ending {
         case peerClosed
-        case violation(ProtocolError)
+        /// A rule was broken. If the app is asked, a task that has still messages to handle may answer them before the connection
+        /// fails.
+        case violation(ProtocolError, isAppAsked: Bool = false)
         case streamEnded
         case lost(SocketError)
     }
@@ -234,6 +236,8 @@ public actor WebSocket {
         if isKept { channel.keep(self) } else { channel.handler = self }
         channel.limitReceive(to: receiveLimit)
         observeOpening()
+        // The handshake has read; what comes now lies after what came with its head.
+        channel.isReading = false
         handler?.opened(self)
         armSessionTimer()
         carry = leftover

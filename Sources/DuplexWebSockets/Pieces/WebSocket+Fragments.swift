@@ -44,7 +44,7 @@ extension WebSocket {
             default: perform(event, now)
             }
         }
-        if position < bytes.byteCount && hasRoom(streams) { frameAllowance = 0 }
+        if position < bytes.byteCount && (mayDrop || hasRoom(streams)) { frameAllowance = 0 }
         if session.state == .open && !hasRoom(streams) { channel.isReading = false }
         return position
     }

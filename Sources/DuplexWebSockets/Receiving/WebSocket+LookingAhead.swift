@@ -29,11 +29,16 @@ extension WebSocket {
         readAhead()
     }
 
-    /// Keeps what has arrived behind what was kept before.
-    func keepAhead(_ bytes: RawSpan) {
+    /// Keeps what has arrived after what was kept before.
+    func keep(behind bytes: RawSpan) {
         if carryStart > 0 { carry.removeFirst(Int(carryStart)) }
         carryStart = 0
         carry.append(bytes)
+        guard isReadingAhead else {
+            // The kept bytes are parsed first; until then one receive at most comes after them.
+            channel.isReading = false
+            return
+        }
         look(at: bytes)
         readAhead()
     }
@@ -80,7 +85,7 @@ extension WebSocket {
         frameAllowance = Self.framesPerTurn
         parseCarry()
         updateIsTaking()
-        if case .violation(let error) = ending { session.fail(error, now: channel.core.now) }
+        if case .violation(let error, _) = ending { session.fail(error, now: channel.core.now) }
         channel.isReading = stage == .lingering
     }
 }
