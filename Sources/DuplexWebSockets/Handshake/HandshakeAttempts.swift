@@ -155,9 +155,13 @@ struct HandshakeAttempts: Sendable {
     ) async throws -> HandshakeDriver {
         let target = plan.target
         var connecting = options.connecting
-        connecting.timeout = max(.zero, loop.clock.now().duration(to: deadline))
+        connecting.timeout = loop.clock.now().duration(to: deadline)
         connecting.onStage = onStage
         do {
+            // The requests before it may have taken all of the time.
+            guard connecting.timeout > .zero else {
+                throw SocketError(.timedOut, message: "The time was over before the connection was begun.")
+            }
             return try await Connector.connect(to: target.endpoint, on: loop, options: connecting, make: make)
         } catch let error as SocketError {
             let code: WebSocketError.Code = error.code == .timedOut ? .timedOut : .cannotConnect

@@ -49,6 +49,19 @@ import Testing
         return options
     }
 
+    @Test("A request whose turn comes after the deadline has timed out, and begins no stage")
+    func late() async throws {
+        try await TestLoop.run { test in
+            let options = dialling
+            let attempts = HandshakeAttempts(loop: test.group.next(), options: options, handler: nil)
+            await test.advance(by: .seconds(10))
+            await expect(.timedOut) {
+                _ = try await attempts.run(HandshakePlan(try WebSocketURL("ws://localhost/"), options))
+            }
+            #expect(recorder.words == [])
+        }
+    }
+
     @Test("A server that says nothing fails its stage when the time is over, and not before")
     func silent() async throws {
         try await TestLoop.run { test in
