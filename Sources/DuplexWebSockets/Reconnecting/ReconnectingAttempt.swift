@@ -35,7 +35,7 @@ struct ReconnectingAttempt: Sendable {
     private func connect() async throws(ReconnectFailure) -> WebSocket {
         var connection = ReconnectConnection(attempt: attempt, url: url, options: options.connection)
         do throws(WebSocketError) {
-            try WebSocketError.check(durations)
+            try check()
         } catch {
             throw ReconnectFailure(error)
         }
@@ -60,11 +60,20 @@ struct ReconnectingAttempt: Sendable {
         }
     }
 
-    /// How long it may take, all in all.
+    /// Fails an attempt whose durations can't be used, or whose time is spent.
+    private func check() throws(WebSocketError) {
+        try WebSocketError.check(durations)
+        if let timeout = attempt.timeout, timeout <= .zero { throw Self.late }
+    }
+
+    /// The error of an attempt that has taken too long.
+    static var late: WebSocketError { WebSocketError(.timedOut, message: "The attempt took longer than it may.") }
+
+    /// How long it may take, all in all; `nil` if a duration can't be used.
     ///
-    /// An attempt that can't be made because of the limit itself has time to say so.
-    var limit: Duration {
-        if options.attemptTimeout <= .zero { return .seconds(1) }
+    /// That fails the attempt at once. A limit would race with the error that names the duration.
+    var limit: Duration? {
+        guard durations.fault == nil else { return nil }
         return min(options.attemptTimeout, attempt.timeout ?? options.attemptTimeout)
     }
 }

@@ -48,11 +48,9 @@ extension ReconnectingWebSocket {
                 news.tell(.stage(event))
             }
         )
-        let core = loop.core
-        attemptTimer = core.schedule(
-            self,
-            at: loop.clock.now().advanced(by: making.limit)
-        )
+        if let limit = making.limit {
+            attemptTimer = loop.core.schedule(self, at: loop.clock.now().advanced(by: limit))
+        }
         // It keeps the client only once there is something to report, so that one that is dropped ends.
         let task = Task { [weak self] in
             do throws(ReconnectFailure) {
@@ -141,8 +139,7 @@ extension ReconnectingWebSocket {
             reviewChanges()
         } else if timer == attemptTimer, let number = attempt?.number {
             attemptTimer = nil
-            let error = WebSocketError(.timedOut, message: "The attempt took longer than it may.")
-            failed(ReconnectFailure(.timedOut, cause: error), number)
+            failed(ReconnectFailure(.timedOut, cause: ReconnectingAttempt.late), number)
         }
     }
 

@@ -64,18 +64,39 @@ import Testing
         #expect(ReconnectFailure(refusal(503)).retryAfter == nil)
     }
 
+    private func attempt(_ timeout: Duration?, _ options: ReconnectOptions = .init()) -> ReconnectingAttempt {
+        ReconnectingAttempt(
+            loop: EventLoopGroup.shared.next(),
+            attempt: ReconnectAttempt(number: 1, url: 0, timeout: timeout),
+            url: "ws://127.0.0.1:1/",
+            options: options,
+            preamble: nil,
+            durations: options.durations
+        )
+    }
+
     @Test("The time of an attempt is the shorter of the options' and the policy's")
     func limits() {
-        let loop = EventLoopGroup.shared.next()
-        let limits = [nil, Duration.seconds(3), .seconds(300)].map { timeout in
-            ReconnectingAttempt(
-                loop: loop,
-                attempt: ReconnectAttempt(number: 1, url: 0, timeout: timeout),
-                url: "",
-                options: ReconnectOptions(),
-                preamble: nil
-            ).limit
-        }
+        let limits = [nil, Duration.seconds(3), .seconds(300)].map { attempt($0).limit }
         #expect(limits == [.seconds(30), .seconds(3), .seconds(30)])
+    }
+
+    @Test("An attempt with a duration that can't be used has no limit, and fails with the error that names it")
+    func unusable() async {
+        var options = ReconnectOptions()
+        options.attemptTimeout = .zero
+        let attempt = attempt(.zero, options)
+        #expect(attempt.limit == nil)
+        let failure = await #expect(throws: ReconnectFailure.self) { _ = try await attempt.run() }
+        #expect(failure?.error.code == .invalidArgument)
+    }
+
+    @Test("An attempt whose time is spent has timed out, and isn't configured")
+    func late() async {
+        var options = ReconnectOptions()
+        options.configure = { _ in Issue.record("It was configured.") }
+        let attempt = attempt(.zero, options)
+        let failure = await #expect(throws: ReconnectFailure.self) { _ = try await attempt.run() }
+        #expect(failure?.kind == .timedOut && failure?.error.code == .timedOut)
     }
 }
