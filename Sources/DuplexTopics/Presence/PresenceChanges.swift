@@ -26,8 +26,8 @@ public struct PresenceChanges: AsyncSequence, Sendable {
 
         /// The next change; `nil` once the task is cancelled.
         ///
-        /// - Throws: ``TopicError`` with `invalidName` or `limitReached` at the first one; with `slowSubscriber` once more than
-        ///   1,000 waited, after those. Ask for the members anew then.
+        /// - Throws: ``TopicError`` with `invalidName`, `invalidArgument` or `limitReached` at the first one; with
+        ///   `slowSubscriber` once more than 1,000 waited, after those. Ask for the members anew then.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(TopicError) -> PresenceChange? {

@@ -22,7 +22,7 @@ final class PresenceHub: Sendable {
     private let clock: LoopClock
     private let group: EventLoopGroup?
     private let link: PresenceLink?
-    /// Why nobody can be present: an option that can't be used.
+    /// Why nobody can be present or watch: an option that can't be used.
     private let fault: TopicError?
     private let state: Mutex<State>
 
@@ -125,6 +125,7 @@ final class PresenceHub: Sendable {
     // MARK: Watching
 
     func watch(_ watcher: PresenceWatcher, _ topic: String) throws(TopicError) {
+        if let fault { throw fault }
         try change { table throws(TopicError) in
             try table.watch(watcher, topic)
             return []

@@ -50,7 +50,7 @@ public struct TopicPresence: Sendable {
     ///
     /// - Parameter member: who; the id of 256 bytes at most, the info within ``TopicOptions/memberInfoSize``.
     /// - Returns: the value to keep.
-    /// - Throws: ``TopicError`` with `invalidName`, or with `limitReached`.
+    /// - Throws: ``TopicError`` with `invalidName`, with `invalidArgument`, or with `limitReached`.
     public func enter(as member: PresenceMember) throws(TopicError) -> PresenceEntry {
         try hub.enter(member, in: topic)
     }

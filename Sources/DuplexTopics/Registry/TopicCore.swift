@@ -183,6 +183,7 @@ final class TopicCore: TopicSource, Sendable {
         _ name: String,
         _ replay: TopicReplay
     ) throws(TopicError) -> Int32 {
+        if let fault { throw fault }
         try checkSupport(name)
         let now = clock.now()
         let slot = try withTable { table throws(TopicError) in try table.join(listener, name, replay, at: now) }

@@ -15,7 +15,7 @@ struct DurationRuleTests {
     static let refused: [Duration] = [.seconds(-1), .zero, .seconds(Int64.min)]
     static let huge = Duration.seconds(Int64.max)
 
-    @Test("Topics with an option that isn't longer than zero take no message, subscription or member")
+    @Test("Topics with an option that isn't longer than zero take no message, subscription, member or watcher")
     func options() async throws {
         for time in Self.refused {
             var options = TopicOptions()
@@ -42,6 +42,7 @@ struct DurationRuleTests {
         #expect(error.code == .invalidArgument)
         #expect(throws: TopicError.self) { _ = try topic.presence.enter(as: PresenceMember(id: "me")) }
         await #expect(throws: TopicError.self) { for try await _ in topic.messages() {} }
+        await #expect(throws: TopicError.self) { for try await _ in topic.presence.changes {} }
     }
 
     @Test("A backplane of Redis isn't made with one")
