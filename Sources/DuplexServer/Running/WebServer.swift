@@ -240,7 +240,9 @@ public struct WebServer: Sendable {
 
     /// What answers what, once the routes have been checked.
     func table() throws(RouteError) -> RouteTable {
-        try RouteError.check(durations, of: "server")
+        let settings = settings
+        // Also without a route: what `use(_:)` has set holds for every request.
+        try RouteError.check(durations + settings.durations, of: "server")
         let table = try RouteTable(routes, settings: settings)
         if table.hasWebSockets { SHA1.load() }
         return table
