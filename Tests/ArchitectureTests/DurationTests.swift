@@ -102,7 +102,9 @@ struct DurationTests {
     private static func declared(in file: SourceFile) -> [String] {
         guard file.code.contains("Duration") else { return [] }
         let name = file.path.split(separator: "/").last?.replacing(".swift", with: "") ?? ""
-        return file.code.split(separator: #/\bpublic /#).dropFirst().compactMap { rest in
+        // A file may begin with the word: the part before it is empty then.
+        let parts = file.code.split(separator: #/\bpublic /#, omittingEmptySubsequences: false)
+        return parts.dropFirst().compactMap { rest in
             let declaration = head(of: rest)
             // By Unicode's rules `Duration.zero` is one word.
             guard declaration.contains(#/\bDuration\b/#.wordBoundaryKind(.simple)),
