@@ -85,7 +85,12 @@ struct Schedule: Sendable, CustomStringConvertible {
     var isPaced: Bool { settings.limits.messageRate != nil }
 
     var model: ReceiverModel {
-        ReceiverModel(bytes, role: role, limits: receiver == .pieces ? pieceLimits : settings.limits, inflated: inflated)
+        ReceiverModel(
+            bytes,
+            role: role,
+            limits: receiver == .pieces ? pieceLimits : settings.limits,
+            inflated: inflated
+        )
     }
 
     /// Messages in pieces have no bound but the number of fragments.

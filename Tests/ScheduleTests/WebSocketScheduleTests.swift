@@ -23,7 +23,11 @@ import Testing
     }
 
     /// Records what is wrong with schedules; gives up after a few.
-    private static func perform(_ seeds: Range<UInt64>, _ runner: ScheduleRunner, _ network: ScheduleRunner.Network) async throws {
+    private static func perform(
+        _ seeds: Range<UInt64>,
+        _ runner: ScheduleRunner,
+        _ network: ScheduleRunner.Network
+    ) async throws {
         var failed = 0
         for seed in seeds where failed < 5 {
             let schedule = Schedule(seed: seed)

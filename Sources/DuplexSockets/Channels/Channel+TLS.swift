@@ -60,7 +60,7 @@ extension Channel {
     func receive(_ tls: TLSLayer) -> TransferResult {
         let limit = max(Int(receiveLimit), Self.largestRecord)
         // What the handler didn't want before comes first: the network may end after it.
-        if tls.stage == .open, deliverRest(tls), !isOpen || self.tls !== tls || !isReading { return .transferred(limit) }
+        if tls.stage == .open, deliverRest(tls), !isReading || self.tls !== tls { return .transferred(limit) }
         let result = receive(limit: limit) { take($0.bytes, tls) }
         lastReceiveFilled = result == .transferred(limit)
         switch result {

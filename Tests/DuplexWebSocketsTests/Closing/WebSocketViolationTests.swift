@@ -37,7 +37,9 @@ import Testing
         }
     }
 
-    @Test("An app that doesn't come back has as long as a closing handshake; one that closes fails the connection at once")
+    @Test(
+        "An app that doesn't come back has as long as a closing handshake; one that closes fails the connection at once"
+    )
     func away() async throws {
         try await TestLoop.run { loop in
             for closes in [false, true] {
