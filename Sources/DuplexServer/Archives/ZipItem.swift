@@ -10,7 +10,7 @@ package struct ZipItem: Sendable {
         case folder
         /// A file of that size, by what is known before; opened when it is its turn.
         case file(size: UInt64, open: @Sendable () async throws -> OpenedFile)
-        /// Something that can't be had, which is told in the zip: why not, such as `can't be read`.
+        /// Something that can't be had, which the list of errors names: why not, such as `can't be read`.
         case missing(String)
     }
 

@@ -90,7 +90,7 @@ final class ZipRun {
 struct ZipFaults {
     private static let bound = 1_000
 
-    /// How much of a path is told: its end.
+    /// How much of a path an error shows: its end.
     private static let pathBound = 1_000
 
     private var lines: [String] = []

@@ -22,7 +22,7 @@ public struct Listener: Sendable {
     public var backlog = 4_096
     /// The socket options of each connection.
     ///
-    /// Without ``SocketOptions/keepalive``, a client that has ended its side and waits for a response is probed by the
+    /// Without `SocketOptions.keepalive`, a client that has ended its side and waits for a response is probed by the
     /// system once it has been silent for ``WebServer/idleTimeout``, and is given up after as long again without an answer.
     public var options = SocketOptions()
 
