@@ -33,7 +33,6 @@ import Testing
             let schedule = Schedule(seed: seed)
             // A peer that is read slowly takes time, which only the loop of a test has.
             if schedule.isPaced, case .ports = network { continue }
-            if ProcessInfo.processInfo.environment["V"] != nil { print(schedule) }
             var faults: [String]
             do {
                 faults = try await runner.run(schedule, over: network)
