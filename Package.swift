@@ -210,12 +210,15 @@ let package = Package(
         .testTarget(name: "DuplexBaseTests", dependencies: ["DuplexBase"], swiftSettings: strict),
         .testTarget(
             name: "DuplexSocketsTests",
-            dependencies: ["DuplexTestNetworks", "DuplexTestProcesses", "DuplexSockets", "CDuplexSystem", logging],
+            dependencies: [
+                "DuplexTestTimes", "DuplexTestNetworks", "DuplexTestProcesses", "DuplexSockets", "CDuplexSystem",
+                logging,
+            ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "DuplexDeflateTests",
-            dependencies: ["DuplexBase", "DuplexDeflate", "DuplexWire", "DuplexTesting"],
+            dependencies: ["DuplexTestTimes", "DuplexBase", "DuplexDeflate", "DuplexWire", "DuplexTesting"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -226,7 +229,8 @@ let package = Package(
         .testTarget(
             name: "DuplexTestingTests",
             dependencies: [
-                "DuplexTestProcesses", "DuplexTestPeers", "DuplexTesting", "DuplexSockets", "DuplexWebSockets",
+                "DuplexTestTimes", "DuplexTestProcesses", "DuplexTestPeers", "DuplexTesting", "DuplexSockets",
+                "DuplexWebSockets",
                 "DuplexWire", "DuplexServer", httpTypes, logging,
             ],
             swiftSettings: strict
@@ -234,7 +238,8 @@ let package = Package(
         .testTarget(
             name: "DuplexWebSocketsTests",
             dependencies: [
-                "DuplexTestNetworks", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate",
+                "DuplexTestTimes", "DuplexTestNetworks", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
+                "DuplexDeflate",
                 "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging, metrics,
                 metricsTestKit, tracing, inMemoryTracing,
             ],
@@ -250,7 +255,8 @@ let package = Package(
         .testTarget(
             name: "DuplexFoundationTests",
             dependencies: [
-                "DuplexFoundation", "DuplexTestPeers", "DuplexTesting", "DuplexSockets", "DuplexWire",
+                "DuplexTestTimes", "DuplexFoundation", "DuplexTestPeers", "DuplexTesting", "DuplexSockets",
+                "DuplexWire",
                 "DuplexWebSockets",
                 "DuplexServer", httpTypes,
             ],
@@ -264,7 +270,8 @@ let package = Package(
         .testTarget(
             name: "DuplexServerTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets", "DuplexWire",
+                "DuplexTestTimes", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets",
+                "DuplexWire",
                 "DuplexDeflate", "DuplexWebSockets", "DuplexServer", httpTypes, logging, lifecycle, metrics,
                 metricsTestKit, tracing,
                 inMemoryTracing,
@@ -274,7 +281,8 @@ let package = Package(
         .testTarget(
             name: "DuplexSharingTests",
             dependencies: [
-                "DuplexSharing", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets",
+                "DuplexTestTimes", "DuplexSharing", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
+                "DuplexSockets",
                 "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
             ],
             swiftSettings: strict
@@ -282,7 +290,8 @@ let package = Package(
         .testTarget(
             name: "DuplexInspectorTests",
             dependencies: [
-                "DuplexInspector", "DuplexTestPeers", "DuplexTestNetworks", "DuplexTestProcesses", "DuplexTesting",
+                "DuplexTestTimes", "DuplexInspector", "DuplexTestPeers", "DuplexTestNetworks", "DuplexTestProcesses",
+                "DuplexTesting",
                 "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexServer", "DuplexSharing",
                 httpTypes, logging, database,
             ],
@@ -291,7 +300,8 @@ let package = Package(
         .testTarget(
             name: "DuplexTopicsTests",
             dependencies: [
-                "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexSockets",
+                "DuplexTestTimes", "DuplexTopics", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting",
+                "DuplexSockets",
                 "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexDeflate", httpTypes, logging, metrics,
                 metricsTestKit,
             ],
@@ -300,7 +310,8 @@ let package = Package(
         .testTarget(
             name: "ConformanceTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate", "DuplexSockets",
+                "DuplexTestTimes", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexDeflate",
+                "DuplexSockets",
                 "DuplexWire",
                 "DuplexWebSockets", "DuplexServer", "DuplexCommand", httpTypes,
             ],
@@ -311,7 +322,8 @@ let package = Package(
         .testTarget(
             name: "ScheduleTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexTesting", "DuplexBase", "DuplexDeflate", "DuplexSockets", "DuplexWire",
+                "DuplexTestTimes", "DuplexTestPeers", "DuplexTesting", "DuplexBase", "DuplexDeflate", "DuplexSockets",
+                "DuplexWire",
                 "DuplexWebSockets", "DuplexServer", logging,
             ],
             swiftSettings: strict
@@ -320,11 +332,14 @@ let package = Package(
         .target(
             name: "DuplexTestPeers",
             dependencies: [
-                "DuplexTesting", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", httpTypes, logging,
+                "DuplexTestTimes", "DuplexTesting", "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer",
+                httpTypes, logging,
             ],
             path: "Tests/DuplexTestPeers",
             swiftSettings: strict
         ),
+        // Limits of time in tests, which one variable makes longer.
+        .target(name: "DuplexTestTimes", path: "Tests/DuplexTestTimes", swiftSettings: strict),
         // Networks that tests take down, change and slow.
         .target(
             name: "DuplexTestNetworks",
@@ -335,14 +350,15 @@ let package = Package(
         // Programs that others wrote, run by tests; and what that does to what tests count.
         .target(
             name: "DuplexTestProcesses",
-            dependencies: ["DuplexSockets"],
+            dependencies: ["DuplexTestTimes", "DuplexSockets"],
             path: "Tests/DuplexTestProcesses",
             swiftSettings: strict
         ),
         .testTarget(
             name: "DuplexCommandTests",
             dependencies: [
-                "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexCommand", "DuplexBase",
+                "DuplexTestTimes", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexCommand",
+                "DuplexBase",
                 "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexTopics", httpTypes, logging,
                 arguments, histogram, configuration,
             ],
@@ -352,7 +368,8 @@ let package = Package(
         .testTarget(
             name: "PeerTests",
             dependencies: [
-                "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets",
+                "DuplexTestTimes", "DuplexTestProcesses", "DuplexSockets", "DuplexWire", "DuplexDeflate",
+                "DuplexWebSockets",
                 "DuplexServer",
                 "DuplexTesting",
                 "DuplexTestPeers",
@@ -368,7 +385,7 @@ let package = Package(
         // Reads the sources and the documents, and holds them to the rules of ARCHITECTURE.md.
         .testTarget(
             name: "ArchitectureTests",
-            dependencies: ["DuplexTestProcesses", "DuplexServer", "DuplexWire"],
+            dependencies: ["DuplexTestTimes", "DuplexTestProcesses", "DuplexServer", "DuplexWire"],
             swiftSettings: strict
         ),
     ],

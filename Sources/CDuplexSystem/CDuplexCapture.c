@@ -20,7 +20,8 @@
 enum { capture_limit = 4, leave_limit = 2000, busy_limit = 500 };
 
 struct capture {
-    /// 0: free, 1: the descriptors lead here, 2: only what others have inherited does.
+    /// 0: free, 1: the descriptors lead here, 2: only what others have inherited does. A handler of a signal reads what follows only
+    /// if this isn't 0, and it is written only before that.
     atomic_int state;
     int stream;
     int other;
@@ -36,7 +37,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /// Whether the process ends: from then on who ends it reads the pipes.
 static atomic_int is_leaving;
 static atomic_int has_left;
-static pid_t owner;
+/// The process that captures; a copy of it that fork made leaves the streams alone.
+static _Atomic(pid_t) owner;
 
 static void pause_for_one_millisecond(void) { poll(NULL, 0, 1); }
 
@@ -90,7 +92,7 @@ static void restore(struct capture *capture) {
 /// Has everything that was written reach its place, and what comes from here on go there directly. May be called in a handler
 /// of a signal.
 static void leave(void) {
-    if (getpid() != owner) return;
+    if (getpid() != atomic_load(&owner)) return;
     int budget = leave_limit;
     if (atomic_exchange(&is_leaving, 1)) {
         while (!atomic_load(&has_left) && budget-- > 0) pause_for_one_millisecond();
@@ -112,7 +114,7 @@ static void leave(void) {
 }
 
 static void leave_at_exit(void) {
-    if (getpid() == owner) fflush(stdout);
+    if (getpid() == atomic_load(&owner)) fflush(stdout);
     leave();
 }
 
@@ -120,6 +122,7 @@ static void leave_at_exit(void) {
 static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS};
 static const int requests[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 enum { fault_count = sizeof faults / sizeof *faults, request_count = sizeof requests / sizeof *requests };
+/// Written only while a signal's handler is that one, so not while ours can read it.
 static struct sigaction former[fault_count + request_count];
 static bool has_former[fault_count + request_count];
 
@@ -238,7 +241,7 @@ int cduplex_capture_begin(int stream, int other) {
     if (found < 0) errno = EBUSY;
     bool is_first = active_count() == 0;
     if (found >= 0 && open_capture(&captures[found], stream, other) == 0) {
-        owner = getpid();
+        atomic_store(&owner, getpid());
         if (is_first) install_handlers();
         atomic_store(&captures[found].state, 1);
         if (!is_registered) atexit(leave_at_exit);

@@ -105,7 +105,8 @@ import CDuplexZlib
     ) -> Status {
         let room = UInt32(clamping: room)
         var status = Status.corrupt
-        output.append(addingCapacity: Int(room)) { span in
+        // Without room nothing would be taken of the empty array, which is one for all threads, but its count would be written.
+        output.append(addingCapacity: max(Int(room), 1)) { span in
             unsafe span.withUnsafeMutableBufferPointer { target, count in
                 // The span may have more room than was asked for; zlib gets what was.
                 status = unsafe run(input, &position, target.baseAddress, room, flush)

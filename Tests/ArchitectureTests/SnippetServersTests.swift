@@ -3,12 +3,13 @@
 
 #if os(Linux)
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Glibc
 import Testing
 
 /// Runs the snippets that listen, each in a network of its own, where their ports are free, and talks to them.
-@Suite("The snippets that listen, and those that talk to them, do what they say", .timeLimit(.minutes(5)))
+@Suite("The snippets that listen, and those that talk to them, do what they say", .timeLimit(minutes: 5))
 struct SnippetServersTests {
     /// A server, and what a client gets of it.
     struct Conversation: Sendable, CustomTestStringConvertible {

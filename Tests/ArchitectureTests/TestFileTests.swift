@@ -48,6 +48,15 @@ struct TestFileTests {
         #expect(empty.map(\.path) == [])
     }
 
+    @Test("Limits of time follow the variable that makes them longer")
+    func limits() {
+        let fixed = [".timeLimit(.minutes(", "comesTrue(within: .seconds(", "timeout: Duration = .seconds(20)"]
+        let found = Repository.tests.filter { file in
+            file.path != "Tests/DuplexTestTimes/TimeLimits.swift" && fixed.contains(where: file.code.contains)
+        }
+        #expect(found.map(\.path) == [])
+    }
+
     @Test("Every exception is a file that is there and has no test file")
     func exceptionsAreNeeded() {
         let sources = Set(Repository.sources.map(\.path))

@@ -49,7 +49,24 @@ struct TestRunTests {
         let arguments = ["-c", "release", "--filter", "ASuite", "--skip=Other", "--skip", "Others"]
         let run = try await RecordedRun.of([.failing(["`a (b)`"]), .passing(["`a (b)`"])], arguments)
         #expect(run.status == 0)
-        #expect(run.arguments[1].hasSuffix(#"-c release --skip-build --filter ^(LibTests\.ASuite/`a \(b\)`\(\))(/|$)"#))
+        #expect(
+            run.arguments[1].hasPrefix(
+                #"test -c release --skip-build --filter ^(LibTests\.ASuite/`a \(b\)`\(\))(/|$) --event-stream-output-path "#
+            )
+        )
+    }
+
+    @Test("Built tests are started without SwiftPM, with the same choice of tests")
+    func startsDirectly() async throws {
+        let arguments = ["--skip-build", "--skip", "Other"]
+        let run = try await RecordedRun.of([.failing(["a"]), .passing(["a"])], arguments, isBundle: true)
+        #expect(run.status == 0)
+        #expect(run.arguments[0].hasPrefix("--testing-library swift-testing --skip Other --event-stream-output-path "))
+        #expect(
+            run.arguments[1].hasPrefix(
+                #"--testing-library swift-testing --filter ^(LibTests\.ASuite/a\(\))(/|$) --event-stream-output-path "#
+            )
+        )
     }
 
     @Test("A second attempt in which the test doesn't run counts as a failure")
@@ -86,7 +103,7 @@ struct TestRunTests {
         let first = Recording.failing([], unknown: "LibTests/T.swift")
         let run = try await RecordedRun.of([first, .passing(["good", "slow"])])
         #expect(run.status == 0)
-        #expect(run.arguments[1].hasSuffix(#"--filter ^(LibTests\.ASuite/good\(\)|LibTests\.ASuite/slow\(\))(/|$)"#))
+        #expect(run.arguments[1].contains(#"--filter ^(LibTests\.ASuite/good\(\)|LibTests\.ASuite/slow\(\))(/|$) "#))
         #expect(run.failedOnce.hasPrefix("- One of the tests of LibTests/T.swift, with epoll:\n"))
     }
 

@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 /// RFC 6455 sections 5.2 and 5.4: messages of megabytes, in one frame and in as many as are allowed.
-@Suite("Long messages", .timeLimit(.minutes(2))) struct LongMessageTests {
+@Suite("Long messages", .timeLimit(minutes: 2)) struct LongMessageTests {
     private static let size = 4 << 20
 
     /// Each byte depends on where it stands, also beyond the length of a fragment.

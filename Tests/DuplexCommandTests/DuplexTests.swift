@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The command", .timeLimit(.minutes(1)))
+@Suite("The command", .timeLimit(minutes: 1))
 struct DuplexTests {
     @Test("It tells its version")
     func version() async throws {

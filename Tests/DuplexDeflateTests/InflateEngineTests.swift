@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexDeflate
@@ -77,7 +78,7 @@ struct InflateEngineTests {
 
     @Test(
         "What is corrupt behind a buffer that is full to the last byte is given up, and all before it is given",
-        .timeLimit(.minutes(1)),
+        .timeLimit(minutes: 1),
         arguments: [0, 1, 40_000, 49_151]
     )
     func fullBuffer(before: Int) throws {

@@ -5,6 +5,7 @@ import Dispatch
 import DuplexFoundation
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -26,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("A delegated connection", .timeLimit(.minutes(1)))
+    @Test("A delegated connection", .timeLimit(minutes: 1))
     func delegated() async throws {
         try await withServer(Self.serve) { address in
             let sender = Sender()
@@ -37,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("A delegated client that connects again", .timeLimit(.minutes(1)))
+    @Test("A delegated client that connects again", .timeLimit(minutes: 1))
     func reconnecting() async throws {
         try await withServer(Self.serve) { address in
             let sender = Sender()

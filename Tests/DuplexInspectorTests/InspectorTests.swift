@@ -5,6 +5,7 @@ import DuplexServer
 import DuplexSharing
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -14,7 +15,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("The inspector of a server", .timeLimit(.minutes(1)))
+@Suite("The inspector of a server", .timeLimit(minutes: 1))
 struct InspectorTests {
     /// Every path that the inspector answers, with names in the place of parameters, and its method.
     private static func routes(of server: WebServer) -> [(method: HTTPRequest.Method?, path: String)] {

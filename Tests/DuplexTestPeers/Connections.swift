@@ -3,6 +3,7 @@
 
 package import DuplexServer
 package import DuplexSockets
+import DuplexTestTimes
 package import DuplexWebSockets
 import Logging
 
@@ -140,7 +141,7 @@ extension WebSocketOptions {
     /// The same, where they have the default time to connect with more of it: for a machine that is busy with other tests.
     package var patient: WebSocketOptions {
         var options = self
-        if options.connectTimeout == WebSocketOptions().connectTimeout { options.connectTimeout = .seconds(120) }
+        if options.connectTimeout == WebSocketOptions().connectTimeout { options.connectTimeout = .limit(seconds: 120) }
         return options
     }
 }

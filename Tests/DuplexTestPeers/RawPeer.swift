@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 package import DuplexSockets
+import DuplexTestTimes
 
 /// The other side of a connection, played by a test: writes any bytes and reads what comes, frame by frame or head by
 /// head, and never waits for ever.
@@ -14,7 +15,7 @@ package actor RawPeer {
     private var hasEnded = false
 
     /// How long a read waits before the test fails.
-    private static let patience = Duration.seconds(20)
+    private static let patience = Duration.limit(seconds: 20)
     /// Any key will do.
     private static let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
 

@@ -3,10 +3,11 @@
 
 import Dispatch
 package import DuplexSockets
+import DuplexTestTimes
 
-/// Whether the condition holds within so many seconds, by default 30.
+/// Whether the condition holds within a limit, by default 30 seconds.
 package func comesTrue(
-    within time: Duration = .seconds(30),
+    within time: Duration = .limit(seconds: 30),
     _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
     let deadline = ContinuousClock.now.advanced(by: time)

@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import Testing
 
@@ -13,7 +14,7 @@ import Darwin
 #endif
 
 /// How long a read may take before the test fails instead of hanging.
-private let patience = Duration.seconds(30)
+private let patience = Duration.limit(seconds: 30)
 
 /// Runs the body with a proxy in front of a server that echoes.
 private func withEcho(_ faults: Faults = .none, _ body: (FaultProxy) async throws -> Void) async throws {

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -117,7 +118,7 @@ struct ServerTestRunTests {
             }
         }
         let error = await #expect(throws: TestingError.self) {
-            try await WebServer.testing(server, within: .seconds(60), patience: .milliseconds(1)) { client in
+            try await WebServer.testing(server, within: .limit(seconds: 60), patience: .milliseconds(1)) { client in
                 let connection = await client.connect()
                 try await connection.send(.get, "/stubborn/1")
                 await client.loop.settle()

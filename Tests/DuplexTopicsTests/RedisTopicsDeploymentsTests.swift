@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -11,12 +12,12 @@ import Testing
 @testable import DuplexTopics
 
 /// Topics of several nodes by each kind of deployment, whose servers come to harm.
-@Suite("Topics by sentinels, by a cluster, and with TLS", .timeLimit(.minutes(3)))
+@Suite("Topics by sentinels, by a cluster, and with TLS", .timeLimit(minutes: 3))
 struct RedisTopicsDeploymentsTests {
     private static var redisOptions: RedisOptions {
         var redis = RedisOptions()
         redis.backoff = .constant(.milliseconds(5))
-        redis.answerTimeout = .seconds(60)
+        redis.answerTimeout = .limit(seconds: 60)
         redis.whileAway = .wait(commands: 100_000, bytes: .mebibytes(64), time: .seconds(120))
         return redis
     }
@@ -28,7 +29,7 @@ struct RedisTopicsDeploymentsTests {
     private static func options() throws -> TopicOptions {
         var options = TopicOptions()
         try options.keep("kept/#", .init(count: 100_000, size: .mebibytes(64)))
-        options.historyTimeout = .seconds(120)
+        options.historyTimeout = .limit(seconds: 120)
         return options
     }
 

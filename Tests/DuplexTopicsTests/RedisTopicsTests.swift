@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -11,19 +12,19 @@ import Testing
 @testable import DuplexTopics
 
 /// Topics of several nodes, joined by a real Redis.
-@Suite("Topics that a Redis joins", .timeLimit(.minutes(3)))
+@Suite("Topics that a Redis joins", .timeLimit(minutes: 3))
 struct RedisTopicsTests {
     private static func options() throws -> TopicOptions {
         var options = TopicOptions()
         try options.keep("kept/#", .init(count: 100_000, size: .mebibytes(64)))
-        options.historyTimeout = .seconds(120)
+        options.historyTimeout = .limit(seconds: 120)
         return options
     }
 
     private static func topics(_ url: String) throws -> Topics {
         var redis = RedisOptions()
         redis.backoff = .constant(.milliseconds(5))
-        redis.answerTimeout = .seconds(60)
+        redis.answerTimeout = .limit(seconds: 60)
         redis.whileAway = .wait(commands: 100_000, bytes: .mebibytes(64), time: .seconds(120))
         return Topics(try .redis(url, prefix: "app", options: redis), try options())
     }

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("The JSON protocol of topics", .timeLimit(.minutes(10)))
+@Suite("The JSON protocol of topics", .timeLimit(minutes: 10))
 struct RouteBuilderTopicProtocolTests {
     private static func serve(
         _ body: (TestClient, Topics) async throws -> Void

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWire
 import HTTPTypes
 import Testing
 
-@Suite("Topics as event streams", .timeLimit(.minutes(1)))
+@Suite("Topics as event streams", .timeLimit(minutes: 1))
 struct RouteBuilderTopicsTests {
     private static func serve(
         _ history: TopicOptions.History?,

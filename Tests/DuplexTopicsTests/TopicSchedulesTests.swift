@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("Every kind of subscriber by generated schedules", .timeLimit(.minutes(10)))
+@Suite("Every kind of subscriber by generated schedules", .timeLimit(minutes: 10))
 struct TopicSchedulesTests {
     @Test("No gap, no double, in order, and what was dropped is exactly what is missing", arguments: 0..<12)
     func generated(_ seed: UInt64) async throws {

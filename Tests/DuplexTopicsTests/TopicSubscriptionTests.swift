@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import Testing
 
-@Suite("A subscription of a connection", .timeLimit(.minutes(1)))
+@Suite("A subscription of a connection", .timeLimit(minutes: 1))
 struct TopicSubscriptionTests {
     @Test("It names its topic, and ends when it is told to")
     func ends() async throws {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTopics
 import DuplexWire
 import Testing
 
-@Suite("A topic", .timeLimit(.minutes(1)))
+@Suite("A topic", .timeLimit(minutes: 1))
 struct TopicTests {
     @Test("It is a sequence of what is published")
     func sequence() async throws {

@@ -4,13 +4,14 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("Topics over connections of every kind", .timeLimit(.minutes(2)))
+@Suite("Topics over connections of every kind", .timeLimit(minutes: 2))
 struct TopicTransportsTests {
     @Test(
         "A client over TCP is behind, catches up and lacks exactly what was dropped",

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("Topics by generated schedules", .timeLimit(.minutes(10)))
+@Suite("Topics by generated schedules", .timeLimit(minutes: 10))
 struct TopicsTests {
     /// One client that comes, goes, comes back where it was, and is slow at times.
     private struct Client {

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("WebSockets that are subscribed", .timeLimit(.minutes(1)))
+@Suite("WebSockets that are subscribed", .timeLimit(minutes: 1))
 struct WebSocketTopicsTests {
     @Test("Each gets what is published, texts as texts and bytes as bytes")
     func delivers() async throws {

@@ -6,6 +6,7 @@ import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Glibc
@@ -223,7 +224,7 @@ enum Census {
         let opened = Opened()
         try await run(rounds: rounds, opened, body)
         // The last one to let go of a socket may do so a moment after its loop has ended.
-        _ = await comesTrue(within: .seconds(10)) { opened.alive == 0 }
+        _ = await comesTrue(within: .limit(seconds: 10)) { opened.alive == 0 }
         let after = await latestCount { $0.isWithin(before) }
         guard before.loops == 0, after.isWithin(before), opened.alive == 0 else {
             report("before: \(before)\nafter: \(after)\nsockets alive: \(opened.alive)\n")
@@ -236,7 +237,7 @@ enum Census {
     /// late is closed on a thread of its own.
     private static func latestCount(_ isRight: (Count) -> Bool) async -> Count {
         var latest = count()
-        _ = await comesTrue(within: .seconds(10)) {
+        _ = await comesTrue(within: .limit(seconds: 10)) {
             latest = count()
             return isRight(latest)
         }
@@ -262,7 +263,7 @@ enum Census {
                 try await tasks.waitForAll()
             }
             // While the server runs, since its end closes what is still open. Resets of dropped sockets may be on their way.
-            let areClosed = await comesTrue(within: .seconds(10)) { count().sockets == listening }
+            let areClosed = await comesTrue(within: .limit(seconds: 10)) { count().sockets == listening }
             if !areClosed { report("still open: \(count())\n") }
         }
         await group.stop()

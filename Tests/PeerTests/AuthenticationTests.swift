@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import HTTPTypes
@@ -65,7 +66,7 @@ extension PeerTests {
 
         @Test(
             "curl answers the first algorithm, also where its user's name is to be hashed",
-            .timeLimit(.minutes(1)),
+            .timeLimit(minutes: 1),
             arguments: [("--digest", false), ("--anyauth", false), ("--digest", true)]
         )
         func curlDigest(option: String, hashesUsers: Bool) async throws {
@@ -83,14 +84,14 @@ extension PeerTests {
 
         @Test(
             "curl is let in where SHA-512-256, which some of it compute wrongly, isn't first",
-            .timeLimit(.minutes(1))
+            .timeLimit(minutes: 1)
         )
         func curlLongDigest() async throws {
             let lines = try await Self.curl(["--digest"], Self.digest([.sha256, .sha512256, .md5]), "/in/a")
             #expect(lines == ["\(Self.user) digest SHA-256 00000001", "200"])
         }
 
-        @Test("curl sends its body once it is let in, and not before", .timeLimit(.minutes(1)))
+        @Test("curl sends its body once it is let in, and not before", .timeLimit(minutes: 1))
         func curlBody() async throws {
             let body = String(repeating: "x", count: 100_000)
             let arguments = ["--anyauth", "--data", body, "--header", "Expect: 100-continue"]
@@ -100,7 +101,7 @@ extension PeerTests {
 
         @Test(
             "curl with a wrong password isn't let in by any scheme",
-            .timeLimit(.minutes(1)),
+            .timeLimit(minutes: 1),
             arguments: ["--digest", "--basic"]
         )
         func curlWrong(option: String) async throws {
@@ -108,7 +109,7 @@ extension PeerTests {
             #expect(lines.last == "401")
         }
 
-        @Test("curl is let in by Basic, and turned away when it has guessed too often", .timeLimit(.minutes(1)))
+        @Test("curl is let in by Basic, and turned away when it has guessed too often", .timeLimit(minutes: 1))
         func curlBasic() async throws {
             let option = Self.digest([.sha256])
             #expect(try await Self.curl(["--basic"], option, "/in/a") == ["\(Self.user) basic", "200"])
@@ -129,7 +130,7 @@ extension PeerTests {
         #if os(Linux)
         private static let kinds = ["-B", "-2", "-5"]
 
-        @Test("A file that htpasswd makes is taken, and what it changes there counts", .timeLimit(.minutes(1)))
+        @Test("A file that htpasswd makes is taken, and what it changes there counts", .timeLimit(minutes: 1))
         func passwordFile() async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "duplex-passwords-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: file) }
@@ -167,7 +168,7 @@ extension PeerTests {
             #expect(error?.message.contains("Apache's own MD5") == true, "\(error?.message ?? "")")
         }
 
-        @Test("A hash that openssl passwd makes is taken", .timeLimit(.minutes(1)))
+        @Test("A hash that openssl passwd makes is taken", .timeLimit(minutes: 1))
         func opensslPassword() async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "duplex-passwords-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: file) }
@@ -198,7 +199,7 @@ extension PeerTests {
 
         @Test(
             "Python's requests answers the last algorithm, httpx and aiohttp the first, and all count",
-            .timeLimit(.minutes(1)),
+            .timeLimit(minutes: 1),
             arguments: [
                 ("requests", [.sha256, .md5], "MD5"), ("requests", [.sha256], "SHA-256"), ("requests", [.md5], "MD5"),
                 ("httpx", [.sha256, .md5], "SHA-256"), ("httpx", [.md5], "MD5"),
@@ -213,7 +214,7 @@ extension PeerTests {
 
         @Test(
             "Their wrong passwords aren't let in",
-            .timeLimit(.minutes(1)),
+            .timeLimit(minutes: 1),
             arguments: ["requests", "httpx", "aiohttp"]
         )
         func librariesWrong(library: String) async throws {
@@ -232,7 +233,7 @@ extension PeerTests {
 
         @Test(
             "A browser asks its user once, and answers by the first algorithm that it knows from there on",
-            .timeLimit(.minutes(3)),
+            .timeLimit(minutes: 3),
             arguments: [
                 ([.sha256, .md5], false, "SHA-256"), ([.md5], true, "MD5"), ([.sha512256, .sha256], true, "SHA-256"),
             ] as [([DigestChallenge.Algorithm], Bool, String)]
@@ -245,7 +246,7 @@ extension PeerTests {
             #expect(lines == ["asked for the room by digest", "\(digest) 00000001", "\(digest) 00000002"])
         }
 
-        @Test("A browser asks again when the password was wrong", .timeLimit(.minutes(2)))
+        @Test("A browser asks again when the password was wrong", .timeLimit(minutes: 2))
         func browserWrong() async throws {
             let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"])
             let lines = try await Self.browse(Self.server(option), "--wrong-first")
@@ -253,7 +254,7 @@ extension PeerTests {
             #expect(lines.suffix(2).allSatisfy { $0.hasPrefix("mia digest SHA-256 ") }, "\(lines)")
         }
 
-        @Test("A browser doesn't ask its user when all that is wrong is an old nonce", .timeLimit(.minutes(2)))
+        @Test("A browser doesn't ask its user when all that is wrong is an old nonce", .timeLimit(minutes: 2))
         func browserStale() async throws {
             let options = DigestOptions(nonceLifetime: .seconds(1))
             let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"], options: options)
@@ -282,7 +283,7 @@ extension PeerTests {
             </script>
             """
 
-        @Test("A page behind a password opens WebSockets and events without asking", .timeLimit(.minutes(2)))
+        @Test("A page behind a password opens WebSockets and events without asking", .timeLimit(minutes: 2))
         func browserStreams() async throws {
             let option = RouteOption.digestAuth(realm: "the room", accounts: ["mia": "pä:ss"])
             var server = WebServer(host: "127.0.0.1", port: 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 extension PeerTests {
@@ -8,7 +9,7 @@ extension PeerTests {
     struct BrowserTests {
         @Test(
             "A person with a browser can talk to the echo and in the chat room, with and without compression",
-            .timeLimit(.minutes(3)),
+            .timeLimit(minutes: 3),
             arguments: ["off", "required"]
         )
         func page(compression: String) async throws {

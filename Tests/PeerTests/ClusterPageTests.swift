@@ -4,12 +4,13 @@
 #if os(Linux)
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Testing
 
 extension PeerTests {
     /// Three servers that a Redis joins, behind haproxy, as `scripts/run --cluster` starts them.
     struct ClusterPageTests {
-        @Test("One page shows what is said at any of them, and who is there", .timeLimit(.minutes(3)))
+        @Test("One page shows what is said at any of them, and who is there", .timeLimit(minutes: 3))
         func page() async throws {
             // haproxy can't say which one it has.
             let reserved = try ReservedPort()

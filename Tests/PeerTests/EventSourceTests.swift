@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import Synchronization
 import Testing
@@ -90,7 +91,7 @@ extension PeerTests {
 
         @Test(
             "A browser comes back to a server that was restarted and to streams that were cut, and misses nothing",
-            .timeLimit(.minutes(3))
+            .timeLimit(minutes: 3)
         )
         func browser() async throws {
             let feed = EventFeed()
@@ -126,7 +127,7 @@ extension PeerTests {
             }
         }
 
-        @Test("curl gets each event as it is sent, and the end of the stream", .timeLimit(.minutes(1)))
+        @Test("curl gets each event as it is sent, and the end of the stream", .timeLimit(minutes: 1))
         func curl() async throws {
             let feed = EventFeed()
             var server = WebServer(port: 0)

@@ -4,6 +4,7 @@
 #if os(Linux)
 import DuplexDeflate
 import DuplexSockets
+import DuplexTestTimes
 import Testing
 
 extension PeerTests {
@@ -76,7 +77,7 @@ extension PeerTests {
 
         @Test(
             "Bombs and floods get the right code, leave the memory as it was, and disturb nobody",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: attacks
         )
         func attack(_ attack: Attack) async throws {
@@ -121,7 +122,7 @@ extension PeerTests {
             return nil
         }
 
-        @Test("Messages that are announced and never come hold no memory", .timeLimit(.minutes(2)))
+        @Test("Messages that are announced and never come hold no memory", .timeLimit(minutes: 2))
         func announcements() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in
                 let memory = try server.residentMemory()
@@ -143,7 +144,7 @@ extension PeerTests {
             }
         }
 
-        @Test("Clients that never read make a server hold a bounded queue for each", .timeLimit(.minutes(2)))
+        @Test("Clients that never read make a server hold a bounded queue for each", .timeLimit(minutes: 2))
         func neverReading() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in
                 let memory = try server.residentMemory()
@@ -164,7 +165,7 @@ extension PeerTests {
 
         @Test(
             "What was held for clients that never read goes back to the system when they have gone",
-            .timeLimit(.minutes(2))
+            .timeLimit(minutes: 2)
         )
         func givenBack() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -19,7 +20,7 @@ extension PeerTests {
     struct ForeignClientTests {
         @Test(
             "A foreign client gets on with our server",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases.flatMap { peer in peer.scenarios.map { (peer, $0) } },
             [WebSocketCompression.disabled, .accepted]
         )
@@ -36,7 +37,7 @@ extension PeerTests {
 
         @Test(
             "Our server sees the code and the reason of every close frame",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases,
             EchoServer.Path.allCases
         )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -13,7 +14,7 @@ extension PeerTests {
 
         @Test(
             "Messages of 0 bytes to 16 MiB come back",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases,
             compressions
         )
@@ -29,7 +30,7 @@ extension PeerTests {
 
         @Test(
             "Many messages under way come back in order",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases,
             compressions
         )
@@ -43,7 +44,7 @@ extension PeerTests {
 
         @Test(
             "Fragments become whole messages",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases.filter(\.canFragment),
             compressions
         )
@@ -57,13 +58,13 @@ extension PeerTests {
             }
         }
 
-        @Test("Pings are answered both ways", .timeLimit(.minutes(2)), arguments: Peer.allCases)
+        @Test("Pings are answered both ways", .timeLimit(minutes: 2), arguments: Peer.allCases)
         func pings(_ peer: Peer) async throws {
             try await withSocket(to: peer, "/ping") { socket in
                 #expect(try await socket.receive() == "pong")
                 // A peer that reads nothing else meanwhile must still answer.
                 async let echo = socket.receive()
-                #expect(try await socket.ping(timeout: .seconds(10)) > .zero)
+                #expect(try await socket.ping(timeout: .limit(seconds: 10)) > .zero)
                 try await socket.send("still there")
                 #expect(try await echo == "still there")
             }
@@ -71,7 +72,7 @@ extension PeerTests {
 
         @Test(
             "Every close code that we send arrives with its reason",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases
         )
         func closes(_ peer: Peer) async throws {
@@ -91,7 +92,7 @@ extension PeerTests {
 
         @Test(
             "Every close code that the server sends arrives with its reason",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases
         )
         func isClosed(_ peer: Peer) async throws {
@@ -109,7 +110,7 @@ extension PeerTests {
 
         @Test(
             "The subprotocol that the server chose is told",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases,
             [(["chat.v2"], "chat.v2"), (["chat.v1"], "chat.v1"), ([], nil)]
         )

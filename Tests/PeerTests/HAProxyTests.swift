@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexSockets
 
 /// haproxy in front of a listener, and what it says of its clients.
-@Suite(.timeLimit(.minutes(5))) struct HAProxyTests {
+@Suite(.timeLimit(minutes: 5)) struct HAProxyTests {
     /// How the server line of haproxy's configuration ends, where client and server are, and what form must come.
     struct Line: Sendable, CustomTestStringConvertible {
         let options: String
@@ -95,11 +96,11 @@ import Testing
             #expect(socket.proxyAddress?.host == line.host)
             #expect(socket.proxyAddress?.port != client.localAddress?.port)
             #expect((header.value(of: .checksum) != nil) == line.options.contains("crc32c"))
-            #expect(try await socket.readLine(timeout: .seconds(60)) == "PROXY this is data")
+            #expect(try await socket.readLine(timeout: .limit(seconds: 60)) == "PROXY this is data")
             try await socket.write("answer\n")
-            #expect(try await client.readLine(timeout: .seconds(60)) == "answer")
+            #expect(try await client.readLine(timeout: .limit(seconds: 60)) == "answer")
             await client.close()
-            #expect(try await socket.read(timeout: .seconds(60)) == nil)
+            #expect(try await socket.read(timeout: .limit(seconds: 60)) == nil)
             await socket.close()
         }
         await listener.close()

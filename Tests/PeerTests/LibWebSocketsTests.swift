@@ -4,6 +4,7 @@
 #if os(Linux)
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -16,7 +17,7 @@ extension PeerTests {
 
         @Test(
             "Its client gets every message back from our server, whole and in fragments",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: ["off", "on"],
             EchoServer.Path.allCases
         )
@@ -39,7 +40,7 @@ extension PeerTests {
 
         @Test(
             "Its server sends every message of our client back, with the parameters of compression",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: ["off", "on"]
         )
         func server(_ compression: String) async throws {

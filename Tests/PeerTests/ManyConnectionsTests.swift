@@ -4,6 +4,7 @@
 #if os(Linux)
 import Dispatch
 import DuplexTestProcesses
+import DuplexTestTimes
 import Synchronization
 import Testing
 
@@ -28,7 +29,7 @@ extension PeerTests {
 
         @Test(
             "10,000 connections are served with 11,000 descriptors; those beyond wait until others leave",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             .enabled(if: isAllowed, "10,000 CONNECTIONS ARE NOT TESTED: raise the hard limit of ulimit -n to 13,000"),
             .enabled(if: isFast, "10,000 CONNECTIONS ARE NOT TESTED with a sanitizer, which is too slow")
         )

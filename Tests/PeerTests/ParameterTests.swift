@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -35,7 +36,7 @@ extension PeerTests {
 
         @Test(
             "Their servers agree on every parameter that our client asks for",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases
         )
         func servers(_ peer: Peer) async throws {
@@ -59,7 +60,7 @@ extension PeerTests {
 
         @Test(
             "Their clients agree on every parameter that our server sets",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases
         )
         func clients(_ peer: Peer) async throws {
@@ -97,7 +98,7 @@ extension PeerTests {
 
         @Test(
             "Our server agrees on every parameter that their clients offer",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: Peer.allCases
         )
         func offers(_ peer: Peer) async throws {

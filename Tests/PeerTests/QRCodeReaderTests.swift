@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexCommand
 
 /// What the terminal shows, read by a reader that others wrote (zxing-cpp).
-@Suite("A QR code's reader", .timeLimit(.minutes(1))) struct QRCodeReaderTests {
+@Suite("A QR code's reader", .timeLimit(minutes: 1)) struct QRCodeReaderTests {
     @Test(
         "It reads addresses and other text",
         arguments: [

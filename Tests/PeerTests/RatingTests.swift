@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
 extension PeerTests {
     /// The TLS of `duplex serve`, rated by testssl.sh.
     struct RatingTests {
-        @Test("testssl.sh finds nothing that it rates medium or worse", .timeLimit(.minutes(16)))
+        @Test("testssl.sh finds nothing that it rates medium or worse", .timeLimit(minutes: 16))
         func rating() async throws {
             let folder = NSTemporaryDirectory() + "duplex-rating-" + UUID().uuidString + "/"
             defer { try? FileManager.default.removeItem(atPath: folder) }

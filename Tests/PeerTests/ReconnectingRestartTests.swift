@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -19,7 +20,7 @@ extension PeerTests {
 
         @Test(
             "A thousand clients of a server that is killed come back spread over the whole of the wait, and none twice",
-            .timeLimit(.minutes(3)),
+            .timeLimit(minutes: 3),
             .enabled(if: isAllowed, "A THOUSAND CLIENTS ARE NOT TESTED: raise the hard limit of ulimit -n to 3,000")
         )
         func restart() async throws {

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -14,7 +15,7 @@ extension PeerTests {
     struct RobustnessTests {
         private static let threads = 24
 
-        @Test("50,000 hostile streams disturb nobody and leave nothing behind", .timeLimit(.minutes(8)))
+        @Test("50,000 hostile streams disturb nobody and leave nothing behind", .timeLimit(minutes: 8))
         func hostileStreams() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in
                 let sockets = try server.sockets()
@@ -34,7 +35,7 @@ extension PeerTests {
             }
         }
 
-        @Test("1,000 connections opened and closed 40 times leave nothing behind", .timeLimit(.minutes(4)))
+        @Test("1,000 connections opened and closed 40 times leave nothing behind", .timeLimit(minutes: 4))
         func openingAndClosing() async throws {
             try await DuplexServe.withRunning(["--quiet"]) { server in
                 let sockets = try server.sockets()

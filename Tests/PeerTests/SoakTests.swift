@@ -4,6 +4,7 @@
 #if os(Linux)
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Synchronization
 import Testing
@@ -15,7 +16,7 @@ import Testing
     @Test(
         "Descriptors, threads, timers and connections are the same after each cycle of servers, clients, faults and a restart",
         .enabled(if: ProcessInfo.processInfo.environment["DUPLEX_SOAK_MINUTES"] == nil),
-        .timeLimit(.minutes(5))
+        .timeLimit(minutes: 5)
     )
     func short() async {
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -36,7 +37,7 @@ import Testing
         "So they are after many minutes, and the memory is",
         .enabled(if: minutes != nil),
         .serialized,
-        .timeLimit(.minutes(5)),
+        .timeLimit(minutes: 5),
         arguments: 1...(minutes ?? 1)
     )
     func long(minute: Int) async throws {

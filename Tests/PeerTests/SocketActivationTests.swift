@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 
 #if os(Linux)
 /// systemd, as it starts a service with the first connection.
-@Suite(.timeLimit(.minutes(5))) struct SocketActivationTests {
+@Suite(.timeLimit(minutes: 5)) struct SocketActivationTests {
     private static let program = "/usr/bin/systemd-socket-activate"
 
     /// The service is another run of these tests, of which the one test that takes what it inherits is chosen.
@@ -30,7 +31,7 @@ import Testing
             #expect(line.contains("Listening on"))
             let socket = try await Socket.connect(to: .address(try .unix(path)))
             try await socket.write("through systemd's socket\n")
-            #expect(try await socket.readLine(timeout: .seconds(120)) == "through systemd's socket")
+            #expect(try await socket.readLine(timeout: .limit(seconds: 120)) == "through systemd's socket")
             await socket.close()
         }
         // The file is systemd's, and stays.

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import Testing
@@ -45,7 +46,7 @@ extension PeerTests {
 
         @Test(
             "However often its connection is lost it goes on where it was, and says where it can't",
-            .timeLimit(.minutes(2))
+            .timeLimit(minutes: 2)
         )
         func node() async throws {
             var options = TopicOptions()

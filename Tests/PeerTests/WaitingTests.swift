@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -12,7 +13,7 @@ extension PeerTests {
     /// Such a task is put off to a later round of the loop at each step into its wait. What it waits for may happen between
     /// two steps, and must not be missed.
     struct WaitingTests {
-        @Test("Tasks elsewhere miss nothing that they wait for", .timeLimit(.minutes(5)))
+        @Test("Tasks elsewhere miss nothing that they wait for", .timeLimit(minutes: 5))
         func tasksElsewhere() async throws {
             var options = WebSocketOptions()
             options.limits = Corpus.limits
@@ -37,7 +38,7 @@ extension PeerTests {
             for _ in 0..<200 {
                 try await socket.send(message)
                 #expect(try await socket.receive() == message)
-                _ = try await socket.ping(timeout: .seconds(10))
+                _ = try await socket.ping(timeout: .limit(seconds: 10))
             }
         }
     }

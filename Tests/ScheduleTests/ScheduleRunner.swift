@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -66,7 +67,7 @@ final class ScheduleRunner: Sendable {
             let options = client.routed(ConnectOptions())
             return try await Socket.connect(to: .host("localhost", port: 80), options: options, on: loop.group)
         case .ports(let address, _, let tls):
-            var options = ConnectOptions(timeout: .seconds(60))
+            var options = ConnectOptions(timeout: .limit(seconds: 60))
             if let tls { options.tls = tls }
             let url = "\(tls == nil ? "tcp" : "tls")://\(address)"
             return try await Socket.connect(to: try Endpoint(url), options: options)

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -45,7 +46,7 @@ import Testing
         }
     }
 
-    @Test("In memory, in the loop's time", .timeLimit(.minutes(60)))
+    @Test("In memory, in the loop's time", .timeLimit(minutes: 60))
     func memory() async throws {
         let runner = ScheduleRunner()
         var server = WebServer(port: 0)
@@ -57,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("On ports of the system", .timeLimit(.minutes(60)), arguments: [false, true])
+    @Test("On ports of the system", .timeLimit(minutes: 60), arguments: [false, true])
     func ports(isSecured: Bool) async throws {
         let runner = ScheduleRunner()
         let identity = try TLSIdentity.selfSigned(for: ["127.0.0.1"])

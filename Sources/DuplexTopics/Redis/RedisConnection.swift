@@ -311,7 +311,8 @@ actor RedisConnection {
         end = error
         stopTimer()
         channel.value.close()
-        let entries = Array(unanswered) + backlog.map(\.entry)
+        // Not by Array(_:), which writes to the empty array, and that is one for all threads.
+        let entries = unanswered.map { $0 } + backlog.map(\.entry)
         unanswered = []
         backlog = []
         let handler = endHandler

@@ -209,7 +209,7 @@ final class RedisPublisher {
             sendAgain(outlet)
         } else {
             // Those that weren't sent wait with them, and no longer.
-            for errand in Array(outlet.errands) { wait(errand, of: outlet, "Redis can't be reached.") }
+            for errand in outlet.errands { wait(errand, of: outlet, "Redis can't be reached.") }
             if !isAway, retryTimer == nil { startRetryTimer() }
         }
     }
@@ -224,7 +224,7 @@ final class RedisPublisher {
         outlet.isStalled = false
         outlet.isDelayed = false
         var last: Errand?
-        for errand in Array(outlet.errands) {
+        for errand in outlet.errands {
             // Whoever is sent may be refused at once.
             if outlet.isStalled { break }
             guard !errand.isDone, let history = errand.publication.history else { continue }
@@ -293,7 +293,7 @@ final class RedisPublisher {
         isClosed = true
         for timer in [deadlineTimer, retryTimer].compactMap(\.self) { client.loop.core.cancel(timer) }
         for outlet in outlets.values {
-            for errand in Array(outlet.errands) { finish(errand, of: outlet, .failure(error)) }
+            for errand in outlet.errands { finish(errand, of: outlet, .failure(error)) }
         }
         waiting = []
     }

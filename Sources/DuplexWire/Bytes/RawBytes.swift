@@ -45,9 +45,10 @@ extension RawSpan {
 extension Array where Element == UInt8 {
     /// The bytes that `body` writes, up to `capacity` of them.
     init(room capacity: Int, _ body: (inout OutputRawSpan) -> Void) {
-        unsafe self.init(unsafeUninitializedCapacity: capacity) { memory, count in
+        // Without room it would be the empty array, which is one for all threads, and its count would be written.
+        unsafe self.init(unsafeUninitializedCapacity: Swift.max(capacity, 1)) { memory, count in
             // The span says how much of the memory it has initialised, and nothing else writes to it meanwhile.
-            let raw = UnsafeMutableRawBufferPointer(memory)
+            let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(memory)[..<capacity])
             var output = unsafe OutputRawSpan(buffer: raw, initializedCount: 0)
             body(&output)
             count = unsafe output.finalize(for: raw)

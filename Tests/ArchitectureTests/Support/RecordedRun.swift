@@ -97,13 +97,14 @@ struct RecordedRun {
 
     var attempts: Int { arguments.count }
 
-    /// Plays one recording for each attempt: `swift test` with the records' path as its second argument.
+    /// Plays one recording for each attempt.
     private static let player = #"""
         #!/bin/sh
         folder=$(dirname "$0")
         echo "$*" >>"$folder/arguments"
         attempt=$(($(wc -l <"$folder/arguments")))
-        cp "$folder/$attempt.events" "$3"
+        while [ "$1" != --event-stream-output-path ]; do shift; done
+        cp "$folder/$attempt.events" "$2"
         cat "$folder/$attempt.log"
         . "$folder/$attempt.end"
         """#
@@ -111,7 +112,8 @@ struct RecordedRun {
     static func of(
         _ recordings: [Recording],
         _ arguments: [String] = ["--skip-build"],
-        silence: String = "600"
+        silence: String = "600",
+        isBundle: Bool = false
     ) async throws -> RecordedRun {
         var files = ["swift": player, "logs/": ""]
         for (index, recording) in recordings.enumerated() {
@@ -123,7 +125,10 @@ struct RecordedRun {
             try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder + "swift")
             let path = folder + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
             let script = Repository.root.appending(path: "scripts/more/test-run").path(percentEncoded: false)
-            let command = ["env", "PATH=\(path)", "DUPLEX_TEST_SILENCE=\(silence)", script, folder + "logs", "epoll"]
+            let bundle = "DUPLEX_TEST_BUNDLE=" + (isBundle ? folder + "swift" : "")
+            let command = [
+                "env", "PATH=\(path)", "DUPLEX_TEST_SILENCE=\(silence)", bundle, script, folder + "logs", "epoll",
+            ]
             let run = try await ProgramRun(command + arguments)
             func text(_ name: String) -> String { (try? String(contentsOfFile: folder + name, encoding: .utf8)) ?? "" }
             return RecordedRun(

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -11,7 +12,7 @@ import Testing
 /// Peers that send too much, or too slowly: what each side of ours does about them.
 ///
 /// What a server's memory does meanwhile is seen from another process, by the tests with the built command.
-@Suite("Floods and slow peers", .timeLimit(.minutes(5))) struct FloodTests {
+@Suite("Floods and slow peers", .timeLimit(minutes: 5)) struct FloodTests {
     @Test(
         "20,000 pings are answered by pongs, the last of them by its own, and the connection goes on",
         arguments: Endpoint.allCases

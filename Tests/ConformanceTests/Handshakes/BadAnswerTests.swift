@@ -3,12 +3,13 @@
 
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 /// RFC 6455 section 4.1: every part of an answer missing, wrong, doubled, cut or slow.
-@Suite("Bad answers", .timeLimit(.minutes(2))) struct BadAnswerTests {
+@Suite("Bad answers", .timeLimit(minutes: 2)) struct BadAnswerTests {
     private static let statusLines: [Fault<HandshakeError.Code?>] = [
         Fault("HTTP/1.1 101 Switching Protocols\r\n", "", .malformedResponse),
         Fault("HTTP/1.1", "HTTP/1.0", .malformedResponse), Fault("HTTP/1.1", "HTTP/2", .malformedResponse),

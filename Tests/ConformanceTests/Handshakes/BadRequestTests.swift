@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -24,7 +25,7 @@ struct Fault<Outcome: Sendable>: Sendable, CustomTestStringConvertible {
 }
 
 /// RFC 6455 section 4.2.1: every part of a request missing, wrong, doubled, cut or slow.
-@Suite("Bad requests", .timeLimit(.minutes(2))) struct BadRequestTests {
+@Suite("Bad requests", .timeLimit(minutes: 2)) struct BadRequestTests {
     private static let key = "Sec-WebSocket-Key: \(RawPeer.sampleKey)\r\n"
     private static let version = "Sec-WebSocket-Version: 13\r\n"
     private static let end = "13\r\n\r\n"

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -21,7 +22,7 @@ import Darwin
 /// of it and be for this machine only; a folder that is served must not be left by a symbolic link; passwords that a
 /// server compares must take the same time whether they are right or wrong. That a browser whose deflate is broken is known
 /// by its name, where a server accepts compression, is in CompressionQuirksTests.
-@Suite("Lessons that others have paid for", .timeLimit(.minutes(2)))
+@Suite("Lessons that others have paid for", .timeLimit(minutes: 2))
 struct LessonsTests {
     // MARK: Fragments
 

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -15,7 +16,7 @@ import Testing
 /// Others are elsewhere by name: passwords in DigestGuardTests and AuthenticatedUserTests, smuggling in LessonsTests and the
 /// corpus, uploads that are cut in CutUploadTests, listeners that the system takes away in ServerListenerTests, routes that
 /// are replaced in RunningServerTests, conditions and ranges in PreconditionsTests and ByteRangesTests.
-@Suite("Holes that others have", .timeLimit(.minutes(2)))
+@Suite("Holes that others have", .timeLimit(minutes: 2))
 struct PredecessorTests {
     private static let head = "HTTP/1.1\r\nHost: a\r\n"
 

@@ -5,6 +5,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -13,7 +14,7 @@ import Testing
 /// Peers that reset the connection behind every single byte of a conversation that has everything in it.
 ///
 /// Each in a process of its own, whose descriptors nobody else opens.
-@Suite("Resets at every byte", .timeLimit(.minutes(2))) struct ResetTests {
+@Suite("Resets at every byte", .timeLimit(minutes: 2)) struct ResetTests {
     @Test("A client that resets behind any byte is told from one that closes, and leaves nothing behind")
     func server() async {
         await #expect(processExitsWith: .success) { try await ServerUnderResets.run() }

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("What a load is made with", .timeLimit(.minutes(1)))
+@Suite("What a load is made with", .timeLimit(minutes: 1))
 struct BenchClientTests {
     private static func plan(
         _ url: String,

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("One connection of a load", .timeLimit(.minutes(1)))
+@Suite("One connection of a load", .timeLimit(minutes: 1))
 struct BenchConnectionTests {
     /// Loads a server with that handler until the connection's part has ended.
     ///

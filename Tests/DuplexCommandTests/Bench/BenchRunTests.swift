@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("A load", .timeLimit(.minutes(1)))
+@Suite("A load", .timeLimit(minutes: 1))
 struct BenchRunTests {
     private static func plan(
         _ url: String,

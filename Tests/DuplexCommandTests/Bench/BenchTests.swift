@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex bench", .timeLimit(.minutes(1)))
+@Suite("duplex bench", .timeLimit(minutes: 1))
 struct BenchTests {
     private static let short = ["--connections", "3", "--duration", "500ms", "--warmup", "0s", "--json"]
     /// Where messages have to come: a machine that is busy may stand still for a while.

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex cert", .timeLimit(.minutes(1)))
+@Suite("duplex cert", .timeLimit(minutes: 1))
 struct CertTests {
     @Test("Makes a certificate for localhost and a key that is its owner's alone")
     func defaults() async throws {

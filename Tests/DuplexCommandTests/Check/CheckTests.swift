@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import Foundation
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex check", .timeLimit(.minutes(1)))
+@Suite("duplex check", .timeLimit(minutes: 1))
 struct CheckTests {
     @Test("Shows what was negotiated, the certificate, and the time of each stage")
     func negotiated() async throws {
@@ -103,7 +104,7 @@ struct CheckTests {
     }
 }
 
-@Suite("duplex check of a WebSocket", .timeLimit(.minutes(1)))
+@Suite("duplex check of a WebSocket", .timeLimit(minutes: 1))
 struct WebSocketCheckTests {
     @Test("Shows each stage, what was agreed on and the round trip, and finds nothing wrong with it")
     func well() async throws {

@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The report of duplex check of a WebSocket", .timeLimit(.minutes(1)))
+@Suite("The report of duplex check of a WebSocket", .timeLimit(minutes: 1))
 struct WebSocketCheckReportTests {
     private static func report(roundTrip: Duration?) async throws -> WebSocketCheckReport {
         var server = WebServer(port: 0)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex connect", .timeLimit(.minutes(1)))
+@Suite("duplex connect", .timeLimit(minutes: 1))
 struct ConnectTests {
     /// Silence ends nothing while the server has still to close, on a machine that is busy.
     private static let patient = ["--wait", "60s"]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
@@ -8,7 +9,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("A conversation", .timeLimit(.minutes(1)))
+@Suite("A conversation", .timeLimit(minutes: 1))
 struct ConversationTests {
     /// Lines that end in an error.
     private struct BrokenLines: LineSource {

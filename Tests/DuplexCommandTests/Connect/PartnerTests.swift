@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("Partners of a conversation", .timeLimit(.minutes(1)))
+@Suite("Partners of a conversation", .timeLimit(minutes: 1))
 struct PartnerTests {
     @Test("Lines of a stream go out with their ends, and come in without")
     func stream() async throws {

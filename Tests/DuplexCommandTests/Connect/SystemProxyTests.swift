@@ -5,6 +5,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Synchronization
 import Testing
@@ -48,7 +49,7 @@ struct SystemProxyTests {
         await listener.close()
     }
 
-    @Test("A proxy that somebody has entered", .timeLimit(.minutes(1)))
+    @Test("A proxy that somebody has entered", .timeLimit(minutes: 1))
     func entered() async throws {
         try await expectProxy { port in
             "[system/proxy]\nmode='manual'\n[system/proxy/http]\nhost='127.0.0.1'\nport=\(port)\n"
@@ -57,7 +58,7 @@ struct SystemProxyTests {
 
     @Test(
         "A script is fetched and run, and the next of its proxies asked when one isn't there",
-        .timeLimit(.minutes(1))
+        .timeLimit(minutes: 1)
     )
     func script() async throws {
         let reserved = try ReservedPort()

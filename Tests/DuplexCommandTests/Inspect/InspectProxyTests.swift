@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
@@ -12,7 +13,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("WebSockets that are forwarded", .timeLimit(.minutes(1)))
+@Suite("WebSockets that are forwarded", .timeLimit(minutes: 1))
 struct InspectProxyTests {
     /// What the server has seen.
     private final class Seen: Sendable {

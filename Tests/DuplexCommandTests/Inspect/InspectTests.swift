@@ -4,13 +4,14 @@
 import ArgumentParser
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import Foundation
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex inspect", .timeLimit(.minutes(1)))
+@Suite("duplex inspect", .timeLimit(minutes: 1))
 struct InspectTests {
     private static let archive = #"{"log":{"entries":[{"request":{"method":"GET","url":"http://a.example/"}}]}}"#
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex ping", .timeLimit(.minutes(1)))
+@Suite("duplex ping", .timeLimit(minutes: 1))
 struct PingTests {
     @Test("It prints a line for each round trip, and then the statistics")
     func lines() async throws {

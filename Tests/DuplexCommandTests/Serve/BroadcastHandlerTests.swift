@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The broadcast of duplex serve", .timeLimit(.minutes(1)))
+@Suite("The broadcast of duplex serve", .timeLimit(minutes: 1))
 struct BroadcastHandlerTests {
     @Test("Every message goes to all connections, on every loop, and to none that has left")
     func everybody() async throws {

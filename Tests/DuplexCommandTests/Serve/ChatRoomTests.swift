@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("The chat room", .timeLimit(.minutes(1)))
+@Suite("The chat room", .timeLimit(minutes: 1))
 struct ChatRoomTests {
     /// Runs `body` beside a server whose root is a room in which it is always one second past the epoch.
     private static func withRoom(_ body: @escaping @Sendable (String) async throws -> Void) async throws {

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The events of duplex serve", .timeLimit(.minutes(1)))
+@Suite("The events of duplex serve", .timeLimit(minutes: 1))
 struct DemoEventsTests {
     @Test("A stream ends after some events, and who comes back gets those behind the last")
     func comingBack() async throws {

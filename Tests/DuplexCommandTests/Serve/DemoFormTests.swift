@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import HTTPTypes
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The form of the demo page", .timeLimit(.minutes(1)))
+@Suite("The form of the demo page", .timeLimit(minutes: 1))
 struct DemoFormTests {
     private func withPage(_ body: @escaping @Sendable (TestClient) async throws -> Void) async throws {
         var server = WebServer(port: 0)

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The last requests on the demo page", .timeLimit(.minutes(1)))
+@Suite("The last requests on the demo page", .timeLimit(minutes: 1))
 struct DemoLogTests {
     @Test("Each request is an event, also of what came before, without its query and who asked")
     func events() async throws {

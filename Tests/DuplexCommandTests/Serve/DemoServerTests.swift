@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -13,7 +14,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("The server of duplex serve", .timeLimit(.minutes(1)))
+@Suite("The server of duplex serve", .timeLimit(minutes: 1))
 struct DemoServerTests {
     private static func server(_ style: DemoServer.HandlerStyle = .async, echoPath: String = "/echo") -> WebServer {
         var server = WebServer(port: 0)

@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTopics
 import DuplexWebSockets
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The topics of duplex serve", .timeLimit(.minutes(1)))
+@Suite("The topics of duplex serve", .timeLimit(minutes: 1))
 struct DemoTopicsTests {
     @Test("Without --topics nobody speaks the protocol, and --redis goes with it")
     func off() async throws {

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The echo", .timeLimit(.minutes(1)))
+@Suite("The echo", .timeLimit(minutes: 1))
 struct EchoHandlerTests {
     @Test("Both kinds of handler send every message back as what it was, in order", arguments: [true, false])
     func echoes(isSynchronous: Bool) async throws {

@@ -3,13 +3,14 @@
 
 import ArgumentParser
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import HTTPTypes
 import Testing
 
 @testable import DuplexCommand
 
-@Suite(.timeLimit(.minutes(1))) struct InspectedServerTests {
+@Suite(.timeLimit(minutes: 1)) struct InspectedServerTests {
     @Test("With --inspect there is an inspector, which lets nobody in without its token; without it there is none")
     func flag() async throws {
         for (arguments, status) in [(["--inspect"], 401), ([], 426)] {

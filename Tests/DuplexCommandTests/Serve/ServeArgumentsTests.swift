@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import Foundation
 import HTTPTypes
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("The options of duplex serve", .timeLimit(.minutes(1)))
+@Suite("The options of duplex serve", .timeLimit(minutes: 1))
 struct ServeArgumentsTests {
     private func withServer(
         _ arguments: [String],

@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -17,7 +18,7 @@ import Glibc
 import Darwin
 #endif
 
-@Suite("duplex serve", .timeLimit(.minutes(1)))
+@Suite("duplex serve", .timeLimit(minutes: 1))
 struct ServeTests {
     private static func start(_ arguments: [String] = []) async throws -> (server: RunningCommand, port: Int) {
         let server = try RunningCommand(["serve", "--port", "0"] + arguments)

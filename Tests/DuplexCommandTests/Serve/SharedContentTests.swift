@@ -3,13 +3,14 @@
 
 import ArgumentParser
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import HTTPTypes
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("A folder that duplex serve shares", .timeLimit(.minutes(1)))
+@Suite("A folder that duplex serve shares", .timeLimit(minutes: 1))
 struct SharedContentTests {
     private func withServer(
         _ arguments: [String],

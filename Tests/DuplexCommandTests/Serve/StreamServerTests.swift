@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex serve and connect with streams", .timeLimit(.minutes(1)))
+@Suite("duplex serve and connect with streams", .timeLimit(minutes: 1))
 struct StreamServerTests {
     @Test("Lines go to a TCP echo and back")
     func tcp() async throws {

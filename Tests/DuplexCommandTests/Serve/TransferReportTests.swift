@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import Foundation
 import HTTPTypes
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexCommand
 
-@Suite("What duplex serve -v tells", .timeLimit(.minutes(1)))
+@Suite("What duplex serve -v tells", .timeLimit(minutes: 1))
 struct TransferReportTests {
     @Test("Sizes as people say them")
     func sizes() {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("The limit of descriptors", .timeLimit(.minutes(1)))
+@Suite("The limit of descriptors", .timeLimit(minutes: 1))
 struct DescriptorLimitTests {
     @Test("It is raised as far as the system lets it, and raising it again changes nothing")
     func raising() async {

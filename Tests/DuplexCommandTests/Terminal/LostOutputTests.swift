@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexCommand
 
 /// How every subcommand ends whose output can't be written.
-@Suite("Lost output", .timeLimit(.minutes(2)))
+@Suite("Lost output", .timeLimit(minutes: 2))
 struct LostOutputTests {
     /// A way to lose output.
     enum Loss: CaseIterable {

@@ -3,12 +3,13 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("Standard descriptors", .timeLimit(.minutes(2)))
+@Suite("Standard descriptors", .timeLimit(minutes: 2))
 struct StandardDescriptorsTests {
     /// Every set of closed descriptors, as a shell closes them.
     static let closings = (1..<8).map { set in

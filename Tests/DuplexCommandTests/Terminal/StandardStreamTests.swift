@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Synchronization
 import Testing
 
@@ -13,7 +14,7 @@ import Glibc
 import Darwin
 #endif
 
-@Suite("Standard streams", .timeLimit(.minutes(1)))
+@Suite("Standard streams", .timeLimit(minutes: 1))
 struct StandardStreamTests {
     @Test(
         "More than a pipe has room for is written as it is read, also if the pipe doesn't block",

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex publish", .timeLimit(.minutes(1)))
+@Suite("duplex publish", .timeLimit(minutes: 1))
 struct PublishTests {
     @Test("What the server refuses is told, and a server that isn't there ends it with 2")
     func failures() async throws {

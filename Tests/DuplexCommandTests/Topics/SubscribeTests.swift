@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexCommand
 
-@Suite("duplex subscribe", .timeLimit(.minutes(1)))
+@Suite("duplex subscribe", .timeLimit(minutes: 1))
 struct SubscribeTests {
     @Test("It prints what is kept and what comes, with topics where that is wanted, and ends behind so many")
     func prints() async throws {

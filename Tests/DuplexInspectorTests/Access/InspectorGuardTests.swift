@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("Who may look into an app", .timeLimit(.minutes(1)))
+@Suite("Who may look into an app", .timeLimit(minutes: 1))
 struct InspectorGuardTests {
     @Test("The token in the address is exchanged for a cookie, and the page is asked for without it")
     func exchange() async throws {

@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexInspector
 
-@Suite("How much answers may take together", .timeLimit(.minutes(1)))
+@Suite("How much answers may take together", .timeLimit(minutes: 1))
 struct AnswerBudgetTests {
     @Test("What isn't left is refused, and is there again when an answer has gone")
     func shares() async throws {

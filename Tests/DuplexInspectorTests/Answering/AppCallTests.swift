@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import Synchronization
 import Testing
@@ -14,7 +15,7 @@ struct AppCallTests {
 
     @Test("A call gives what the closure gives, and throws what it throws")
     func values() async throws {
-        #expect(try await AppCall(within: .seconds(20)) { 7 }.value() == 7)
+        #expect(try await AppCall(within: .limit(seconds: 20)) { 7 }.value() == 7)
         await #expect(throws: Failure.self) { try await AppCall<Int>(within: .seconds(20)) { throw Failure() }.value() }
     }
 
@@ -52,7 +53,7 @@ struct AppCallTests {
     func shared() async throws {
         let calls = Mutex(0)
         let gate = Bulletin(false)
-        let call = AppCall(within: .seconds(20)) {
+        let call = AppCall(within: .limit(seconds: 20)) {
             calls.withLock { $0 += 1 }
             _ = try await gate.wait { $0 ? true : nil }
             return calls.withLock { $0 }

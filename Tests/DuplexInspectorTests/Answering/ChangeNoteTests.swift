@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexInspector
 
-@Suite(.timeLimit(.minutes(1))) struct ChangeNoteTests {
+@Suite(.timeLimit(minutes: 1)) struct ChangeNoteTests {
     @Test("Each change is a line of the log with what, from where and what came of it; a refusal changes nothing")
     func lines() async throws {
         let log = RecordedLog()

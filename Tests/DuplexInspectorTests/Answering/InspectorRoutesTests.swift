@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("What the parts of the inspector answer", .timeLimit(.minutes(1)))
+@Suite("What the parts of the inspector answer", .timeLimit(minutes: 1))
 struct InspectorRoutesTests {
     @Test("Changes that the app doesn't allow are refused with the name that would allow them")
     func refused() async throws {

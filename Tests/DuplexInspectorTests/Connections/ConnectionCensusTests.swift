@@ -4,13 +4,14 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 @testable import DuplexInspector
 
-@Suite("The connections of a process", .timeLimit(.minutes(1)))
+@Suite("The connections of a process", .timeLimit(minutes: 1))
 struct ConnectionCensusTests {
     private func entries(where isMeant: (ConnectionFacts) -> Bool) async -> [ConnectionFacts] {
         await ConnectionCensus.take().entries.map(\.facts).filter(isMeant)
@@ -27,7 +28,7 @@ struct ConnectionCensusTests {
         let socket = try await WebSocket.connect(to: "ws://127.0.0.1:\(port)/census-echo?secret=1")
         try await socket.send("hello")
         #expect(try await socket.receive() == .text("hello"))
-        _ = try await socket.ping(timeout: .seconds(20))
+        _ = try await socket.ping(timeout: .limit(seconds: 20))
 
         let near = try #require(await entries { $0.id == "\(socket.id)" }.first)
         #expect(near.isClient && near.kind == .webSocket && near.place == "ws://127.0.0.1:\(port)/census-echo")

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("Connections by the page", .timeLimit(.minutes(1)))
+@Suite("Connections by the page", .timeLimit(minutes: 1))
 struct ConnectionsRoomTests {
     /// A server with an echo, and a client of it; the id is that of the server's end.
     private static func run(

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("Recording the frames of connections that are watched", .timeLimit(.minutes(1)))
+@Suite("Recording the frames of connections that are watched", .timeLimit(minutes: 1))
 struct FrameRecorderTests {
     private static func run(_ body: (InspectorFixture, WebSocket) async throws -> Void) async throws {
         var server = WebServer(port: 0)

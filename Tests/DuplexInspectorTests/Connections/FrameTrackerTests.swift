@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("Frames as they are recorded", .timeLimit(.minutes(1)))
+@Suite("Frames as they are recorded", .timeLimit(minutes: 1))
 struct FrameTrackerTests {
     @Test("A compressed message is recorded with what it says, both ways, and others as they are")
     func compressed() async throws {
@@ -19,7 +20,7 @@ struct FrameTrackerTests {
             let long = String(repeating: "compressible ", count: 100)
             try await socket.send(long)
             #expect(try await socket.receive() == .text(long))
-            _ = try await socket.ping(timeout: .seconds(20))
+            _ = try await socket.ping(timeout: .limit(seconds: 20))
             let frames = ring.all
             #expect(frames.map(\.isOutgoing) == [true, false, true, false])
             #expect(frames.map(\.opcode) == [.text, .text, .ping, .pong])

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import Testing
 
 @testable import DuplexInspector
 
-@Suite(.timeLimit(.minutes(1))) struct TimelineJSONTests {
+@Suite(.timeLimit(minutes: 1)) struct TimelineJSONTests {
     @Test("A client's handshake is told by its stages, each within the whole, and by the addresses that were tried")
     func client() async throws {
         var server = WebServer(host: "127.0.0.1", port: 0)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -12,7 +13,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("The part of the inspector for the console", .timeLimit(.minutes(1)))
+@Suite("The part of the inspector for the console", .timeLimit(minutes: 1))
 struct ConsoleRoomTests {
     private static let fields: HTTPFields = [.authorization: "Bearer the-token-of-this-test"]
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexInspector
 
 /// In processes of their own, since each has its streams once.
-@Suite("What a process writes is passed on, and seen", .timeLimit(.minutes(3)))
+@Suite("What a process writes is passed on, and seen", .timeLimit(minutes: 3))
 struct StreamCaptureTests {
     private static let thousand = (0..<1_000).map { "line \($0)\n" }.joined()
 

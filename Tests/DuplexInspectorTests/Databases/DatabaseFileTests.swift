@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import Foundation
 import GRDB
@@ -13,7 +14,7 @@ import Testing
 
 @Suite struct DatabaseFileTests {
     private static func names(_ file: DatabaseFile) async throws -> [String] {
-        try await file.read(within: .seconds(20)) { database, _ in
+        try await file.read(within: .limit(seconds: 20)) { database, _ in
             try String.fetchAll(database, sql: "SELECT name FROM people ORDER BY id")
         }
     }
@@ -56,7 +57,7 @@ import Testing
     func writing(_ mode: String) async throws {
         try await DatabaseFixture.run(mode: mode) { file async throws in
             let problem = await DatabaseFixture.problem {
-                _ = try await file.write(within: .seconds(20)) { database, _ in
+                _ = try await file.write(within: .limit(seconds: 20)) { database, _ in
                     try DatabaseResult.all(
                         "DELETE FROM people; INSERT INTO none VALUES (1)",
                         database,
@@ -66,7 +67,7 @@ import Testing
             }
             #expect(problem?.detail.contains("no such table") == true)
             #expect(try await Self.names(file) == ["Ann", "Bob", "C_c%"])
-            let changes = try await file.write(within: .seconds(20)) { database, _ in
+            let changes = try await file.write(within: .limit(seconds: 20)) { database, _ in
                 try DatabaseResult.all("DELETE FROM people WHERE id > 1", database, .list(1))[0].changes
             }
             #expect(changes == 2)
@@ -80,7 +81,7 @@ import Testing
             let (starts, start) = AsyncStream<Void>.makeStream()
             let gate = DispatchSemaphore(value: 0)
             let change = Task {
-                try await file.write(within: .seconds(20)) { database, _ in
+                try await file.write(within: .limit(seconds: 20)) { database, _ in
                     start.yield()
                     gate.wait()
                     return try DatabaseResult.all("DELETE FROM people WHERE id > 1", database, .list(1))[0].changes
@@ -97,7 +98,7 @@ import Testing
     @Test("Closing a database moves nothing out of its log: that would take as long as the log is")
     func log() async throws {
         try await DatabaseFixture.run(mode: "WAL") { file async throws in
-            _ = try await file.write(within: .seconds(20)) { database, _ in
+            _ = try await file.write(within: .limit(seconds: 20)) { database, _ in
                 try DatabaseResult.all("UPDATE people SET age = 1", database, .list(1)).count
             }
             let log = try FileManager.default.attributesOfItem(atPath: file.path + "-wal")
@@ -133,7 +134,7 @@ import Testing
                 }
             }
             let copy = try await file.copy()
-            let (names, count, whole) = try await DatabaseFile(path: copy.path).read(within: .seconds(20)) {
+            let (names, count, whole) = try await DatabaseFile(path: copy.path).read(within: .limit(seconds: 20)) {
                 database,
                 _ in
                 (
@@ -151,7 +152,7 @@ import Testing
 
     @Test(
         "A process that writes doesn't wait while copies are made",
-        .timeLimit(.minutes(2)),
+        .timeLimit(minutes: 2),
         arguments: ["DELETE", "WAL"]
     )
     func unblockedByCopies(_ mode: String) async throws {
@@ -227,21 +228,21 @@ import Testing
         return try waits(run)
     }
 
-    @Test("A process that writes to a database in WAL mode never waits for one that reads", .timeLimit(.minutes(2)))
+    @Test("A process that writes to a database in WAL mode never waits for one that reads", .timeLimit(minutes: 2))
     func unblocked() async throws {
         try await DatabaseFixture.run(mode: "WAL") { file async throws in
             #expect(try await Self.busy(file, 300, upTo: "all") == 0)
         }
     }
 
-    @Test("Where it isn't in WAL mode, the same count shows that it does wait", .timeLimit(.minutes(2)))
+    @Test("Where it isn't in WAL mode, the same count shows that it does wait", .timeLimit(minutes: 2))
     func blocked() async throws {
         try await DatabaseFixture.run { file async throws in
             #expect(try await Self.busy(file, 300, upTo: "one") == 1)
         }
     }
 
-    @Test("Nor does it wait for all that the page asks for, its changes among it", .timeLimit(.minutes(2)))
+    @Test("Nor does it wait for all that the page asks for, its changes among it", .timeLimit(minutes: 2))
     func unblockedByPage() async throws {
         try await withTestFolder { root async throws in
             try DatabaseFixture.make(root + "main.db", mode: "WAL")

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import Foundation
 import GRDB
 import Synchronization
@@ -38,7 +39,7 @@ import Testing
         try await DatabaseFixture.run(mode: "WAL") { file async throws in
             let folder = URL(fileURLWithPath: file.path).deletingLastPathComponent().path
             let problem = await DatabaseFixture.problem {
-                _ = try await file.read(within: .seconds(20)) { database, _ in
+                _ = try await file.read(within: .limit(seconds: 20)) { database, _ in
                     try DatabaseResult.all(sql, database, .list(10)).count
                 }
             }
@@ -46,7 +47,7 @@ import Testing
             // Beside it SQLite's own: the log, and what its readers share.
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             #expect(names.allSatisfy { $0.hasPrefix("main.db") }, "\(names)")
-            let people = try await file.read(within: .seconds(20)) { database, _ in
+            let people = try await file.read(within: .limit(seconds: 20)) { database, _ in
                 try String.fetchAll(database, sql: "SELECT name FROM people ORDER BY id")
             }
             #expect(people == ["Ann", "Bob", "C_c%"])
@@ -79,7 +80,7 @@ import Testing
         ),
     ]
 
-    @Test("What would take minutes or memory without end is ended", .timeLimit(.minutes(2)), arguments: long)
+    @Test("What would take minutes or memory without end is ended", .timeLimit(minutes: 2), arguments: long)
     func ends(_ sql: String, _ sentence: String) async throws {
         try await DatabaseFixture.run { file async throws in
             let problem = await DatabaseFixture.problem {
@@ -96,7 +97,7 @@ import Testing
         let begun = Mutex(0)
         try await DatabaseFixture.run { file async throws in
             let problem = await DatabaseFixture.problem {
-                _ = try await file.read(within: .seconds(60)) { database, rules in
+                _ = try await file.read(within: .limit(seconds: 60)) { database, rules in
                     let function = DatabaseFunction("takes_long", argumentCount: 1) { _ in
                         begun.withLock { $0 += 1 }
                         if begun.withLock({ $0 }) == row { rules.cancel() }
@@ -134,11 +135,11 @@ import Testing
             ]
             for read in reads {
                 let problem = await DatabaseFixture.problem {
-                    _ = try await file.read(within: .seconds(20)) { try read($0, $1).rows.count }
+                    _ = try await file.read(within: .limit(seconds: 20)) { try read($0, $1).rows.count }
                 }
                 #expect(problem?.detail.contains("too long for functions that are slow") == true, "\(schema)")
             }
-            let text = try await file.read(within: .seconds(20)) { try DatabaseSchema.json($0, $1).text }
+            let text = try await file.read(within: .limit(seconds: 20)) { try DatabaseSchema.json($0, $1).text }
             #expect(text.contains("computed") && text.contains("countLimit"))
         }
     }
@@ -147,7 +148,7 @@ import Testing
     func quick() async throws {
         let schema = "CREATE TABLE t (a, n AS (upper(a))); INSERT INTO t (a) VALUES (hex(zeroblob(30000)))"
         try await DatabaseFixture.run(schema) { file async throws in
-            let size = try await file.read(within: .seconds(20)) { database, rules in
+            let size = try await file.read(within: .limit(seconds: 20)) { database, rules in
                 let query = try DatabaseSelection(table: "t").statement(DatabaseTable("t", database), count: 1)
                 return try query.run(database, rules, .list(1)).rows[0].last?.size ?? 0
             }
@@ -199,7 +200,7 @@ import Testing
             CREATE VIRTUAL TABLE boxes USING rtree(id, low, high); INSERT INTO boxes VALUES (1, 1, 2);
             """
         try await DatabaseFixture.run(DatabaseFixture.sql + more) { file async throws in
-            let rows = try await file.read(within: .seconds(20)) { database, _ in
+            let rows = try await file.read(within: .limit(seconds: 20)) { database, _ in
                 try DatabaseResult.all(sql, database, .list(100)).first?.rows.count
             }
             #expect((rows ?? 0) > 0)
@@ -221,7 +222,7 @@ import Testing
         }
     }
 
-    @Test("So is what nobody waits for any more", .timeLimit(.minutes(1)))
+    @Test("So is what nobody waits for any more", .timeLimit(minutes: 1))
     func cancelled() async throws {
         try await DatabaseFixture.run { file async throws in
             let (starts, start) = AsyncStream<Void>.makeStream()
@@ -251,7 +252,7 @@ import Testing
         try await DatabaseFixture.run { file async throws in
             let deep = String(repeating: "(", count: 900) + "1" + String(repeating: "+1)", count: 900)
             let problem = await DatabaseFixture.problem {
-                _ = try await file.read(within: .seconds(20)) { database, _ in
+                _ = try await file.read(within: .limit(seconds: 20)) { database, _ in
                     try Int.fetchOne(database, sql: "SELECT \(deep)")
                 }
             }
@@ -269,13 +270,13 @@ import Testing
         try await DatabaseFixture.run { file async throws in
             for sql in refused {
                 let problem = await DatabaseFixture.problem {
-                    _ = try await file.write(within: .seconds(20)) { database, _ in
+                    _ = try await file.write(within: .limit(seconds: 20)) { database, _ in
                         try DatabaseResult.all("DELETE FROM people; \(sql)", database, .list(1)).count
                     }
                 }
                 #expect(problem != nil, "\(sql)")
             }
-            let count = try await file.read(within: .seconds(20)) { database, _ in
+            let count = try await file.read(within: .limit(seconds: 20)) { database, _ in
                 try Int.fetchOne(database, sql: "SELECT count(*) FROM people")
             }
             #expect(count == 3)

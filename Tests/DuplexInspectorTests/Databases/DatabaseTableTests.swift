@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import GRDB
@@ -49,14 +50,14 @@ import Testing
             CREATE VIEW endless AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n;
             """
         try await DatabaseFixture.run(sql) { file async throws in
-            let counts = try await file.read(within: .seconds(20)) { database, rules in
+            let counts = try await file.read(within: .limit(seconds: 20)) { database, rules in
                 [
-                    try DatabaseTable("many", database).count(database, rules, within: .seconds(20)),
+                    try DatabaseTable("many", database).count(database, rules, within: .limit(seconds: 20)),
                     try DatabaseTable("endless", database).count(database, rules, within: .milliseconds(20)),
                 ]
             }
             #expect(counts == [100_001, nil])
-            let json = try await file.read(within: .seconds(20)) { try DatabaseSchema.json($0, $1) }
+            let json = try await file.read(within: .limit(seconds: 20)) { try DatabaseSchema.json($0, $1) }
             #expect(json.text.contains(#""kind":"view","name":"endless""#))
         }
     }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("The connection of a viewer", .timeLimit(.minutes(1)))
+@Suite("The connection of a viewer", .timeLimit(minutes: 1))
 struct LiveViewerTests {
     @Test("A viewer gets what it watches until it wants no more of it")
     func watching() async throws {

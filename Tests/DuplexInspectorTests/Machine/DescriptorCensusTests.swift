@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import Testing
@@ -32,7 +33,7 @@ struct DescriptorCensusTests {
         let handle = try FileHandle(forReadingFrom: path)
         var census = try #require(DescriptorCensus.now)
         // A test beside this one may have more open than are listed, for a moment.
-        let isWhole = try await comesTrue(within: .seconds(120)) {
+        let isWhole = try await comesTrue(within: .limit(seconds: 120)) {
             census = try #require(DescriptorCensus.now)
             return census.count <= DescriptorCensus.limit
         }

@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import Synchronization
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("How long loops take to come to what is new", .timeLimit(.minutes(1)))
+@Suite("How long loops take to come to what is new", .timeLimit(minutes: 1))
 struct LoopDelaysTests {
     private struct Report: Decodable, Equatable {
         var count: Int

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestNetworks
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -12,7 +13,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("The part of the inspector for the machine", .timeLimit(.minutes(1)))
+@Suite("The part of the inspector for the machine", .timeLimit(minutes: 1))
 struct MachineRoomTests {
     private static let fields: HTTPFields = [.authorization: "Bearer the-token-of-this-test"]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestProcesses
 import Testing
 
 @testable import DuplexInspector
@@ -21,7 +22,10 @@ struct ProcessUsageTests {
         #expect(now.descriptorLimit.map { $0 > 2 } ?? true)
     }
 
-    @Test("Memory that is taken is counted")
+    @Test(
+        "Memory that is taken is counted",
+        .enabled(if: !Sanitizer.isPresent, "A sanitizer takes the memory, and the system's library doesn't count it.")
+    )
     func allocations() throws {
         let memory = [UInt8](repeating: 1, count: 64 << 20)
         let now = try #require(Allocations.now)

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWire
 import HTTPTypes
 import Synchronization
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("Requests that are made again", .timeLimit(.minutes(1)))
+@Suite("Requests that are made again", .timeLimit(minutes: 1))
 struct ReplayClientTests {
     @Test("The request is the recorded one, with the host, the fields and the body that it should have")
     func request() async throws {

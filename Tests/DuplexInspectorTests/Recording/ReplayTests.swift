@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 @testable import DuplexInspector
 
-@Suite("Recordings that are replayed", .timeLimit(.minutes(1)))
+@Suite("Recordings that are replayed", .timeLimit(minutes: 1))
 struct ReplayTests {
     private static func server() -> WebServer {
         var server = WebServer(host: "127.0.0.1", port: 0)

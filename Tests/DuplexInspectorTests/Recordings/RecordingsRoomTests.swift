@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -12,7 +13,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("The part with recordings", .timeLimit(.minutes(1)))
+@Suite("The part with recordings", .timeLimit(minutes: 1))
 struct RecordingsRoomTests {
     /// An inspector of this part alone, without its guard.
     private static func server(

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexInspector
 
-@Suite("The last requests", .timeLimit(.minutes(1)))
+@Suite("The last requests", .timeLimit(minutes: 1))
 struct RequestHistoryTests {
     @Test("Requests are kept while somebody looks, and not before or behind that")
     func looking() async throws {

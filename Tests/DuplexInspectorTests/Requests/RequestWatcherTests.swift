@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("What is recorded of a request", .timeLimit(.minutes(1)))
+@Suite("What is recorded of a request", .timeLimit(minutes: 1))
 struct RequestWatcherTests {
     private func recorded(
         _ server: WebServer,

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexInspector
 
-@Suite("Requests by the page", .timeLimit(.minutes(1)))
+@Suite("Requests by the page", .timeLimit(minutes: 1))
 struct RequestsRoomTests {
     @Test("The last ones come live, one is had in full or as a command line, and secrets are masked in all of it")
     func requests() async throws {

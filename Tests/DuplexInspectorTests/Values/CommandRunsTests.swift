@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Synchronization
@@ -16,7 +17,7 @@ struct CommandRunsTests {
 
     private func command(
         _ name: String = "a",
-        within limit: Duration = .seconds(60),
+        within limit: Duration = .limit(seconds: 60),
         _ run: @escaping @Sendable (CommandArguments) async throws -> CommandAnswer
     ) -> CommandDefinition {
         CommandDefinition(name: name, detail: "", arguments: [], limit: limit, run: run)

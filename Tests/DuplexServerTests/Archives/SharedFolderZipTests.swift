@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import Foundation
 import Testing
 
 @testable import DuplexServer
 
-@Suite("A shared folder as a zip", .timeLimit(.minutes(1)))
+@Suite("A shared folder as a zip", .timeLimit(minutes: 1))
 struct SharedFolderZipTests {
     private static let files = [
         "a/x/1.txt": "one", "a/x/2.txt": "two", "a/.hidden": "no", "b/x": "a file", "c.txt": "see", "empty/": "",

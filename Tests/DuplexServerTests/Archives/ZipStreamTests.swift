@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -12,7 +13,7 @@ import Testing
 
 @testable import DuplexServer
 
-@Suite("A zip that is streamed while it is made", .timeLimit(.minutes(2)))
+@Suite("A zip that is streamed while it is made", .timeLimit(minutes: 2))
 struct ZipStreamTests {
     private static let files = [
         "empty": "", "text.txt": String(repeating: "Hello, hello. ", count: 100_000), "ä ☃/ö.txt": "umlaut",

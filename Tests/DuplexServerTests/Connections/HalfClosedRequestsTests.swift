@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -11,7 +12,7 @@ import Synchronization
 import Testing
 
 /// Clients that end their sending side after a request and go on reading (RFC 9112 section 9.6).
-@Suite("Clients that have only ended their sending side", .timeLimit(.minutes(1)))
+@Suite("Clients that have only ended their sending side", .timeLimit(minutes: 1))
 struct HalfClosedRequestsTests {
     private static func get(_ path: String, version: String = "1.1") -> String {
         HalfClosedAccess.get(path, version: version)

@@ -4,10 +4,11 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import Testing
 
 /// Clients that end their side by TLS and still read: close_notify without the end of the network (RFC 8446 section 6.1).
-@Suite("Clients that end their side of a secured connection", .timeLimit(.minutes(1)))
+@Suite("Clients that end their side of a secured connection", .timeLimit(minutes: 1))
 struct HalfClosedTests {
     private static let identity = Result { try TLSIdentity.selfSigned(for: ["localhost"]) }
     private static let request = "GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import HTTPTypes
 import Testing
@@ -13,7 +14,7 @@ import Glibc
 #endif
 
 /// When a handler is cancelled: its client has reset the connection, or can't be written to.
-@Suite("Clients that are lost while a handler is at work", .timeLimit(.minutes(1)))
+@Suite("Clients that are lost while a handler is at work", .timeLimit(minutes: 1))
 struct LostClientTests {
     private static func get(_ path: String) -> String { HalfClosedAccess.get(path) }
 

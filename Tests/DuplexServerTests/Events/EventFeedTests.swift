@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Synchronization
 import Testing
 
-@Suite("Feeds", .timeLimit(.minutes(1)))
+@Suite("Feeds", .timeLimit(minutes: 1))
 struct EventFeedTests {
     private static func testing(
         _ feed: EventFeed,

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Synchronization
 import Testing
 
 /// What a client gets that reads slowly, or not at all.
-@Suite("Slow readers of event streams", .timeLimit(.minutes(1)))
+@Suite("Slow readers of event streams", .timeLimit(minutes: 1))
 struct EventOutletTests {
     /// What a handler has to tell.
     private final class Report: Sendable {

@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
-@Suite("Event streams with a handler", .timeLimit(.minutes(1)))
+@Suite("Event streams with a handler", .timeLimit(minutes: 1))
 struct EventStreamTests {
     @Test("What would forge an event is refused, and the stream goes on")
     func injection() async throws {

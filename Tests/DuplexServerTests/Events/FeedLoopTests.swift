@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
 import Testing
 
-@Suite("A feed's events on their way to a loop", .timeLimit(.minutes(1)))
+@Suite("A feed's events on their way to a loop", .timeLimit(minutes: 1))
 struct FeedLoopTests {
     /// Publishes 20 events of 1 MB while the loop that sends them is busy: more than waits for a loop.
     private static func burst(

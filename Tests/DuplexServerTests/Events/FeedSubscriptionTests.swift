@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
-@Suite("Clients of a feed that are behind it", .timeLimit(.minutes(1)))
+@Suite("Clients of a feed that are behind it", .timeLimit(minutes: 1))
 struct FeedSubscriptionTests {
     private static let padding = String(repeating: "x", count: 1_024)
 

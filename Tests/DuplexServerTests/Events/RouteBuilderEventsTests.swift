@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite("Routes of event streams", .timeLimit(.minutes(1)))
+@Suite("Routes of event streams", .timeLimit(minutes: 1))
 struct RouteBuilderEventsTests {
     /// A wait that only its cancellation ends.
     static func forever() async throws {

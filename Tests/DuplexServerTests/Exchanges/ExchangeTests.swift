@@ -4,13 +4,14 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import HTTPTypes
 import Synchronization
 import Testing
 
 /// Bodies as streams, both ways.
-@Suite(.timeLimit(.minutes(1))) struct ExchangeTests {
+@Suite(.timeLimit(minutes: 1)) struct ExchangeTests {
     private static func post(_ path: String, _ body: String, _ fields: String = "") -> String {
         "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
     }

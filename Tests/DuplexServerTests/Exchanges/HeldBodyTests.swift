@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Bodies that come faster than their handlers take them, so that the connection stops reading; see also ExchangeTests.
-@Suite("Bodies that are held back", .timeLimit(.minutes(1)))
+@Suite("Bodies that are held back", .timeLimit(minutes: 1))
 struct HeldBodyTests {
     private static func request(_ path: String, _ size: Int) -> [UInt8] {
         let head = "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(size)\r\n\r\n"

@@ -4,13 +4,14 @@
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import Foundation
 import Testing
 
 @testable import DuplexServer
 
-@Suite(.timeLimit(.minutes(1))) struct RequestProgressTests {
+@Suite(.timeLimit(minutes: 1)) struct RequestProgressTests {
     /// Asks until the one connection is as far; ends by the suite's limit of time, if it never is.
     private static func progress(
         of running: RunningServer,

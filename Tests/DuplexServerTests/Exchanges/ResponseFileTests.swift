@@ -4,11 +4,12 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import Foundation
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ResponseFileTests {
+@Suite(.timeLimit(minutes: 1)) struct ResponseFileTests {
     /// Runs the body with a file of so many bytes, which is removed behind it.
     private func withFile(_ count: Int, _ body: (String, [UInt8]) async throws -> Void) async throws {
         let path = NSTemporaryDirectory() + "duplex-file-\(UUID().uuidString)"

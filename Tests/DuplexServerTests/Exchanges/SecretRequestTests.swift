@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexServer
 
-@Suite(.timeLimit(.minutes(1))) struct SecretRequestTests {
+@Suite(.timeLimit(minutes: 1)) struct SecretRequestTests {
     @Test("The query of a request that is marked is in no access log, and that of another one is")
     func query() async throws {
         let lines = Mutex<[String]>([])

@@ -3,6 +3,7 @@
 
 import DuplexDeflate
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @testable import DuplexServer
 @testable import DuplexSockets
 
-@Suite("Files that are kept compressed", .timeLimit(.minutes(1)))
+@Suite("Files that are kept compressed", .timeLimit(minutes: 1))
 struct CompressedFilesTests {
     private static let text = String(repeating: "the same again, ", count: 20_000)
 

@@ -5,13 +5,14 @@ import DuplexDeflate
 import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("Files in gzip", .timeLimit(.minutes(1)))
+@Suite("Files in gzip", .timeLimit(minutes: 1))
 struct FileCompressionTests {
     private static func text(_ count: Int) -> String { String("All work and no play. ".repeated(upTo: count)) }
     /// One that is compressed on the loop, and one for which that takes too long.

@@ -4,13 +4,14 @@
 import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("Parts of files", .timeLimit(.minutes(1)))
+@Suite("Parts of files", .timeLimit(minutes: 1))
 struct FileContentTests {
     /// `/etc/passwd` would do, but its text is the machine's.
     private static let text = String((0..<10_000).map { Character(Unicode.Scalar(UInt8(97 + $0 % 26))) })

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -12,7 +13,7 @@ import Testing
 
 @testable import DuplexServer
 
-@Suite("What is in a folder", .timeLimit(.minutes(1)))
+@Suite("What is in a folder", .timeLimit(minutes: 1))
 struct FileListingTests {
     private func withFolder(
         _ files: [String: String],

@@ -4,13 +4,14 @@
 import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("The files of a folder", .timeLimit(.minutes(1)))
+@Suite("The files of a folder", .timeLimit(minutes: 1))
 struct FileResponderTests {
     private static let files = [
         "public/index.html": "<p>root", "public/a b.txt": "text", "public/sub/index.html": "<p>sub",

@@ -3,11 +3,12 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import Foundation
 import Testing
 
-@Suite("The open files of a loop", .timeLimit(.minutes(1)))
+@Suite("The open files of a loop", .timeLimit(minutes: 1))
 struct LoopFilesTests {
     /// How many descriptors of this process are open on the file.
     private static func openCount(_ path: String) -> Int {

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -10,7 +11,7 @@ import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite("The files of a shared folder", .timeLimit(.minutes(1)))
+@Suite("The files of a shared folder", .timeLimit(minutes: 1))
 struct SharedFilesTests {
     private static let long = String(repeating: "all the same ", count: 4_000)
     private static let files = [

@@ -4,13 +4,14 @@
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexServer
 
 /// Trees that are deeper than paths lead, and names that aren't UTF-8: nothing is left out without a word.
-@Suite("Deep trees and names of bytes", .timeLimit(.minutes(2)))
+@Suite("Deep trees and names of bytes", .timeLimit(minutes: 2))
 struct DeepFolderTests {
     private static let raw: [UInt8] = [0x63, 0xE9, 0x2E, 0x74]
 

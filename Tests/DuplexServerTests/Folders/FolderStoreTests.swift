@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Synchronization
 import Testing
 
 @testable import DuplexServer
 
-@Suite(.timeLimit(.minutes(2))) struct FolderStoreTests {
+@Suite(.timeLimit(minutes: 2)) struct FolderStoreTests {
     private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
     private static func code(_ body: () async throws -> Void) async -> FolderError.Code? {

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexServer
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(1))) struct FolderUploadTests {
+@Suite(.timeLimit(minutes: 1)) struct FolderUploadTests {
     private static let path = FolderPath.root.appending("a.txt") ?? .root
 
     private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }

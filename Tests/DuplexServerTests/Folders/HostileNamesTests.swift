@@ -4,6 +4,7 @@
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -14,7 +15,7 @@ import Testing
 
 /// Every name of the corpus by every way into a folder but WebDAV, which has its own tests: nothing outside is read, written
 /// or named.
-@Suite("Hostile names", .timeLimit(.minutes(15)))
+@Suite("Hostile names", .timeLimit(minutes: 15))
 struct HostileNamesTests {
     @Test("There are as many as are worth the name, each once")
     func corpus() {

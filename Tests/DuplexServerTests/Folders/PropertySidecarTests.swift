@@ -3,12 +3,13 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexServer
 
-@Suite("Properties that the file system doesn't keep", .timeLimit(.minutes(1)))
+@Suite("Properties that the file system doesn't keep", .timeLimit(minutes: 1))
 struct PropertySidecarTests {
     private static func path(_ text: String) throws -> FolderPath { try #require(FolderPath(text)) }
 

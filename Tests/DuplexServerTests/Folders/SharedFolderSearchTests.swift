@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexServer
 
-@Suite("A search for names", .timeLimit(.minutes(1)))
+@Suite("A search for names", .timeLimit(minutes: 1))
 struct SharedFolderSearchTests {
     private static func search(
         _ folder: SharedFolder,

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Synchronization
 import Testing
 
 @testable import DuplexServer
 
-@Suite(.timeLimit(.minutes(1))) struct SharedFolderTests {
+@Suite(.timeLimit(minutes: 1)) struct SharedFolderTests {
     private static let visitor = FolderVisitor(user: "ann", address: nil)
 
     private static func code(_ body: () async throws -> Void) async -> FolderError.Code? {

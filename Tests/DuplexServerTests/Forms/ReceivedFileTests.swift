@@ -4,13 +4,14 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("Bodies and parts of forms as files", .timeLimit(.minutes(1)))
+@Suite("Bodies and parts of forms as files", .timeLimit(minutes: 1))
 struct ReceivedFileTests {
     private func withFolder(_ body: (String) async throws -> Void) async throws {
         let folder = NSTemporaryDirectory() + "duplex-received-\(UUID().uuidString)"

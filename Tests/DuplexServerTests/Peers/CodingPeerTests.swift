@@ -5,12 +5,13 @@ import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import Synchronization
 import Testing
 
-@Suite("Codings of contents with curl and Python at the other end", .timeLimit(.minutes(2)))
+@Suite("Codings of contents with curl and Python at the other end", .timeLimit(minutes: 2))
 struct CodingPeerTests {
     /// Runs a program to its end, and returns what it has written.
     private func output(of command: [String]) async throws -> String {

@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @testable import DuplexServer
 
 /// Every duration of a server and its routes that an app sets: longer than zero, or an error when the server starts.
-@Suite("Durations of a server", .timeLimit(.minutes(2)))
+@Suite("Durations of a server", .timeLimit(minutes: 2))
 struct DurationRuleTests {
     static let refused: [Duration] = [.seconds(-1), .zero, .seconds(Int64.min)]
     static let huge = Duration.seconds(Int64.max)

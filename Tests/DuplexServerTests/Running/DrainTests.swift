@@ -3,12 +3,13 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DrainTests {
+@Suite(.timeLimit(minutes: 1)) struct DrainTests {
     @Test("WebSockets are closed in batches, with the code and the reason; who waits for a batch is still served")
     func inBatches() async throws {
         try await withMemoryServer { server in

@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Synchronization
@@ -86,7 +87,7 @@ import Testing
         await second
     }
 
-    @Test("Stopping with no time cuts what hangs, also when it is being stopped already", .timeLimit(.minutes(1)))
+    @Test("Stopping with no time cuts what hangs, also when it is being stopped already", .timeLimit(minutes: 1))
     func hasten() async throws {
         let (started, tell) = AsyncStream<Void>.makeStream()
         let (ended, tellEnd) = AsyncStream<Void>.makeStream()
@@ -219,7 +220,7 @@ import Testing
         }
     }
 
-    @Test("Those who look on finish at the same time, however many routes have them", .timeLimit(.minutes(1)))
+    @Test("Those who look on finish at the same time, however many routes have them", .timeLimit(minutes: 1))
     func finishing() async throws {
         let (begun, tell) = AsyncStream<Void>.makeStream()
         var server = Self.server()

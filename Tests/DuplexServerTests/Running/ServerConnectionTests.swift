@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import Testing
 
@@ -81,7 +82,7 @@ import Testing
         await running.stop()
     }
 
-    @Test("A stream of events ends in order, by a feed and by a handler", .timeLimit(.minutes(1)))
+    @Test("A stream of events ends in order, by a feed and by a handler", .timeLimit(minutes: 1))
     func events() async throws {
         let feed = EventFeed()
         let (started, tell) = AsyncStream<Void>.makeStream()

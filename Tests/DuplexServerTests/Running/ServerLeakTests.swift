@@ -5,6 +5,7 @@
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Foundation
@@ -19,7 +20,7 @@ import Testing
 /// A server that has been stopped leaves nothing behind, whatever it could do and whatever its clients did.
 ///
 /// In a process of its own, in which nobody else opens descriptors or starts threads; for WebSockets see LeakTests.
-@Suite(.timeLimit(.minutes(2))) struct ServerLeakTests {
+@Suite(.timeLimit(minutes: 2)) struct ServerLeakTests {
     @Test("A server with everything on, started and stopped 20 times, leaves no descriptor, thread, file or connection")
     func everything() async {
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
@@ -230,10 +231,10 @@ private struct FullServer {
             // What the runtime opens when it is first used stays open; only what comes on top is a leak.
             await useTimers()
             try await FullServer(folder: folder, living: Living()).run(1)
-            _ = await comesTrue(within: .seconds(10)) { ThreadCensus.loops() == 0 }
+            _ = await comesTrue(within: .limit(seconds: 10)) { ThreadCensus.loops() == 0 }
             let before = ThreadCensus.entries(of: "/proc/self/fd").count
             try await FullServer(folder: folder, living: living).run(20)
-            let isClear = await comesTrue(within: .seconds(10)) {
+            let isClear = await comesTrue(within: .limit(seconds: 10)) {
                 ThreadCensus.loops() == 0 && living.count == 0
                     && ThreadCensus.entries(of: "/proc/self/fd").count <= before
             }

@@ -3,6 +3,7 @@
 
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
@@ -17,7 +18,7 @@ import Darwin
 
 /// Sockets that the system takes away, as it does to apps that it suspends: here by shutting them down behind the
 /// server's back.
-@Suite(.timeLimit(.minutes(2))) struct ServerListenerTests {
+@Suite(.timeLimit(minutes: 2)) struct ServerListenerTests {
     private static let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     private func server(_ log: RecordedLog) -> WebServer {

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Logging
@@ -83,7 +84,7 @@ import Testing
 
     @Test(
         "An app that pushes and never receives keeps nobody: not a client that closes, nor the end",
-        .timeLimit(.minutes(1))
+        .timeLimit(minutes: 1)
     )
     func pushing() async throws {
         // No time passes on the server's loop, so nothing of it is a timeout's doing.

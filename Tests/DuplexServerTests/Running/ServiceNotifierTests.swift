@@ -3,11 +3,12 @@
 
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexServer
 
-@Suite(.timeLimit(.minutes(1))) struct ServiceNotifierTests {
+@Suite(.timeLimit(minutes: 1)) struct ServiceNotifierTests {
     /// What a service manager has got so far.
     private func received(_ descriptor: Int32) -> [String] {
         let buffer = ReceiveBuffer()

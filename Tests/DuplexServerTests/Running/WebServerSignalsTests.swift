@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import Testing
 
 #if canImport(Glibc)
@@ -12,7 +13,7 @@ import Darwin
 #endif
 
 @Suite(.serialized) struct WebServerSignalsTests {
-    @Test("A server runs until its process gets the signal, and then ends in order", .timeLimit(.minutes(1)))
+    @Test("A server runs until its process gets the signal, and then ends in order", .timeLimit(minutes: 1))
     func signal() async throws {
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.get("/") { _ in "" }
@@ -21,7 +22,7 @@ import Darwin
         try await server.run(until: .quit) { _ in kill(getpid(), SIGQUIT) }
     }
 
-    @Test("SIGHUP has the app read its settings again, as often as it comes", .timeLimit(.minutes(1)))
+    @Test("SIGHUP has the app read its settings again, as often as it comes", .timeLimit(minutes: 1))
     func hangUp() async throws {
         var server = WebServer(host: "127.0.0.1", port: 0)
         server.get("/") { _ in "old" }
@@ -41,7 +42,7 @@ import Darwin
         }
     }
 
-    @Test("Being cancelled ends it as well", .timeLimit(.minutes(1)))
+    @Test("Being cancelled ends it as well", .timeLimit(minutes: 1))
     func cancelled() async throws {
         let (listening, tell) = AsyncStream<Void>.makeStream()
         let server = WebServer(host: "127.0.0.1", port: 0)

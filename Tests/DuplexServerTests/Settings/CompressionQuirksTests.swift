@@ -3,11 +3,12 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import HTTPTypes
 import Testing
 
-@Suite("Clients whose compression doesn't work", .timeLimit(.minutes(1)))
+@Suite("Clients whose compression doesn't work", .timeLimit(minutes: 1))
 struct CompressionQuirksTests {
     private static func safari(_ version: String) -> String {
         "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) \(version) Safari/605.1.15"

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexServer
 
-@Suite("Resumable uploads: core, creation, termination", .timeLimit(.minutes(1)))
+@Suite("Resumable uploads: core, creation, termination", .timeLimit(minutes: 1))
 struct ResumableUploadsTests {
     @Test("OPTIONS tells what there is, whatever version is asked for")
     func options() async throws {

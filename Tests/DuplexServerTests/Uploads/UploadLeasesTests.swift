@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexWire
 import Synchronization
 import Testing
 
 @testable import DuplexServer
 
-@Suite("One request works on an upload", .timeLimit(.minutes(1)))
+@Suite("One request works on an upload", .timeLimit(minutes: 1))
 struct UploadLeasesTests {
     private static let never: @Sendable (Duration) async throws -> Void = { _ in
         // Until it is cancelled.

@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import Testing
 
 @testable import DuplexServer
 
-@Suite("Uploads on the disk", .timeLimit(.minutes(1)))
+@Suite("Uploads on the disk", .timeLimit(minutes: 1))
 struct UploadStoreTests {
     private static let now = UnixTime.now
 

@@ -3,13 +3,14 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
 import HTTPTypes
 import Testing
 
-@Suite("Resumable uploads: what comes, is cut off, is checked, and gets its name", .timeLimit(.minutes(1)))
+@Suite("Resumable uploads: what comes, is cut off, is checked, and gets its name", .timeLimit(minutes: 1))
 struct UploadWriterTests {
     private static let digest = "sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0="
 

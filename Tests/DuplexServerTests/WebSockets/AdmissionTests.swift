@@ -4,13 +4,14 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
 import Testing
 
 /// What the app decides on requests for WebSockets.
-@Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
+@Suite(.timeLimit(minutes: 1)) struct AdmissionTests {
     /// Echoes what a request was admitted for.
     private static func echo(_ socket: isolated WebSocket, _ request: Request) async throws {
         for try await message in socket.messages { try await socket.send(message) }
@@ -207,7 +208,7 @@ import Testing
 }
 
 /// How many connections one address may have.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionsPerAddressTests {
+@Suite(.timeLimit(minutes: 1)) struct ConnectionsPerAddressTests {
     @Test("One connection too many from an address is closed at once, others aren't, and one that ends makes room")
     func limit() async throws {
         try await withServer { server in

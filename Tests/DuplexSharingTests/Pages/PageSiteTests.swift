@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("The uploader's page and its files, as they are sent", .timeLimit(.minutes(1)))
+@Suite("The uploader's page and its files, as they are sent", .timeLimit(minutes: 1))
 struct PageSiteTests {
     @Test("The page has the app's texts, escaped, and a policy without anything inline")
     func page() async throws {

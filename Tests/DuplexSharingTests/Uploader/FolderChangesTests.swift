@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSharing
 
-@Suite("Changes that nobody has been told of", .timeLimit(.minutes(1)))
+@Suite("Changes that nobody has been told of", .timeLimit(minutes: 1))
 struct FolderChangesTests {
     private static func path(_ text: String) throws -> FolderPath { try #require(FolderPath(text)) }
 

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -14,7 +15,7 @@ import Testing
 /// The names of the corpus by every way into the uploader: nothing outside the folder is read, written or named.
 ///
 /// In the suite each way plays a share of the names, and with `DUPLEX_HOSTILE` set all.
-@Suite("Hostile names by the uploader", .timeLimit(.minutes(15)))
+@Suite("Hostile names by the uploader", .timeLimit(minutes: 15))
 struct HostileUploaderTests {
     enum Way: String, CaseIterable, Sendable {
         case list, search, download, view, zip, assets

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexSharing
 
-@Suite("What the uploader's API answers", .timeLimit(.minutes(1)))
+@Suite("What the uploader's API answers", .timeLimit(minutes: 1))
 struct UploaderAnswerTests {
     @Test("Changes, with where something was if it was anywhere")
     func changes() throws {

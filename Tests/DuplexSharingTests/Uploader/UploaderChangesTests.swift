@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("Events of changes, for the uploader", .timeLimit(.minutes(1)))
+@Suite("Events of changes, for the uploader", .timeLimit(minutes: 1))
 struct UploaderChangesTests {
     /// A stream that is told of everything from now on.
     private static func stream(_ uploader: UploaderFixture) async throws -> TestEventStream {

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("What the uploader's API changes", .timeLimit(.minutes(1)))
+@Suite("What the uploader's API changes", .timeLimit(minutes: 1))
 struct UploaderChangingTests {
     private static let files = ["a.txt": "a", "b/c.txt": "c", "b/d/e": "e", "f/a.txt": "other", ".hidden": "x"]
 

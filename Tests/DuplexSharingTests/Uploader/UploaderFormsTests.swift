@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("Files of a form, for the uploader", .timeLimit(.minutes(1)))
+@Suite("Files of a form, for the uploader", .timeLimit(minutes: 1))
 struct UploaderFormsTests {
     /// A text of the form, or a file.
     private struct Part {

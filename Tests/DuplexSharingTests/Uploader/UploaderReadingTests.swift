@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("What the uploader's API shows", .timeLimit(.minutes(1)))
+@Suite("What the uploader's API shows", .timeLimit(minutes: 1))
 struct UploaderReadingTests {
     private static let files = ["a/b c.txt": "hello", "a/d/e": "", "größe.png": "x", ".hidden": "x"]
     /// As queries have it, which say more bytes than JSON.

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("Uploads that are resumed, for the uploader", .timeLimit(.minutes(1)))
+@Suite("Uploads that are resumed, for the uploader", .timeLimit(minutes: 1))
 struct UploaderUploadsTests {
     private static func field(_ name: String) throws -> HTTPField.Name { try #require(HTTPField.Name(name)) }
 

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("Deep trees and names of bytes by WebDAV and the uploader's API", .timeLimit(.minutes(2)))
+@Suite("Deep trees and names of bytes by WebDAV and the uploader's API", .timeLimit(minutes: 2))
 struct DeepWebDAVTests {
     @Test("COPY and MOVE have names that aren't UTF-8, and PROPFIND says how many it doesn't list")
     func rawNames() async throws {

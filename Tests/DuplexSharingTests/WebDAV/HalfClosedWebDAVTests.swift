@@ -4,13 +4,14 @@
 import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexSharing
 
 /// Clients that end their sending side after a request, as `nc -N` does, over a real connection.
-@Suite(.timeLimit(.minutes(1))) struct HalfClosedWebDAVTests {
+@Suite(.timeLimit(minutes: 1)) struct HalfClosedWebDAVTests {
     /// What a client asks for, the status that it gets, and whether the file at the path is there then.
     struct Step: Sendable, CustomTestStringConvertible {
         var method: String

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -13,7 +14,7 @@ import Testing
 /// The names of the corpus by every method: nothing outside the folder is read, written or named.
 ///
 /// In the suite each name is played by two methods or three, and with `DUPLEX_HOSTILE` set by all: `scripts/more/heavy names`.
-@Suite("Hostile names by WebDAV", .timeLimit(.minutes(15)))
+@Suite("Hostile names by WebDAV", .timeLimit(minutes: 15))
 struct HostileWebDAVTests {
     /// A method that gets the name.
     enum Way: String, CaseIterable, Sendable {

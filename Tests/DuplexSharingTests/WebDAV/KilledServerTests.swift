@@ -3,6 +3,7 @@
 
 import DuplexBase
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Synchronization
 import Testing
@@ -11,7 +12,7 @@ import Testing
 /// answered, or as it is after it, and what was answered was done.
 ///
 /// `DUPLEX_KILLS` says how often, `DUPLEX_SEED` repeats a run; scripts/more/heavy has the long one.
-@Suite("A server that is killed", .timeLimit(.minutes(60)))
+@Suite("A server that is killed", .timeLimit(minutes: 60))
 struct KilledServerTests {
     private static func number(_ variable: String) -> UInt64? {
         ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) }

@@ -2,10 +2,11 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
-@Suite("Long files by WebDAV", .timeLimit(.minutes(2)))
+@Suite("Long files by WebDAV", .timeLimit(minutes: 2))
 struct LongFileTests {
     @Test("A long file goes there and comes back, and is never held whole")
     func streams() async throws {
@@ -26,7 +27,7 @@ struct LongFileTests {
             let run = try await ProgramRun("/bin/sh", "-c", script, "sh", root + "local", url)
             #expect(run.status == 0, "\(run.text)")
             let growth = try server.peakMemory() - before
-            // Instrumented memory is given back late.
+            // With a sanitizer memory is given back late.
             #expect(growth < 32 << 20 || Sanitizer.isPresent, "\(growth >> 20) MiB")
             await server.kill()
         }

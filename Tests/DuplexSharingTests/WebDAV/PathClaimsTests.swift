@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("Who changes what in a folder", .timeLimit(.minutes(1)))
+@Suite("Who changes what in a folder", .timeLimit(minutes: 1))
 struct PathClaimsTests {
     private final class Record: Sendable {
         let texts = Mutex<[String]>([])

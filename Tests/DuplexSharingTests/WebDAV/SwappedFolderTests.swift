@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -16,7 +17,7 @@ import Testing
 /// Requests while a thread swaps a folder for a link that leads out, and back, without a moment in which there is neither.
 ///
 /// `DUPLEX_RACES` says how many requests are made; scripts/more/heavy makes 100,000.
-@Suite("A folder that is swapped for a link", .timeLimit(.minutes(30)))
+@Suite("A folder that is swapped for a link", .timeLimit(minutes: 30))
 struct SwappedFolderTests {
     private static let files = [
         "in/a/file.txt": "inside", "in/a/sub/x": "inside", "out/secret.txt": "CANARY", "out/file.txt": "CANARY",

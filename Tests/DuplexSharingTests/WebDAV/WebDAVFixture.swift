@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -50,7 +51,7 @@ struct WebDAVFixture {
         _ calendar: ManualCalendar,
         _ sharing: WebDAVOptions = WebDAVOptions(),
         _ folder: FolderOptions = FolderOptions(),
-        within limit: Duration = .seconds(60),
+        within limit: Duration = .limit(seconds: 60),
         _ body: (TestClient) async throws -> Void
     ) async throws {
         var server = WebServer(port: 0)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("Files by WebDAV", .timeLimit(.minutes(1)))
+@Suite("Files by WebDAV", .timeLimit(minutes: 1))
 struct WebDAVHandlerTests {
     @Test("OPTIONS tells of three classes, and of the methods")
     func options() async throws {

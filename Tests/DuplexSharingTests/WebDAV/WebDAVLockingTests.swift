@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("LOCK and UNLOCK", .timeLimit(.minutes(1)))
+@Suite("LOCK and UNLOCK", .timeLimit(minutes: 1))
 struct WebDAVLockingTests {
     private static let patch = """
         <D:propertyupdate xmlns:D='DAV:'><D:set><D:prop><x xmlns='u:'>1</x></D:prop></D:set></D:propertyupdate>

@@ -3,12 +3,13 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexSharing
 
-@Suite("Locks of a shared folder", .timeLimit(.minutes(1)))
+@Suite("Locks of a shared folder", .timeLimit(minutes: 1))
 struct WebDAVLocksTests {
     private static func lock(_ token: String, _ path: String) -> WebDAVLock {
         WebDAVLock(

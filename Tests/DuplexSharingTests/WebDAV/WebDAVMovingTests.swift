@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("COPY and MOVE", .timeLimit(.minutes(1)))
+@Suite("COPY and MOVE", .timeLimit(minutes: 1))
 struct WebDAVMovingTests {
     private static let files = ["a": "A", "b": "B", "f/c": "C", "f/g/d": "D", "h/": ""]
 

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexSharing
 
-@Suite("PROPFIND and PROPPATCH", .timeLimit(.minutes(1)))
+@Suite("PROPFIND and PROPPATCH", .timeLimit(minutes: 1))
 struct WebDAVPropertiesTests {
     private static let own = XMLName("note", in: "u:own")
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
@@ -125,7 +126,7 @@ struct XMLReaderTests {
         #expect(throws: XMLError.self) { try reader.finish() }
     }
 
-    @Test("A text of many lines, each of which expat gives by itself, isn't copied for each", .timeLimit(.minutes(1)))
+    @Test("A text of many lines, each of which expat gives by itself, isn't copied for each", .timeLimit(minutes: 1))
     func manyLines() throws {
         // Copying what came before for each of a million lines would take minutes.
         let text = String(repeating: "\n", count: 1_000_000)

@@ -3,12 +3,13 @@
 
 import Dispatch
 import DuplexBase
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
 /// Every duration of this target that a caller sets: longer than zero, or an error before anything is done.
-@Suite("Durations of sockets", .timeLimit(.minutes(2)))
+@Suite("Durations of sockets", .timeLimit(minutes: 2))
 struct DurationRuleTests {
     static let refused: [Duration] = [.seconds(-1), .nanoseconds(-1), .zero, .seconds(Int64.min)]
     static let negative = refused.filter { $0 < .zero }

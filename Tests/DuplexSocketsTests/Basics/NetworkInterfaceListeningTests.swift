@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -39,7 +40,7 @@ import Testing
         let server = Task { try await listener.serve { socket in try await socket.write("hello\n") } }
         for address in try NetworkInterface.addresses(of: Self.interface, port: listener.localAddress.port) {
             let socket = try await Socket.connect(to: .address(address))
-            #expect(try await socket.readLine(timeout: .seconds(10)) == "hello", "\(address)")
+            #expect(try await socket.readLine(timeout: .limit(seconds: 10)) == "hello", "\(address)")
             await socket.close()
         }
         server.cancel()

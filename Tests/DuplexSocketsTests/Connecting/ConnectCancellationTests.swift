@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexTestProcesses
+import DuplexTestTimes
 import Glibc
 import Synchronization
 import Testing
@@ -108,7 +109,7 @@ private struct CancelledAttempts: Sendable {
 
     /// A name that takes a while, and has an address that refuses, one that gives no answer and one that answers.
     private func options(_ delay: Int) -> ConnectOptions {
-        var options = ConnectOptions(timeout: .seconds(60))
+        var options = ConnectOptions(timeout: .limit(seconds: 60))
         options.attemptDelay = .milliseconds(10)
         options.attemptTimeout = .seconds(30)
         let loop = group.loops[0]
@@ -132,7 +133,7 @@ private struct CancelledAttempts: Sendable {
         }
         // Sockets that were dropped late are closed on a thread of their own. One that was open before may be gone: libdispatch
         // closes an eventfd(2) of its own at some moment after the start.
-        let isGone = await comesTrue(within: .seconds(10)) { OpenDescriptors.opened(since: before).isEmpty }
+        let isGone = await comesTrue(within: .limit(seconds: 10)) { OpenDescriptors.opened(since: before).isEmpty }
         guard isGone else { OpenDescriptors.report("left: \(OpenDescriptors.opened(since: before))\n") }
     }
 }

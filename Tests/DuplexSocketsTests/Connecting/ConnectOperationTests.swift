@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -11,7 +12,7 @@ import Testing
         // Listens on IPv4 only; nobody listens at that port of ::1.
         let (listener, address) = try Descriptors.listener()
         defer { SystemCalls.close(listener) }
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.resolver = ClosureResolver(literals: ["127.0.0.1", "::1"])
         options.preference = isIPv6First ? .ipv6 : .ipv4
         let socket = try await Socket.connect(to: .host("name.test", port: address.port), options: options)
@@ -25,7 +26,7 @@ import Testing
     func families() async throws {
         let (listener, address) = try Descriptors.listener()
         defer { SystemCalls.close(listener) }
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.resolver = ClosureResolver(literals: ["::1", "127.0.0.1"])
         options.families = .ipv4
         let socket = try await Socket.connect(to: .host("name.test", port: address.port), options: options)

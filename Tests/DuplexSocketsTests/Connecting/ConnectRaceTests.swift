@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -30,7 +31,10 @@ import Testing
         return report
     }
 
-    private func race(_ addresses: [SocketAddress], within timeout: Duration = .seconds(20)) async throws -> Int32 {
+    private func race(
+        _ addresses: [SocketAddress],
+        within timeout: Duration = .limit(seconds: 20)
+    ) async throws -> Int32 {
         try await report(addresses, ConnectOptions(timeout: timeout)).result.get()
     }
 
@@ -94,7 +98,7 @@ import Testing
         let (silent, unanswered) = try Descriptors.silent()
         let (listener, address) = try Descriptors.listener()
         defer { for descriptor in silent + [listener] { SystemCalls.close(descriptor) } }
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.attemptDelay = .milliseconds(60)
         let report = try await report([unanswered, address], options)
         SystemCalls.close(try report.result.get())
@@ -109,7 +113,7 @@ import Testing
         let (silent, unanswered) = try Descriptors.silent()
         let (listener, address) = try Descriptors.listener()
         defer { for descriptor in silent + [listener] { SystemCalls.close(descriptor) } }
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.attemptDelay = .zero
         let report = try await report([unanswered, unanswered, address, unanswered], options)
         SystemCalls.close(try report.result.get())
@@ -164,7 +168,7 @@ import Testing
         let (refusing, refused) = try Descriptors.refusing()
         let (listener, address) = try Descriptors.listener()
         defer { for descriptor in silent + [refusing, listener] { SystemCalls.close(descriptor) } }
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.attemptDelay = .seconds(1)
         let report = try await report([unanswered, refused, address], options, moving: options.attemptDelay)
         SystemCalls.close(try report.result.get())

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Synchronization
 import Testing
 
 @testable import DuplexSockets
 
 /// Connecting, as it is told while it happens.
-@Suite(.timeLimit(.minutes(1))) struct ConnectStagesTests {
+@Suite(.timeLimit(minutes: 1)) struct ConnectStagesTests {
     /// Writes down what it is told.
     private final class Recorder: Sendable {
         private let told = Mutex<[StageEvent]>([])
@@ -44,7 +45,7 @@ import Testing
     private let recorder = Recorder()
 
     private func options(_ literals: [String] = ["127.0.0.1"]) throws -> ConnectOptions {
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.tls = try TestCertificates.clientOptions { _ in }
         options.resolver = ClosureResolver(literals: literals)
         options.onStage = { [recorder] in recorder.tell($0) }

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
 @Suite struct ConnectorTests {
     /// Connects, closes again, and says where to.
-    private func connect(to endpoint: Endpoint, within timeout: Duration = .seconds(20)) async throws -> SocketAddress?
-    {
+    private func connect(
+        to endpoint: Endpoint,
+        within timeout: Duration = .limit(seconds: 20)
+    ) async throws -> SocketAddress? {
         let loop = try EventLoop()
         let result: Result<SocketAddress?, any Error>
         do {

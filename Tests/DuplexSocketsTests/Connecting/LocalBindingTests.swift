@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Glibc
 import Testing
 
@@ -31,7 +32,7 @@ import Testing
     }
 
     private func options(_ local: LocalAddress?, port: Int = 0) -> ConnectOptions {
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.localAddress = local
         options.localPort = port
         return options

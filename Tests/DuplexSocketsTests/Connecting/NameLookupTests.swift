@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -23,7 +24,7 @@ import Testing
     }
 
     private func options(_ resolver: any Resolver) -> ConnectOptions {
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.resolver = resolver
         return options
     }

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexTestNetworks
+import DuplexTestTimes
 import Glibc
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
 struct NetworkNamespaceTests {
     /// Addresses of a name on the far side.
     private func options(_ network: TestNetwork, _ hosts: [TestNetwork.Host]) -> ConnectOptions {
-        var options = ConnectOptions(timeout: .seconds(30))
+        var options = ConnectOptions(timeout: .limit(seconds: 30))
         options.resolver = ClosureResolver(literals: hosts.map(network.far))
         return options
     }
@@ -95,7 +96,7 @@ struct NetworkNamespaceTests {
         try await TestNetwork.with(rules: "ip6 meta l4proto tcp drop") { network in
             let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
-            var options = ConnectOptions(timeout: .seconds(30))
+            var options = ConnectOptions(timeout: .limit(seconds: 30))
             options.attemptDelay = .milliseconds(50)
             let literals = [network.far(.ipv6), network.far(.secondIPv6), network.near(.ipv4), network.far(.ipv4)]
             options.resolver = ClosureResolver(literals: literals)
@@ -146,7 +147,7 @@ struct NetworkNamespaceTests {
         try await TestNetwork.with(rules: "ip meta l4proto tcp drop") { network in
             let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
-            var options = ConnectOptions(timeout: .seconds(6))
+            var options = ConnectOptions(timeout: .limit(seconds: 6))
             let (asked, ask) = AsyncStream<Void>.makeStream()
             let (gate, open) = AsyncStream<Never>.makeStream()
             options.resolver = ClosureResolver { _ in
@@ -177,7 +178,7 @@ struct NetworkNamespaceTests {
             let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             for host in [TestNetwork.Host.ipv4, .ipv6, .linkLocal] {
-                var options = ConnectOptions(timeout: .seconds(30))
+                var options = ConnectOptions(timeout: .limit(seconds: 30))
                 options.localAddress = .interface(network.interface)
                 let socket = try await Socket.connect(to: .host(network.far(host), port: port), options: options)
                 let local = try #require(socket.localAddress?.host.prefix { $0 != "%" })
@@ -194,7 +195,7 @@ struct NetworkNamespaceTests {
             let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
             let endpoint = try Endpoint("tcp://[fe80::2%25\(network.interface)]:\(port)")
-            let socket = try await Socket.connect(to: endpoint, options: ConnectOptions(timeout: .seconds(30)))
+            let socket = try await Socket.connect(to: endpoint, options: ConnectOptions(timeout: .limit(seconds: 30)))
             #expect(socket.remoteAddress?.host.hasPrefix("fe80::2%") == true)
             await socket.reset()
         }
@@ -206,7 +207,7 @@ struct NetworkNamespaceTests {
     private func pair(_ network: TestNetwork) async throws -> (near: Socket, far: Int32) {
         let (listener, port) = try network.listen()
         defer { SystemCalls.close(listener) }
-        let options = ConnectOptions(timeout: .seconds(30))
+        let options = ConnectOptions(timeout: .limit(seconds: 30))
         let near = try await Socket.connect(to: .host(network.far(), port: port), options: options)
         return (near, try Descriptors.accept(listener))
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -8,7 +9,7 @@ import Testing
 @Suite("The conversation with a proxy")
 struct ProxyDriverTests {
     private func attempt(
-        timeout: Duration = .seconds(20),
+        timeout: Duration = .limit(seconds: 20),
         to endpoint: Endpoint = .host("target.invalid", port: 25),
         tls: TLSOptions = TLSOptions(),
         _ body: (Task<Socket, any Error>, Socket) async throws -> Void

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -20,7 +21,7 @@ import Testing
     func errors() async throws {
         let (refusing, address) = try Descriptors.refusing()
         defer { SystemCalls.close(refusing) }
-        var options = ConnectOptions(timeout: .seconds(20))
+        var options = ConnectOptions(timeout: .limit(seconds: 20))
         options.resolver = ClosureResolver(literals: ["127.0.0.1", "::1"])
         let endpoint = Endpoint.host("name.test", port: address.port)
         let error = await connectError(endpoint, options)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(1))) struct DatagramChannelTests {
+@Suite(.timeLimit(minutes: 1)) struct DatagramChannelTests {
     /// Writes down what it is told; all on the loop.
     private final class Recorder: DatagramHandler {
         var calls: [String] = []

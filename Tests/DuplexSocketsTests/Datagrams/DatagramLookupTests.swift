@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(1))) struct DatagramLookupTests {
+@Suite(.timeLimit(minutes: 1)) struct DatagramLookupTests {
     @Test("Addresses and literals need no look-up", arguments: ["127.0.0.1", "::1"])
     func literals(host: String) async throws {
         try await withLoop { loop in

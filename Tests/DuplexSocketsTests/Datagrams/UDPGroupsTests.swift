@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(5))) struct UDPGroupsTests {
+@Suite(.timeLimit(minutes: 5)) struct UDPGroupsTests {
     // MARK: On the loopback interface, which knows groups of IPv4 only
 
     /// An IPv6 socket for both families is a member of groups of IPv4, too.

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(1))) struct UDPReceivingTests {
+@Suite(.timeLimit(minutes: 1)) struct UDPReceivingTests {
     @Test("A datagram says who sent it, where to, and over which interface", arguments: udpFamilies)
     func ends(families: UDPSocket.Families) async throws {
         try await withUDPPair(families) { near, far in
             try await near.send("hello")
-            let datagram = try await far.receive(timeout: .seconds(10))
+            let datagram = try await far.receive(timeout: .limit(seconds: 10))
             #expect(datagram.text == "hello")
             #expect(datagram.peer == near.localAddress)
             #expect(datagram.localAddress == far.localAddress)
@@ -28,13 +29,13 @@ import Testing
                 let peer = Endpoint.host(families.loopback, port: socket.localAddress.port)
                 let client = try await UDPSocket.connect(to: peer, on: group)
                 try await client.send(families.loopback)
-                let datagram = try await socket.receive(timeout: .seconds(10))
+                let datagram = try await socket.receive(timeout: .limit(seconds: 10))
                 #expect(datagram.text == families.loopback)
                 #expect(datagram.peer == client.localAddress)
                 #expect(datagram.localAddress == client.remoteAddress)
                 #expect(datagram.peer?.isIPv6 == (families == .ipv6))
                 try await socket.send(datagram.reply([1, 2, 3]))
-                #expect(try await client.receive(timeout: .seconds(10)).bytes == [1, 2, 3])
+                #expect(try await client.receive(timeout: .limit(seconds: 10)).bytes == [1, 2, 3])
                 await client.close()
             }
             await socket.close()
@@ -46,7 +47,7 @@ import Testing
         try await withUDPPair(families) { near, far in
             try await near.send([])
             try await near.send("after")
-            let first = try await far.receive(timeout: .seconds(10))
+            let first = try await far.receive(timeout: .limit(seconds: 10))
             #expect(first.bytes == [] && !first.isTruncated && first.peer == near.localAddress)
             #expect(try await far.text() == "after")
             #expect(await far.datagramsReceived == 2)
@@ -61,9 +62,9 @@ import Testing
         try await withUDPPair(families, options: options) { near, far in
             try await near.send("12345")
             try await near.send("1234")
-            let first = try await far.receive(timeout: .seconds(10))
+            let first = try await far.receive(timeout: .limit(seconds: 10))
             #expect(first.text == "1234" && first.isTruncated)
-            let second = try await far.receive(timeout: .seconds(10))
+            let second = try await far.receive(timeout: .limit(seconds: 10))
             #expect(second.text == "1234" && !second.isTruncated)
         }
     }
@@ -74,7 +75,7 @@ import Testing
             let count = families == .ipv4 ? 65_507 : 65_527
             let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251) }
             try await near.send(bytes)
-            let datagram = try await far.receive(timeout: .seconds(10))
+            let datagram = try await far.receive(timeout: .limit(seconds: 10))
             #expect(datagram.bytes == bytes && !datagram.isTruncated)
         }
     }
@@ -128,7 +129,7 @@ import Testing
             // The poller would else tell of the others again and again.
             let isReading = try await far.loop.run { _ in far.channel.value.isReading }
             #expect(!isReading)
-            for index in 0..<5 { #expect(try await far.receive(timeout: .seconds(10)).bytes == [UInt8(index)]) }
+            for index in 0..<5 { #expect(try await far.receive(timeout: .limit(seconds: 10)).bytes == [UInt8(index)]) }
         }
     }
 
@@ -182,7 +183,7 @@ import Testing
         try await withUDPPair { _, far in
             let counts = try await far.countsSeen { socket in
                 try await socket.send([1], to: socket.localAddress)
-                _ = try await socket.receive(timeout: .seconds(10))
+                _ = try await socket.receive(timeout: .limit(seconds: 10))
             }
             let isShared = counts.contains { (1..<400).contains($0) }
             #expect(isShared, "\(counts)")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(5))) struct UDPSendingTests {
+@Suite(.timeLimit(minutes: 5)) struct UDPSendingTests {
     @Test("A socket that talks to anybody sends to each address, and an answer comes back", arguments: udpFamilies)
     func anybody(families: UDPSocket.Families) async throws {
         try await withLoops { group in
@@ -15,7 +16,7 @@ import Testing
                 try await UDPSocket.bind(.loopback, families: families, on: group),
             ]
             try await sockets[0].send(Array("ping".utf8), to: sockets[1].localAddress)
-            let datagram = try await sockets[1].receive(timeout: .seconds(10))
+            let datagram = try await sockets[1].receive(timeout: .limit(seconds: 10))
             #expect(datagram.text == "ping")
             try await sockets[1].send(datagram.reply(Array("pong".utf8)))
             #expect(try await sockets[0].text() == "pong")
@@ -32,7 +33,7 @@ import Testing
                 let peer = Endpoint.host("127.0.0.77", port: server.localAddress.port)
                 let client = try await UDPSocket.connect(to: peer, on: group)
                 try await client.send("question")
-                let question = try await server.receive(timeout: .seconds(10))
+                let question = try await server.receive(timeout: .limit(seconds: 10))
                 #expect(question.localAddress?.host == "127.0.0.77")
                 try await server.send(question.reply(Array("answer".utf8)))
                 #expect(try await client.text() == "answer")
@@ -56,10 +57,10 @@ import Testing
             let client = try await namespace.bind(families: families)
             let asked = try SocketAddress("fd99::9", port: server.localAddress.port)
             try await client.send([1], to: asked)
-            let question = try await server.receive(timeout: .seconds(10))
+            let question = try await server.receive(timeout: .limit(seconds: 10))
             #expect(question.localAddress == asked)
             try await server.send(question.reply([2]))
-            let answer = try await client.receive(timeout: .seconds(10))
+            let answer = try await client.receive(timeout: .limit(seconds: 10))
             #expect(answer.bytes == [2] && answer.peer == asked)
             await client.close()
             await server.close()
@@ -74,10 +75,10 @@ import Testing
             let source = try SocketAddress("127.0.0.9", port: 0)
             let lo = try NetworkInterface.index(of: "lo")
             try await sender.send(Datagram([1], to: receiver.localAddress, from: source, interface: lo))
-            let datagram = try await receiver.receive(timeout: .seconds(10))
+            let datagram = try await receiver.receive(timeout: .limit(seconds: 10))
             #expect(datagram.peer?.host == "127.0.0.9")
             try await sender.send(Datagram([2], to: receiver.localAddress, interface: lo))
-            #expect(try await receiver.receive(timeout: .seconds(10)).bytes == [2])
+            #expect(try await receiver.receive(timeout: .limit(seconds: 10)).bytes == [2])
             // An address that isn't one of this machine can't be the source.
             let foreign = try SocketAddress("192.0.2.77", port: 0)
             let error = await asyncSocketError {
@@ -103,8 +104,8 @@ import Testing
             #expect(await sender.datagramsSent == 150)
             #expect(await sender.bytesSent == 150)
             for index in stride(from: 0, to: 150, by: 2) {
-                #expect(try await first.receive(timeout: .seconds(10)).bytes == [UInt8(index)])
-                #expect(try await second.receive(timeout: .seconds(10)).bytes == [UInt8(index + 1)])
+                #expect(try await first.receive(timeout: .limit(seconds: 10)).bytes == [UInt8(index)])
+                #expect(try await second.receive(timeout: .limit(seconds: 10)).bytes == [UInt8(index + 1)])
             }
             #expect(try await sender.send(batch: []) == 0)
             for socket in [sender, first, second] { await socket.close() }
@@ -162,7 +163,7 @@ import Testing
             let sender = try await UDPSocket.bind(on: group)
             let address = try await sender.send([1], to: .host("127.0.0.1", port: receiver.localAddress.port))
             #expect(address == receiver.localAddress)
-            #expect(try await receiver.receive(timeout: .seconds(10)).bytes == [1])
+            #expect(try await receiver.receive(timeout: .limit(seconds: 10)).bytes == [1])
             let error = await asyncSocketError {
                 try await sender.send([1], to: .host("no-such-host.invalid", port: 9))
             }
@@ -185,12 +186,12 @@ import Testing
             options.allowsBroadcast = true
             try await sender.setOptions(options)
             try await sender.send([2], to: everybody)
-            let datagram = try await receiver.receive(timeout: .seconds(10))
+            let datagram = try await receiver.receive(timeout: .limit(seconds: 10))
             #expect(datagram.bytes == [2])
             #expect(datagram.localAddress == everybody)
             // The answer can't come from the address of everybody.
             try await receiver.send(datagram.reply([3]))
-            #expect(try await sender.receive(timeout: .seconds(10)).peer?.host == "127.0.0.1")
+            #expect(try await sender.receive(timeout: .limit(seconds: 10)).peer?.host == "127.0.0.1")
             await receiver.close()
             await sender.close()
         }
@@ -271,7 +272,7 @@ import Testing
             let batch = (0..<500).map { _ in Datagram([UInt8](repeating: 1, count: 100), to: peer) }
             let sent = try await socket.send(batch: batch, timeout: .milliseconds(50))
             #expect((1..<500).contains(sent))
-            let rest = Task { try await socket.send(batch: Array(batch[sent...]), timeout: .seconds(120)) }
+            let rest = Task { try await socket.send(batch: Array(batch[sent...]), timeout: .limit(seconds: 120)) }
             while await socket.senders.isEmpty { await Task.yield() }
             try await namespace.ip("neigh replace 10.99.0.50 lladdr 02:00:00:00:00:50 dev near0")
             #expect(try await rest.value == 500 - sent)

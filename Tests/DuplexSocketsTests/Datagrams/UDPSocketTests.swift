@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(5))) struct UDPSocketTests {
+@Suite(.timeLimit(minutes: 5)) struct UDPSocketTests {
     /// Keeps a port of the loopback that nobody receives on: connected elsewhere, the socket takes nothing.
     private static func keepSilent(_ families: UDPSocket.Families, _ group: EventLoopGroup) async throws -> UDPSocket {
         try await UDPSocket.connect(to: .host(families.loopback, port: 9), from: .loopback, on: group)
@@ -55,9 +56,9 @@ import Testing
             // The peer comes to life, and nothing is left of the error.
             let late = try await Self.wake(keeper, families, group)
             try await socket.send("now?")
-            let question = try await late.receive(timeout: .seconds(10))
+            let question = try await late.receive(timeout: .limit(seconds: 10))
             try await late.send(question.reply([1]))
-            #expect(try await socket.receive(timeout: .seconds(10)).bytes == [1])
+            #expect(try await socket.receive(timeout: .limit(seconds: 10)).bytes == [1])
             await late.close()
             await socket.close()
         }
@@ -88,7 +89,7 @@ import Testing
             let batch = (0..<3).map { Datagram([UInt8($0)]) }
             #expect(try await socket.send(batch: batch) == 3)
             await expectSocketError(.cannotConnect, errno: ECONNREFUSED) {
-                _ = try await socket.receive(timeout: .seconds(10))
+                _ = try await socket.receive(timeout: .limit(seconds: 10))
             }
             await socket.close()
             await keeper.close()
@@ -127,7 +128,7 @@ import Testing
             let socket = try await UDPSocket.connect(to: .address(peer), on: group)
             var receivers: [Task<Datagram, any Error>] = []
             for count in 1...2 {
-                receivers.append(Task { try await socket.receive(timeout: .seconds(10)) })
+                receivers.append(Task { try await socket.receive(timeout: .limit(seconds: 10)) })
                 while await socket.receivers.count < count { await Task.yield() }
             }
             try await socket.send("anybody?")
@@ -216,7 +217,7 @@ import Testing
                 }
             }
             // Other tests open and close theirs meanwhile, thousands at times.
-            let isGone = try await comesTrue(within: .seconds(45)) {
+            let isGone = try await comesTrue(within: .limit(seconds: 45)) {
                 try await group.loops[0].run { _ in Self.openDescriptors } - before < 300
             }
             #expect(isGone)

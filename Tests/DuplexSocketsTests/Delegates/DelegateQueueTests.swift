@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(1))) struct DelegateQueueTests {
+@Suite(.timeLimit(minutes: 1)) struct DelegateQueueTests {
     private final class Name: Sendable {
         let text: String
         init(_ text: String) { self.text = text }

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
-@Suite("A listener with a delegate", .timeLimit(.minutes(1))) struct DelegatedListenerTests {
+@Suite("A listener with a delegate", .timeLimit(minutes: 1)) struct DelegatedListenerTests {
     /// Echoes by lines, where it takes a connection.
     private final class Echo: SocketListenerDelegate, SocketDelegate, Sendable {
         let isTaking: Bool

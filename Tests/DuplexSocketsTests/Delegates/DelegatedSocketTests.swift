@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
-@Suite("A socket with a delegate", .timeLimit(.minutes(1))) struct DelegatedSocketTests {
+@Suite("A socket with a delegate", .timeLimit(minutes: 1)) struct DelegatedSocketTests {
     @Test("Reads and writes are served in order, and answered with their tags; also those from before it was connected")
     func orders() async throws {
         try await withDelegatedSocket { socket, recorder, endpoint, accept in

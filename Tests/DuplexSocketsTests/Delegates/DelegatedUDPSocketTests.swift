@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
-@Suite("A UDP socket with a delegate", .timeLimit(.minutes(1))) struct DelegatedUDPSocketTests {
+@Suite("A UDP socket with a delegate", .timeLimit(minutes: 1)) struct DelegatedUDPSocketTests {
     private enum Event: Sendable, Equatable {
         case opened
         case received(String)

@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(1))) struct SocketDelegateTests {
+@Suite(.timeLimit(minutes: 1)) struct SocketDelegateTests {
     /// Takes no more than the end.
     private final class Silent: SocketDelegate, Sendable {
         let end: AsyncStream<SocketError.Code?>.Continuation

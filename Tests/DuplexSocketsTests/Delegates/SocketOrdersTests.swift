@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
-@Suite("A handshake among the reads and writes of a socket with a delegate", .timeLimit(.minutes(1)))
+@Suite("A handshake among the reads and writes of a socket with a delegate", .timeLimit(minutes: 1))
 struct SocketOrdersTests {
     @Test(
         "Orders come out as they went in; a handshake waits for the writes, and the writes behind it for the handshake"

@@ -2,11 +2,12 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(1))) struct UDPSocketDelegateTests {
+@Suite(.timeLimit(minutes: 1)) struct UDPSocketDelegateTests {
     /// Takes no more than the end.
     private final class Silent: UDPSocketDelegate, Sendable {
         let end: AsyncStream<SocketError.Code?>.Continuation

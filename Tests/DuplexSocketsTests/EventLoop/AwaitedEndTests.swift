@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import Testing
 
 @Suite struct AwaitedEndTests {
@@ -62,7 +63,7 @@ import Testing
 
     @Test(
         "The first end counts, whether it comes before the wait or during it",
-        .timeLimit(.minutes(1)),
+        .timeLimit(minutes: 1),
         arguments: [true, false]
     )
     func firstEnd(isEarly: Bool) async throws {
@@ -82,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("What doesn't end by its deadline ends by it", .timeLimit(.minutes(1)))
+    @Test("What doesn't end by its deadline ends by it", .timeLimit(minutes: 1))
     func deadline() async throws {
         try await withAttempt { attempt in
             attempt.begin(deadline: .milliseconds(1))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -11,7 +12,7 @@ import Glibc
 import Darwin
 #endif
 
-@Suite("What takes longer than its share of a turn goes on in the next, in its order", .timeLimit(.minutes(1)))
+@Suite("What takes longer than its share of a turn goes on in the next, in its order", .timeLimit(minutes: 1))
 struct LoopCoreTurnTests {
     /// Counts turns as long as there is work, and notes in which of them each step was done.
     private final class Notes: TurnTarget {

@@ -4,6 +4,7 @@
 #if DEBUG && os(Linux)
 import DuplexTestNetworks
 import DuplexTestProcesses
+import DuplexTestTimes
 import Glibc
 import Testing
 
@@ -260,7 +261,7 @@ import Testing
     /// Goes on by telling a change that comes behind the fault: an interface that goes down and is up again.
     @Test(
         "A monitor that can't ask for what there is, or has missed something, goes on",
-        .timeLimit(.minutes(5)),
+        .timeLimit(minutes: 5),
         .enabled(if: TestNetwork.obstacle == nil, "Network namespaces can't be made here."),
         arguments: [
             FaultPlan.Rule(.askNetlink, .fails(ENOBUFS), count: 3), FaultPlan.Rule(.receiveNetlink, .fails(ENOBUFS)),

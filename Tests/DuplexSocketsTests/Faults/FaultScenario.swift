@@ -3,6 +3,7 @@
 
 #if DEBUG && os(Linux)
 import DuplexTestProcesses
+import DuplexTestTimes
 import Glibc
 import Logging
 import Synchronization
@@ -83,7 +84,7 @@ struct FaultScenario {
         if await !DescriptorCensus.comesBack(to: before) {
             outcome.faults.append("descriptors are left: \(before) before, \(DescriptorCensus.sockets()) after")
         }
-        if await !comesTrue(within: .seconds(10), { ThreadCensus.loops() <= threads }) {
+        if await !comesTrue(within: .limit(seconds: 10), { ThreadCensus.loops() <= threads }) {
             outcome.faults.append("\(ThreadCensus.loops() - threads) threads of loops are left")
         }
         // The census doesn't count files.
@@ -210,9 +211,9 @@ private final class Bystander: Sendable {
         var count = 0
         repeat {
             try await near.write([UInt8](repeating: UInt8(truncatingIfNeeded: count), count: 100))
-            let there = try await far.read(exactly: 100, timeout: .seconds(10))
+            let there = try await far.read(exactly: 100, timeout: .limit(seconds: 10))
             try await far.write(there)
-            let back = try await near.read(exactly: 100, timeout: .seconds(10))
+            let back = try await near.read(exactly: 100, timeout: .limit(seconds: 10))
             try #require(back.allSatisfy { $0 == UInt8(truncatingIfNeeded: count) })
             count += 1
         } while !hasEnded.load(ordering: .relaxed)

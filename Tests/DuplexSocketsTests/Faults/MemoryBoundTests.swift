@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 #if os(Linux)
+import DuplexTestTimes
 import Glibc
 import Testing
 
@@ -22,7 +23,7 @@ import Testing
             // All of it is either here or in the system's buffers, and arrives when the peer begins to read.
             await near.finishWriting()
             var received: UInt64 = 0
-            while let bytes = try await far.read(timeout: .seconds(10)) { received += UInt64(bytes.count) }
+            while let bytes = try await far.read(timeout: .limit(seconds: 10)) { received += UInt64(bytes.count) }
             #expect(received == written)
             #expect(await near.queuedBytes == 0)
         }
@@ -49,7 +50,7 @@ import Testing
     func unread() async throws {
         try await withPair { near, far in
             try await near.write([UInt8](repeating: 7, count: 100_000))
-            #expect(try await far.read(exactly: 1, timeout: .seconds(10)) == [7])
+            #expect(try await far.read(exactly: 1, timeout: .limit(seconds: 10)) == [7])
             // Everything there was has been sent, and of it one byte was asked for.
             #expect(await far.bytesReceived == 1)
             #expect(await far.input.isEmpty)
@@ -69,7 +70,7 @@ import Testing
                 let far = try #require(try await accepted.next())
                 for (from, to) in [(near, far), (far, near)] {
                     try await from.write([UInt8](repeating: 7, count: 20_000))
-                    #expect(try await to.read(exactly: 20_000, timeout: .seconds(10)).count == 20_000)
+                    #expect(try await to.read(exactly: 20_000, timeout: .limit(seconds: 10)).count == 20_000)
                 }
                 sockets += [near, far]
             }

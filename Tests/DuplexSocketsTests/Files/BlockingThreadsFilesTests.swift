@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Synchronization
 import Testing
 
 @testable import DuplexSockets
 
-@Suite("Threads that wait for disks", .timeLimit(.minutes(1)))
+@Suite("Threads that wait for disks", .timeLimit(minutes: 1))
 struct BlockingThreadsFilesTests {
     @Test("What a call returns or throws is what its caller gets")
     func results() async throws {

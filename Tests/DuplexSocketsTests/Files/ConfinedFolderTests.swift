@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Synchronization
 import Testing
 
 @testable import DuplexSockets
 
-@Suite("Folders that nothing leads out of", .timeLimit(.minutes(2)))
+@Suite("Folders that nothing leads out of", .timeLimit(minutes: 2))
 struct ConfinedFolderTests {
     private static let ways: [ConfinedFolder.Way] = [.kernel, .walk]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -102,7 +103,7 @@ struct LineFileTests {
             let file = LineFile(descriptor: descriptor, queueLimit: 10, byteLimit: 100) { _ in nil }
             file.append(text)
             file.reopen()
-            await file.flush(within: .seconds(60))
+            await file.flush(within: .limit(seconds: 60))
             #expect(file.counts == LineQueue.Counts(written: 1, dropped: 0))
         }
         #expect(directory.text() == "a\nb\n")

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Synchronization
 import Testing
 
@@ -88,7 +89,7 @@ struct LineQueueTests {
         #expect(paper.lines == ["one", "3 dropped", "two"])
     }
 
-    @Test("A flush with a limit comes back though the writer is stuck, and ends nobody else's", .timeLimit(.minutes(1)))
+    @Test("A flush with a limit comes back though the writer is stuck, and ends nobody else's", .timeLimit(minutes: 1))
     func limitedFlush() async {
         let mayWrite = DispatchSemaphore(value: 0)
         let queue = LineQueue(name: "tests", lineLimit: 10) { lines in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
@@ -43,7 +44,7 @@ import Testing
     ///
     /// By the suite it starts itself in a process that is handed a socket; in there, and in a service that systemd starts, it
     /// takes it.
-    @Test("A process takes what it was started with, by name, once", .timeLimit(.minutes(5)))
+    @Test("A process takes what it was started with, by name, once", .timeLimit(minutes: 5))
     func handedOver() async throws {
         if ProcessInfo.processInfo.environment["LISTEN_FDS"] == nil {
             try await handOver()
@@ -60,7 +61,7 @@ import Testing
             SystemCalls.close(listener.descriptor)
             let socket = try await Socket.connect(to: .address(listener.address))
             try await socket.write("through the parent's socket\n")
-            #expect(try await socket.readLine(timeout: .seconds(120)) == "through the parent's socket")
+            #expect(try await socket.readLine(timeout: .limit(seconds: 120)) == "through the parent's socket")
             await socket.close()
         }
         #expect(end.status == 0, "\(end.output)")
@@ -78,7 +79,7 @@ import Testing
         var iterator = listener.makeAsyncIterator()
         let socket = try #require(try await iterator.next())
         #expect(socket.localAddress == listener.localAddress)
-        let line = try #require(try await socket.readLine(timeout: .seconds(60)))
+        let line = try #require(try await socket.readLine(timeout: .limit(seconds: 60)))
         try await socket.write(line + "\n")
         #expect(try await socket.read() == nil)
         await socket.close()

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Glibc
 import Testing
 
@@ -75,7 +76,7 @@ import Testing
         await #expect { try await listener.serve { _ in } } throws: { ($0 as? SocketError)?.code == .closed }
     }
 
-    @Test("Closing ends an iteration that waits", .timeLimit(.minutes(1)))
+    @Test("Closing ends an iteration that waits", .timeLimit(minutes: 1))
     func closedWhileIterated() async throws {
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
         let (started, continuation) = AsyncStream<Void>.makeStream()
@@ -94,7 +95,7 @@ import Testing
         #expect(try await iteration.value == 1)
     }
 
-    @Test("Closing ends serving behind the last handler, and cancels none", .timeLimit(.minutes(1)))
+    @Test("Closing ends serving behind the last handler, and cancels none", .timeLimit(minutes: 1))
     func closedWhileServing() async throws {
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
         let server = Task {
@@ -114,7 +115,7 @@ import Testing
         await #expect(throws: SocketError.self) { try await listener.serve { _ in } }
     }
 
-    @Test("Cancelling what serves on behind a closed listener cancels the handlers", .timeLimit(.minutes(1)))
+    @Test("Cancelling what serves on behind a closed listener cancels the handlers", .timeLimit(minutes: 1))
     func cancelledBehindClosing() async throws {
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0))
         let server = Task {
@@ -155,7 +156,7 @@ import Testing
         let listener = try SocketListener.bind(.descriptor(descriptor))
         let server = Task { try await listener.serve { socket in try await socket.write("here\n") } }
         let client = try await Socket.connect(to: .address(address))
-        #expect(try await client.readLine(timeout: .seconds(10)) == "here")
+        #expect(try await client.readLine(timeout: .limit(seconds: 10)) == "here")
         await client.close()
         server.cancel()
         _ = await server.result
@@ -173,7 +174,7 @@ import Testing
         if serves {
             let server = Task { try await listener.serve { socket in try await socket.write("here\n") } }
             let client = try await Socket.connect(to: .address(address), options: .patient)
-            #expect(try await client.readLine(timeout: .seconds(60)) == "here")
+            #expect(try await client.readLine(timeout: .limit(seconds: 60)) == "here")
             await client.close()
             server.cancel()
             _ = await server.result

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestNetworks
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -187,7 +188,7 @@ struct StaleAnswerTests {
         // Nobody listens at the first one.
         let literals = ["127.0.0.9", "127.0.0.1"]
         let inner = ScriptedResolver { _ in Result { try Resolution(literals: literals, timeToLive: .seconds(60)) } }
-        var options = ConnectOptions(timeout: .seconds(10))
+        var options = ConnectOptions(timeout: .limit(seconds: 10))
         options.resolver = cache(inner)
         for round in 0..<2 {
             let socket = try await Socket.connect(to: .host("host.test", port: port), options: options)

@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexTestNetworks
+import DuplexTestTimes
 import Glibc
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 /// Real changes of real interfaces; what is checked is their order.
 @Suite(
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(minutes: 5),
     .enabled(if: TestNetwork.obstacle == nil, "Network namespaces can't be made here.")
 )
 struct NetworkMonitorTests {
@@ -168,7 +169,7 @@ struct NetworkMonitorTests {
             defer { SystemCalls.close(listener) }
             let monitor = try NetworkMonitor()
             let changes = monitor.changes
-            var options = ConnectOptions(timeout: .seconds(30))
+            var options = ConnectOptions(timeout: .limit(seconds: 30))
             options.attemptTimeout = .seconds(5)
             options.resolver = CachingResolver(ClosureResolver(literals: [network.far()]))
             let endpoint = Endpoint.host("far.test", port: port)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexSockets
 
 /// STARTTLS with mail servers and clients that others wrote.
-@Suite("STARTTLS with aiosmtpd and openssl s_client", .timeLimit(.minutes(3)))
+@Suite("STARTTLS with aiosmtpd and openssl s_client", .timeLimit(minutes: 3))
 struct MailServerTests {
     /// The root of the repository; by way of links, since the tests may be built from elsewhere.
     private static let root: URL = {

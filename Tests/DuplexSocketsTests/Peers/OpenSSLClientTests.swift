@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Glibc
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import DuplexSockets
 
 /// Our server and the client that others wrote.
-@Suite("openssl s_client and our server", .timeLimit(.minutes(3)))
+@Suite("openssl s_client and our server", .timeLimit(minutes: 3))
 struct OpenSSLClientTests {
     private func options(_ change: (inout TLSServerOptions) -> Void = { _ in }) throws -> TLSServerOptions {
         try TestCertificates.serverOptions(change)

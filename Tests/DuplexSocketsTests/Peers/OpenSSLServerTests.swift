@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Glibc
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import DuplexSockets
 
 /// Our client and the server that others wrote.
-@Suite("Our client and openssl s_server", .timeLimit(.minutes(3)))
+@Suite("Our client and openssl s_server", .timeLimit(minutes: 3))
 struct OpenSSLServerTests {
     private func options(_ change: (inout TLSOptions) -> Void = { _ in }) throws -> TLSOptions {
         try TestCertificates.clientOptions(change)

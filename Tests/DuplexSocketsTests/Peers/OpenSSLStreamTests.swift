@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Glibc
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import DuplexSockets
 
 /// What happens after the handshake between our server and the client that others wrote.
-@Suite("openssl s_client and our server's stream", .timeLimit(.minutes(3)))
+@Suite("openssl s_client and our server's stream", .timeLimit(minutes: 3))
 struct OpenSSLStreamTests {
     private func options(_ change: (inout TLSServerOptions) -> Void = { _ in }) throws -> TLSServerOptions {
         try TestCertificates.serverOptions(change)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
 @testable import DuplexSockets
 
 /// Unix sockets with programs that others wrote at the other end.
-@Suite("Unix sockets with socat, ncat and curl", .timeLimit(.minutes(3)))
+@Suite("Unix sockets with socat, ncat and curl", .timeLimit(minutes: 3))
 struct UnixSocketPeerTests {
     /// Runs a listener and its handler for the length of a closure.
     private func withListener(

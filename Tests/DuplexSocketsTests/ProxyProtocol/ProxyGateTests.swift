@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Glibc
 import Logging
 import Testing
@@ -78,7 +79,7 @@ import Testing
 
     private static func lines(_ socket: Socket, _ count: Int) async throws -> [String?] {
         var lines: [String?] = []
-        for _ in 0..<count { lines.append(try await socket.readLine(timeout: .seconds(30))) }
+        for _ in 0..<count { lines.append(try await socket.readLine(timeout: .limit(seconds: 30))) }
         return lines
     }
 
@@ -90,7 +91,7 @@ import Testing
     /// Whether the peer has reset the connection, or ended it.
     private static func isRefused(_ socket: Socket) async -> Bool {
         do {
-            return try await socket.read(timeout: .seconds(30)) == nil
+            return try await socket.read(timeout: .limit(seconds: 30)) == nil
         } catch {
             return (error as? SocketError)?.code == .connectionReset
         }

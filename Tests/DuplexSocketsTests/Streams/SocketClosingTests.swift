@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(5))) struct SocketClosingTests {
+@Suite(.timeLimit(minutes: 5)) struct SocketClosingTests {
     /// Starts a read that waits; comes back once it does.
     private static func startReading(_ socket: Socket) async -> Task<String?, any Error> {
         let count = await socket.readers.count
@@ -22,8 +23,8 @@ import Testing
     }
 
     private static func read(_ socket: Socket, _ count: Int) async throws {
-        #expect(try await socket.read(exactly: count, timeout: .seconds(60)).count == count)
-        #expect(try await socket.read(timeout: .seconds(60)) == nil)
+        #expect(try await socket.read(exactly: count, timeout: .limit(seconds: 60)).count == count)
+        #expect(try await socket.read(timeout: .limit(seconds: 60)) == nil)
     }
 
     @Test("The reads that wait are served, then it closes; nothing new is taken")
@@ -38,7 +39,7 @@ import Testing
             #expect(try await first.value == "one")
             try await far.write("two\nthree\n")
             #expect(try await second.value == "two")
-            #expect(try await far.read(timeout: .seconds(60)) == nil)
+            #expect(try await far.read(timeout: .limit(seconds: 60)) == nil)
         }
     }
 
@@ -49,7 +50,7 @@ import Testing
             await near.closeAfterReading()
             reader.cancel()
             await #expect(throws: CancellationError.self) { try await reader.value }
-            let rest = try await far.read(timeout: .seconds(60))
+            let rest = try await far.read(timeout: .limit(seconds: 60))
             #expect(rest == nil)
         }
     }
@@ -99,11 +100,11 @@ import Testing
                 await near.closeAfterWriting()
                 await near.closeAfterReading()
             }
-            #expect(try await far.read(exactly: bytes.count, timeout: .seconds(60)).count == bytes.count)
+            #expect(try await far.read(exactly: bytes.count, timeout: .limit(seconds: 60)).count == bytes.count)
             try await writer.value
             try await far.write("still read\n")
             #expect(try await reader.value == "still read")
-            #expect(try await far.read(timeout: .seconds(60)) == nil)
+            #expect(try await far.read(timeout: .limit(seconds: 60)) == nil)
         }
     }
 

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 #if DEBUG && os(Linux)
+import DuplexTestTimes
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
 /// Writes of several pieces, and the system calls that they take.
-@Suite(.timeLimit(.minutes(1))) struct SocketPiecesTests {
+@Suite(.timeLimit(minutes: 1)) struct SocketPiecesTests {
     /// Two connected sockets, and what counts and cuts the calls of their loops.
     private func withPair(
         tls identity: TLSIdentity? = nil,
@@ -64,7 +65,7 @@ import Testing
             let (made, queued) = (plan.counts[.send], await near.queuedBytes)
             #expect(made == calls && queued == 0)
             let count = sizes.reduce(0, +)
-            #expect(try await far.read(exactly: count, timeout: .seconds(30)) == pieces.flatMap(\.self))
+            #expect(try await far.read(exactly: count, timeout: .limit(seconds: 30)) == pieces.flatMap(\.self))
             #expect(await near.bytesWritten == UInt64(count))
         }
     }
@@ -75,7 +76,7 @@ import Testing
             plan.arm()
             try await Self.writeTwice(near)
             #expect(plan.counts[.send] == 1)
-            #expect(try await far.read(exactly: 40_003, timeout: .seconds(30)).prefix(3) == [1, 2, 3])
+            #expect(try await far.read(exactly: 40_003, timeout: .limit(seconds: 30)).prefix(3) == [1, 2, 3])
         }
     }
 
@@ -96,7 +97,7 @@ import Testing
             for place in places.sorted() where place < whole.count {
                 plan.arm([FaultPlan.Rule(.send, .isCut(to: place))])
                 try await near.write(pieces)
-                let arrived = try await far.read(exactly: whole.count, timeout: .seconds(30))
+                let arrived = try await far.read(exactly: whole.count, timeout: .limit(seconds: 30))
                 #expect(arrived == whole, "\(place)")
                 #expect(plan.strikes == 1)
             }
@@ -109,8 +110,8 @@ import Testing
         let whole = pieces.flatMap(\.self)
         try await withPair { plan, near, far in
             plan.arm([FaultPlan.Rule(.send, .isCut(to: limit), count: .max)])
-            async let written: Void = near.write(pieces, timeout: .seconds(30))
-            #expect(try await far.read(exactly: whole.count, timeout: .seconds(30)) == whole)
+            async let written: Void = near.write(pieces, timeout: .limit(seconds: 30))
+            #expect(try await far.read(exactly: whole.count, timeout: .limit(seconds: 30)) == whole)
             try await written
             #expect(plan.strikes >= whole.count / limit)
         }
@@ -130,7 +131,7 @@ import Testing
             for _ in 0..<4 { try await near.write(pieces) }
             #expect(await near.queuedBytes > whole.count)
             for round in 1...4 {
-                let arrived = try await far.read(exactly: whole.count, timeout: .seconds(30))
+                let arrived = try await far.read(exactly: whole.count, timeout: .limit(seconds: 30))
                 #expect(arrived == whole, "\(round)")
             }
             #expect(plan.counts[.send, default: 0] > 8)
@@ -142,7 +143,7 @@ import Testing
         let pieces = Self.pieces([20_000, 10, 20, 30_000, 5])
         try await withPair(tls: try TLSIdentity.selfSigned(for: ["localhost"])) { _, near, far in
             try await near.write(pieces)
-            #expect(try await far.read(exactly: 50_035, timeout: .seconds(30)) == pieces.flatMap(\.self))
+            #expect(try await far.read(exactly: 50_035, timeout: .limit(seconds: 30)) == pieces.flatMap(\.self))
         }
     }
 

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import Testing
 
 @Suite struct SocketReadingTests {
@@ -36,7 +37,7 @@ import Testing
     /// Asks the socket something, which may leave the task on the loop's thread, and then reads.
     private func readBehindAnother(_ socket: Socket) async throws -> [UInt8]? {
         let before = await socket.bytesReceived
-        let bytes = try await socket.read(timeout: .seconds(30))
+        let bytes = try await socket.read(timeout: .limit(seconds: 30))
         let after = await socket.bytesReceived
         #expect(after == before + UInt64(bytes?.count ?? 0))
         return bytes
@@ -189,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("A socket that always has something to read leaves its loop to the others", .timeLimit(.minutes(1)))
+    @Test("A socket that always has something to read leaves its loop to the others", .timeLimit(minutes: 1))
     func fairness() async throws {
         let (near, far) = (try EventLoopGroup(loops: 1), try EventLoopGroup(loops: 1))
         let listener = try SocketListener.bind(.tcp(host: "127.0.0.1", port: 0), on: far)

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Glibc
 import Synchronization
 import Testing
 
 @testable import DuplexSockets
 
-@Suite(.timeLimit(.minutes(5))) struct SocketTransfersTests {
+@Suite(.timeLimit(minutes: 5)) struct SocketTransfersTests {
     /// A stream of how far a write has come, and what tells it.
     private static func progress() -> (AsyncStream<UInt64>, WriteProgress) {
         let (stream, continuation) = AsyncStream<UInt64>.makeStream()
@@ -33,14 +34,14 @@ import Testing
                 // Told for the first time while the file is on its way, as the far side takes nothing yet.
                 _ = await Self.first(stream)
                 let second = Task { try await near.write("between") }
-                async let bytes = far.read(exactly: before.count + content.count + 7 + 5, timeout: .seconds(60))
+                async let bytes = far.read(exactly: before.count + content.count + 7 + 5, timeout: .limit(seconds: 60))
                 try await second.value
                 try await near.writeFile(descriptor: file.descriptor, offset: 10, count: 5)
                 #expect(try await bytes == before + content + Array("between".utf8) + content[10..<15])
                 #expect(try await first.value == 3_000_000)
                 #expect(await near.bytesWritten == UInt64(3_000_000 + 40_000 + 12))
                 try await near.write("after")
-                #expect(try await far.read(exactly: 5, timeout: .seconds(60)) == Array("after".utf8))
+                #expect(try await far.read(exactly: 5, timeout: .limit(seconds: 60)) == Array("after".utf8))
             }
         }
     }
@@ -53,12 +54,12 @@ import Testing
             while await near.writers.isEmpty { await Task.yield() }
             let (stream, progress) = Self.progress()
             let second = Task { try await near.write(large + large, progress: progress) }
-            async let some = far.read(exactly: large.count, timeout: .seconds(60))
+            async let some = far.read(exactly: large.count, timeout: .limit(seconds: 60))
             #expect(try await some.count == large.count)
             _ = await Self.first(stream)
             // The far side reads no more, so the second can't end.
             try await first.value
-            async let rest = far.read(exactly: 2 * large.count, timeout: .seconds(60))
+            async let rest = far.read(exactly: 2 * large.count, timeout: .limit(seconds: 60))
             #expect(try await rest.count == 2 * large.count)
             try await second.value
         }
@@ -73,11 +74,11 @@ import Testing
             try #require(unsafe socketpair(AF_UNIX, kind, 0, &pair) == 0)
             let near = try await Socket.adopt(descriptor: pair[0])
             let far = try await Socket.adopt(descriptor: pair[1])
-            async let bytes = far.read(exactly: content.count, timeout: .seconds(60))
+            async let bytes = far.read(exactly: content.count, timeout: .limit(seconds: 60))
             #expect(try await near.writeFile(file.path) == 1_000_000)
             #expect(try await bytes == content)
             await near.close()
-            #expect(try await far.read(timeout: .seconds(60)) == nil)
+            #expect(try await far.read(timeout: .limit(seconds: 60)) == nil)
             await far.close()
         }
     }
@@ -100,7 +101,7 @@ import Testing
                     }
                 }
                 for _ in 0..<32 {
-                    let block = try await far.read(exactly: 30_000, timeout: .seconds(60))
+                    let block = try await far.read(exactly: 30_000, timeout: .limit(seconds: 60))
                     #expect(block.allSatisfy { $0 == block[0] })
                 }
                 for writer in writers { try await writer.value }
@@ -115,7 +116,7 @@ import Testing
             try await withPair { near, far in
                 let values = Mutex<[UInt64]>([])
                 let progress: WriteProgress = { written in values.withLock { $0.append(written) } }
-                async let bytes = far.read(exactly: content.count, timeout: .seconds(60))
+                async let bytes = far.read(exactly: content.count, timeout: .limit(seconds: 60))
                 if isFile {
                     #expect(try await near.writeFile(file.path, progress: progress) == 1_000_000)
                 } else {
@@ -195,11 +196,11 @@ import Testing
                 // Bytes that were taken over go out, whoever waits for them.
                 let abandoned = Task { try await near.write("abandoned", timeout: .milliseconds(20)) }
                 #expect(await errorCode { try await abandoned.value } == .timedOut)
-                async let rest = far.read(exactly: large.count + 9, timeout: .seconds(60))
+                async let rest = far.read(exactly: large.count + 9, timeout: .limit(seconds: 60))
                 try await first.value
                 try await near.write("!")
                 #expect(try await rest.suffix(9) == Array("abandoned".utf8))
-                #expect(try await far.read(timeout: .seconds(60)) == Array("!".utf8))
+                #expect(try await far.read(timeout: .limit(seconds: 60)) == Array("!".utf8))
             }
         }
     }
@@ -227,7 +228,7 @@ import Testing
         try await withPair { near, far in
             #expect(await errorCode { try await near.writeFile("/nowhere") } == .unreadableFile)
             try await near.write("alive")
-            #expect(try await far.read(timeout: .seconds(60)) == Array("alive".utf8))
+            #expect(try await far.read(timeout: .limit(seconds: 60)) == Array("alive".utf8))
             await near.finishWriting()
             #expect(await errorCode { try await near.writeFile("/nowhere") } == .closed)
             #expect(await errorCode { try await near.write([1], progress: { _ in }) } == .closed)

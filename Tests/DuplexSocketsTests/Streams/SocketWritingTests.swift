@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Synchronization
 import Testing
 
@@ -58,7 +59,7 @@ import Testing
                 try await near.write("last")
                 return await near.queuedBytes
             }
-            #expect(try await far.read(exactly: large.count + 4, timeout: .seconds(60)).count == large.count + 4)
+            #expect(try await far.read(exactly: large.count + 4, timeout: .limit(seconds: 60)).count == large.count + 4)
             #expect(try await writer.value == 0)
         }
     }
@@ -93,7 +94,10 @@ import Testing
             #expect(counts.count == 3)
             #expect(counts.allSatisfy { $0 > 0 && $0 < large.count })
             async let late: Void = near.write("late")
-            #expect(try await far.read(exactly: large.count + 4, timeout: .seconds(60)).suffix(4) == Array("late".utf8))
+            #expect(
+                try await far.read(exactly: large.count + 4, timeout: .limit(seconds: 60)).suffix(4)
+                    == Array("late".utf8)
+            )
             try await late
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -81,7 +82,7 @@ struct GroupScenario: Sendable {
     }
 
     private func next(_ socket: UDPSocket) async throws -> [UInt8] {
-        try await socket.receive(timeout: .seconds(10)).bytes
+        try await socket.receive(timeout: .limit(seconds: 10)).bytes
     }
 
     /// A member gets what is sent to its group, until it leaves.
@@ -90,7 +91,7 @@ struct GroupScenario: Sendable {
             try await sender.send([1], to: group)
             try await join(receiver, in: place)
             try await sender.send([2], to: group)
-            let datagram = try await receiver.receive(timeout: .seconds(10))
+            let datagram = try await receiver.receive(timeout: .limit(seconds: 10))
             #expect(datagram.bytes == [2])
             #expect(datagram.peer?.host == source)
             #expect(datagram.localAddress?.bytes == group.bytes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Testing
 
@@ -45,7 +46,7 @@ enum OpenSSLPeer {
         _ options: TLSOptions,
         _ body: (Socket) async throws -> Value
     ) async throws -> Value {
-        var connecting = ConnectOptions(timeout: .seconds(60))
+        var connecting = ConnectOptions(timeout: .limit(seconds: 60))
         connecting.tls = options
         connecting.tls.handshakeTimeout = .seconds(60)
         let socket = try await Socket.connect(to: .tls("127.0.0.1", port: port), options: connecting)

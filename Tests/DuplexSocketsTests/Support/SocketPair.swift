@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 
 /// Two connected sockets, on loops of their own, closed on the way out.
 func withPair(_ body: (Socket, Socket) async throws -> Void) async throws {
@@ -37,7 +38,7 @@ func drain(
     if let gate { for await _ in gate {} }
     var count = 0
     do {
-        while let bytes = try await socket.read(timeout: .seconds(60)) { count += bytes.count }
+        while let bytes = try await socket.read(timeout: .limit(seconds: 60)) { count += bytes.count }
         return (count, nil)
     } catch {
         return (count, (error as? SocketError)?.code)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import Dispatch
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexSockets
@@ -89,5 +90,5 @@ func withDelegatedSocket(
 
 extension ConnectOptions {
     /// With time to connect on a machine that is busy with other tests.
-    static var patient: ConnectOptions { ConnectOptions(timeout: .seconds(60)) }
+    static var patient: ConnectOptions { ConnectOptions(timeout: .limit(seconds: 60)) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Glibc
 import Testing
 
@@ -60,12 +61,12 @@ func withUnixDatagrams(_ body: (_ socket: UDPSocket, _ other: UDPSocket) async t
 extension UDPSocket {
     /// What comes next; not for ever.
     func bytes() async throws -> [UInt8] {
-        try await receive(timeout: .seconds(10)).bytes
+        try await receive(timeout: .limit(seconds: 10)).bytes
     }
 
     /// What comes next, as text; not for ever.
     func text() async throws -> String? {
-        try await receive(timeout: .seconds(60)).text
+        try await receive(timeout: .limit(seconds: 60)).text
     }
 
     /// Does something 400 times that sends a datagram, as fast as it can be done, on the socket's loop.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Glibc
 import Testing
 
@@ -74,7 +75,7 @@ import Testing
         try await near.write("question\n")
         #expect(Descriptors.read(pair[1]) == Array("question\n".utf8))
         #expect(Descriptors.send(pair[1], Array("answer\n".utf8)) == .transferred(7))
-        #expect(try await near.readLine(timeout: .seconds(10)) == "answer")
+        #expect(try await near.readLine(timeout: .limit(seconds: 10)) == "answer")
         await near.close()
         #expect(Descriptors.read(pair[1]) == [])
         SystemCalls.close(pair[1])

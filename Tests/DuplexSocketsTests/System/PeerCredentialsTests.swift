@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Foundation
 import Glibc
 import Testing
 
 @testable import DuplexSockets
 
-@Suite("Peer credentials", .timeLimit(.minutes(2))) struct PeerCredentialsTests {
+@Suite("Peer credentials", .timeLimit(minutes: 2)) struct PeerCredentialsTests {
     private static let own = PeerCredentials(processID: getpid(), userID: geteuid(), groupID: getegid())
 
     /// A listener at a path that everybody may connect to, and who its connections say they are.

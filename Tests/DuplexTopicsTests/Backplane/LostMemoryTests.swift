@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -8,7 +9,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("A backplane that loses its memory", .timeLimit(.minutes(1)))
+@Suite("A backplane that loses its memory", .timeLimit(minutes: 1))
 struct LostMemoryTests {
     /// A node that is subscribed, and what others of its hub publish.
     private struct Node {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -8,7 +9,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("Nodes that a backplane joins", .timeLimit(.minutes(2)))
+@Suite("Nodes that a backplane joins", .timeLimit(minutes: 2))
 struct MemoryBackplaneTests {
     /// Some nodes on one loop, whose time the test moves.
     private struct Nodes {

@@ -3,6 +3,7 @@
 
 import Dispatch
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -67,7 +68,7 @@ import Testing
         func changed(_ state: BackplaneState) {}
     }
 
-    @Test("A history comes behind the messages in it, however slow somebody is told of them", .timeLimit(.minutes(1)))
+    @Test("A history comes behind the messages in it, however slow somebody is told of them", .timeLimit(minutes: 1))
     func order() async throws {
         let backplane = MemoryBackplane(MemoryHub())
         let listener = Slow()

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @testable import DuplexTopics
 
 /// Every duration of topics that an app sets: longer than zero, or an error of what needs it.
-@Suite("Durations of topics", .timeLimit(.minutes(1)))
+@Suite("Durations of topics", .timeLimit(minutes: 1))
 struct DurationRuleTests {
     static let refused: [Duration] = [.seconds(-1), .zero, .seconds(Int64.min)]
     static let huge = Duration.seconds(Int64.max)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("What waits for a task of a client", .timeLimit(.minutes(1)))
+@Suite("What waits for a task of a client", .timeLimit(minutes: 1))
 struct ClientFeedTests {
     @Test("Beyond the bounds the oldest are dropped and counted; one is kept however long")
     func bounds() async throws {

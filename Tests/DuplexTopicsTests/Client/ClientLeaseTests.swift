@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("What a client fills for as long as somebody holds it", .timeLimit(.minutes(1)))
+@Suite("What a client fills for as long as somebody holds it", .timeLimit(minutes: 1))
 struct ClientLeaseTests {
     @Test("It begins when it is made, and ends when it is dropped")
     func ends() async throws {

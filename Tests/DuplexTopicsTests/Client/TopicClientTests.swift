@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("A client of topics over a network that fails", .timeLimit(.minutes(10)))
+@Suite("A client of topics over a network that fails", .timeLimit(minutes: 10))
 struct TopicClientTests {
     /// A server, a network in front of it, and what clients reach it by.
     private struct Scene: Sendable {
@@ -22,7 +23,7 @@ struct TopicClientTests {
             var options = TopicClientOptions()
             options.policy = .constant(.milliseconds(1))
             // For a machine that is busy.
-            options.requestTimeout = .seconds(120)
+            options.requestTimeout = .limit(seconds: 120)
             change(&options)
             return TopicClient("ws://127.0.0.1:\(proxy.address.port)/topics/\(user)", options: options)
         }

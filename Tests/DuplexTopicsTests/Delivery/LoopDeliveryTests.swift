@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("One loop's part of the topics", .timeLimit(.minutes(1)))
+@Suite("One loop's part of the topics", .timeLimit(minutes: 1))
 struct LoopDeliveryTests {
     private final class Recorder: TopicMember {
         private let note: (String) -> Void

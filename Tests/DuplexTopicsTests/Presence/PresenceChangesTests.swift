@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTopics
 import Testing
 
-@Suite("Watching who comes and goes", .timeLimit(.minutes(1)))
+@Suite("Watching who comes and goes", .timeLimit(minutes: 1))
 struct PresenceChangesTests {
     @Test("One that is behind by more than 1,000 gets those, and is told then")
     func behind() async throws {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTopics
 import Testing
 
-@Suite("Somebody who is present by code", .timeLimit(.minutes(1)))
+@Suite("Somebody who is present by code", .timeLimit(minutes: 1))
 struct PresenceEntryTests {
     private static var presence: TopicPresence {
         var options = TopicOptions()

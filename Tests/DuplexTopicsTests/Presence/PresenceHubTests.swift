@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Presence in one process", .timeLimit(.minutes(1)))
+@Suite("Presence in one process", .timeLimit(minutes: 1))
 struct PresenceHubTests {
     @Test("Graces that begin at different times are over at theirs")
     func graces() async throws {

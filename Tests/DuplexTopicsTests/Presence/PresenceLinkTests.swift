@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTesting
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Presence that is joined to other machines", .timeLimit(.minutes(1)))
+@Suite("Presence that is joined to other machines", .timeLimit(minutes: 1))
 struct PresenceLinkTests {
     @Test("Who is there by this node is said behind the grace, and others are asked who is there")
     func links() async throws {

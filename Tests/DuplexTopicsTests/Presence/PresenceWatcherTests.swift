@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Synchronization
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("One who watches a topic", .timeLimit(.minutes(1)))
+@Suite("One who watches a topic", .timeLimit(minutes: 1))
 struct PresenceWatcherTests {
     private static func notice(_ number: Int) -> PresenceNotice {
         PresenceNotice("a", .joined(PresenceMember(id: "\(number)")))

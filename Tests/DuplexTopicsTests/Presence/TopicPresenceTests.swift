@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("Who is present", .timeLimit(.minutes(1)))
+@Suite("Who is present", .timeLimit(minutes: 1))
 struct TopicPresenceTests {
     @Test("WebSockets are there until their end and for a grace behind it; two of one member are one")
     func sockets() async throws {

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWire
 import Testing
 
-@Suite("What the app is asked about a client of the JSON protocol", .timeLimit(.minutes(1)))
+@Suite("What the app is asked about a client of the JSON protocol", .timeLimit(minutes: 1))
 struct TopicAccessTests {
     @Test("It sees the deed, the name, whether that is a pattern, and the request")
     func asked() async throws {

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("A client of the JSON protocol", .timeLimit(.minutes(10)))
+@Suite("A client of the JSON protocol", .timeLimit(minutes: 10))
 struct TopicSessionTests {
     @Test("What the app throws ends the connection of that client alone")
     func failing() async throws {

@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Topics of several machines by a cluster of Redis", .timeLimit(.minutes(5)))
+@Suite("Topics of several machines by a cluster of Redis", .timeLimit(minutes: 5))
 struct RedisBackplaneClusterTests {
     @Test("Topics lie in all nodes, keep their order while a slot moves and a server restarts, and have members")
     func works() async throws {

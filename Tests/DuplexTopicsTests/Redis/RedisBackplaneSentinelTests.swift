@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Topics of several machines by a master that sentinels watch", .timeLimit(.minutes(5)))
+@Suite("Topics of several machines by a master that sentinels watch", .timeLimit(minutes: 5))
 struct RedisBackplaneSentinelTests {
     @Test("A failover while messages are published: each comes once, in order, and nodes are present at the new master")
     func followsFailover() async throws {

@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Topics of several machines by one Redis", .timeLimit(.minutes(1)))
+@Suite("Topics of several machines by one Redis", .timeLimit(minutes: 1))
 struct RedisBackplaneTests {
     /// Two nodes at one server.
     private static func run(_ body: (RedisTestNode, RedisTestNode, TestRedis) async throws -> Void) async throws {

@@ -3,12 +3,13 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Redis, however its servers are arranged", .timeLimit(.minutes(1)))
+@Suite("Redis, however its servers are arranged", .timeLimit(minutes: 1))
 struct RedisClientTests {
     @Test("One server runs commands and carries messages")
     func usesOne() async throws {

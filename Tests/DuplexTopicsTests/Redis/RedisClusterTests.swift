@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("A cluster of Redis", .timeLimit(.minutes(5)))
+@Suite("A cluster of Redis", .timeLimit(minutes: 5))
 struct RedisClusterTests {
     private static var options: RedisOptions {
         var options = RedisOptions()

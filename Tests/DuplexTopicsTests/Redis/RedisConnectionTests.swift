@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Foundation
@@ -10,7 +11,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("A connection to Redis", .timeLimit(.minutes(1)))
+@Suite("A connection to Redis", .timeLimit(minutes: 1))
 struct RedisConnectionTests {
     // MARK: Connecting
 

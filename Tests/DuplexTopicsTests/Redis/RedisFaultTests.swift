@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Redis behind a network that fails", .timeLimit(.minutes(3)))
+@Suite("Redis behind a network that fails", .timeLimit(minutes: 3))
 struct RedisFaultTests {
     private static func url(_ proxy: FaultProxy) throws -> RedisURL {
         try RedisURL("redis://\(proxy.endpoint.description)")
@@ -23,8 +24,8 @@ struct RedisFaultTests {
                 let loop = EventLoopGroup.shared.next()
                 var options = RedisOptions()
                 // Each byte takes its time on a machine that is busy.
-                options.connecting.timeout = .seconds(120)
-                options.answerTimeout = .seconds(120)
+                options.connecting.timeout = .limit(seconds: 120)
+                options.answerTimeout = .limit(seconds: 120)
                 let link = RedisLink(to: try Self.url(proxy), options: options, loop: loop)
                 await link.start()
                 let told = Told<String>()
@@ -72,7 +73,7 @@ struct RedisFaultTests {
         var options = RedisOptions()
         options.backoff = .constant(.milliseconds(1))
         // Nothing may take too long: only what is lost is to be seen.
-        options.answerTimeout = .seconds(120)
+        options.answerTimeout = .limit(seconds: 120)
         options.whileAway = .wait(commands: 1_024, bytes: .mebibytes(1), time: .seconds(120))
         let link = RedisLink(to: try url(proxy), options: options, loop: EventLoopGroup.shared.next())
         let told = Told<String>()

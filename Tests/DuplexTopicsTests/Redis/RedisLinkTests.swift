@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("A link to Redis that comes back", .timeLimit(.minutes(1)))
+@Suite("A link to Redis that comes back", .timeLimit(minutes: 1))
 struct RedisLinkTests {
     /// Short waits, since real servers are waited for.
     private static var options: RedisOptions {

@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Who is present by several nodes at one Redis", .timeLimit(.minutes(5)))
+@Suite("Who is present by several nodes at one Redis", .timeLimit(minutes: 5))
 struct RedisPresenceTests {
     private static let ann = PresenceMember(id: "ann", info: "1")
     private static let bob = PresenceMember(id: "bob")

@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Publishing once, in order, over connections that are lost", .timeLimit(.minutes(5)))
+@Suite("Publishing once, in order, over connections that are lost", .timeLimit(minutes: 5))
 struct RedisPublisherTests {
     @Test(
         "Connections are lost behind any byte while 2,000 messages are published: each comes once, in order",

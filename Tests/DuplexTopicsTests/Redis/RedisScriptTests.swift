@@ -3,12 +3,13 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("What Redis does as one", .timeLimit(.minutes(1)))
+@Suite("What Redis does as one", .timeLimit(minutes: 1))
 struct RedisScriptTests {
     private static let keys = ["meta", "log", "channel"].map { Array($0.utf8) }
 

@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("A master that sentinels watch", .timeLimit(.minutes(5)))
+@Suite("A master that sentinels watch", .timeLimit(minutes: 5))
 struct RedisSentinelsTests {
     private static var options: RedisOptions {
         var options = RedisOptions()

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexTopics
 
-@Suite("Subscriptions of code", .timeLimit(.minutes(1)))
+@Suite("Subscriptions of code", .timeLimit(minutes: 1))
 struct TopicListenerTests {
     private static func publish(_ text: String, _ listener: TopicListener) {
         if listener.put(TopicEntry("a", nil, .message(.text(text)))) { listener.take() }

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("Event streams that are subscribed", .timeLimit(.minutes(1)))
+@Suite("Event streams that are subscribed", .timeLimit(minutes: 1))
 struct EventSubscriberTests {
     @Test("What a client that comes back names is where it goes on; what isn't a position is one that nobody knows")
     func replay() async throws {

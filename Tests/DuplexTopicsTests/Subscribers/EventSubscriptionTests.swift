@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("Handlers that subscribe their streams", .timeLimit(.minutes(1)))
+@Suite("Handlers that subscribe their streams", .timeLimit(minutes: 1))
 struct EventSubscriptionTests {
     @Test("A stream has one subscription at a time, and none that can't be")
     func one() async throws {

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -9,7 +10,7 @@ import Testing
 
 @testable import DuplexTopics
 
-@Suite("A connection that is present, subscribed, and watches", .timeLimit(.minutes(10)))
+@Suite("A connection that is present, subscribed, and watches", .timeLimit(minutes: 10))
 struct SocketPresenceTests {
     @Test("Subscriptions from before and behind are there as well, and its end ends it all")
     func together() async throws {

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("Several subscriptions of one connection", .timeLimit(.minutes(10)))
+@Suite("Several subscriptions of one connection", .timeLimit(minutes: 10))
 struct SocketSubscriberFollowingTests {
     @Test("Those that are behind have their turns, whichever came last")
     func fair() async throws {

@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("Clients that are behind what is published", .timeLimit(.minutes(10)))
+@Suite("Clients that are behind what is published", .timeLimit(minutes: 10))
 struct SocketSubscriberTests {
     /// Publishes messages of 1 KiB, numbered from 0 on, to a client that doesn't receive and to one that does, and sees that
     /// the second one gets all of them.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexTopics
 import DuplexWire
 import Testing
 
-@Suite("Messages of topics for code", .timeLimit(.minutes(1)))
+@Suite("Messages of topics for code", .timeLimit(minutes: 1))
 struct TopicMessagesTests {
     @Test("An iterator gets what is published from its making on, and leaves when it is dropped")
     func lasts() async throws {

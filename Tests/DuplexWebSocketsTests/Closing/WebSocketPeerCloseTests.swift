@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -17,7 +18,7 @@ import Testing
         return options
     }
 
-    @Test("A peer's close is answered at once whatever the app hasn't taken, and stays for it", .timeLimit(.minutes(1)))
+    @Test("A peer's close is answered at once whatever the app hasn't taken, and stays for it", .timeLimit(minutes: 1))
     func untaken() async throws {
         try await withClient(options: Self.patient) { socket, peer in
             try await peer.send(.text("a"), .text("b"), .close(1_001, "gone"))
@@ -37,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("An app that is busy with a message doesn't keep the peer's close waiting", .timeLimit(.minutes(1)))
+    @Test("An app that is busy with a message doesn't keep the peer's close waiting", .timeLimit(minutes: 1))
     func busy() async throws {
         let group = try EventLoopGroup(loops: 1)
         try await withClient(options: Self.patient, on: group) { socket, peer in
@@ -58,7 +59,7 @@ import Testing
         await group.stop()
     }
 
-    @Test("A server that only sends answers its clients' close", .timeLimit(.minutes(1)))
+    @Test("A server that only sends answers its clients' close", .timeLimit(minutes: 1))
     func pushing() async throws {
         try await withServer { server in
             server.webSocket("/") { socket in

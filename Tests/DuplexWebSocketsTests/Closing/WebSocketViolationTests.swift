@@ -4,6 +4,7 @@
 import Dispatch
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -11,7 +12,7 @@ import Synchronization
 import Testing
 
 /// A message that was right, and a violation after it in the same read (RFC 6455 section 7.1.7).
-@Suite(.timeLimit(.minutes(1))) struct WebSocketViolationTests {
+@Suite(.timeLimit(minutes: 1)) struct WebSocketViolationTests {
     /// "Hello", and a frame with a reserved bit.
     private static let frames: [UInt8] = [0x81, 5] + Array("Hello".utf8) + [0xA1, 2] + Array("no".utf8)
 

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexWebSockets
 
-@Suite(.timeLimit(.minutes(1))) struct ControlInboxTests {
+@Suite(.timeLimit(minutes: 1)) struct ControlInboxTests {
     @Test("What comes is due once the messages before it were taken, and comes in its order")
     func order() {
         let inbox = ControlInbox()

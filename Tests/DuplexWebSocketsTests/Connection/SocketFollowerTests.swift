@@ -2,13 +2,14 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
 import Testing
 
-@Suite("Who sends on a connection besides its handler", .timeLimit(.minutes(1)))
+@Suite("Who sends on a connection besides its handler", .timeLimit(minutes: 1))
 struct SocketFollowerTests {
     private final class Follower: SocketFollower {
         let log: Bulletin<[String]>

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestPeers
+import DuplexTestTimes
 import Testing
 
 @testable import DuplexWebSockets
 
 @Suite struct WebSocketExtrasTests {
-    @Test("An idle connection has none, and one that pings, watches or closes has", .timeLimit(.minutes(1)))
+    @Test("An idle connection has none, and one that pings, watches or closes has", .timeLimit(minutes: 1))
     func onDemand() async throws {
         try await withPair { client, server in
             #expect(await server.hasNoExtras)

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
@@ -127,7 +128,7 @@ import Testing
         #expect(recorder.events == ["opened open", "text a", "text b", "closed 1006"])
     }
 
-    @Test("A peer that takes no answers isn't listened to until it does", .timeLimit(.minutes(1)))
+    @Test("A peer that takes no answers isn't listened to until it does", .timeLimit(minutes: 1))
     func backpressure() async throws {
         let amplifier = Amplifier()
         try await withServer { server in

@@ -4,12 +4,13 @@
 import Dispatch
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexWebSockets
 
-@Suite("A WebSocket with a delegate of the main actor", .timeLimit(.minutes(1))) struct DelegatedWebSocketMainActorTests
+@Suite("A WebSocket with a delegate of the main actor", .timeLimit(minutes: 1)) struct DelegatedWebSocketMainActorTests
 {
     /// As an app's view controller is: with state, on the main actor.
     @MainActor

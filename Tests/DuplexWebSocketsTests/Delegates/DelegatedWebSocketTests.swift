@@ -5,13 +5,14 @@ import Dispatch
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import HTTPTypes
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DelegatedWebSocketTests {
+@Suite(.timeLimit(minutes: 1)) struct DelegatedWebSocketTests {
     /// What a delegate was told, in order.
     enum Event: Sendable, Equatable {
         case opened
@@ -210,7 +211,7 @@ import Testing
         }
     }
 
-    @Test("Empty messages and pings are bounded by their number", .timeLimit(.minutes(1)))
+    @Test("Empty messages and pings are bounded by their number", .timeLimit(minutes: 1))
     func refusingNumber() async throws {
         try await withListener { url, accept in
             let recorder = Recorder()

@@ -5,13 +5,14 @@ import Dispatch
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WebSocketDelegateTests {
+@Suite(.timeLimit(minutes: 1)) struct WebSocketDelegateTests {
     /// Implements one method only, the last that is called.
     private final class Ender: WebSocketDelegate, Sendable {
         let ended: AsyncStream<CloseReport>

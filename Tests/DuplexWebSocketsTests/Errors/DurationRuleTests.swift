@@ -3,13 +3,14 @@
 
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import Testing
 
 @testable import DuplexWebSockets
 
 /// Every duration of a WebSocket client that a caller sets: longer than zero, or an error before anything is done.
-@Suite("Durations of WebSockets", .timeLimit(.minutes(2)))
+@Suite("Durations of WebSockets", .timeLimit(minutes: 2))
 struct DurationRuleTests {
     static let refused: [Duration] = [.seconds(-1), .zero, .seconds(Int64.min)]
     static let huge = Duration.seconds(Int64.max)

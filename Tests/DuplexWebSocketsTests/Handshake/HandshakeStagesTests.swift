@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import Testing
@@ -10,7 +11,7 @@ import Testing
 @testable import DuplexWebSockets
 
 /// An attempt, as it is told while it happens.
-@Suite(.timeLimit(.minutes(1))) struct HandshakeStagesTests {
+@Suite(.timeLimit(minutes: 1)) struct HandshakeStagesTests {
     private let recorder = StageRecorder()
 
     private var options: WebSocketOptions {

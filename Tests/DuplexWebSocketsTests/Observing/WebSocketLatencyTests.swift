@@ -3,11 +3,12 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WebSocketLatencyTests {
+@Suite(.timeLimit(minutes: 1)) struct WebSocketLatencyTests {
     @Test("Each ping adds a round trip, on the side that sent it")
     func pings() async throws {
         try await withPair { client, server in

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -27,7 +28,7 @@ struct TLSWithinTLSTests {
 
     /// Hands on what comes, in pieces of that size.
     private static func relay(_ from: Socket, _ to: Socket, pieces size: Int = 1 << 20) async {
-        while let bytes = try? await from.read(timeout: .seconds(20)) {
+        while let bytes = try? await from.read(timeout: .limit(seconds: 20)) {
             var rest = bytes[...]
             while !rest.isEmpty {
                 guard (try? await to.write(Array(rest.prefix(size)))) != nil else { return }

@@ -2,12 +2,13 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite("The time that a message may take, on a connection", .timeLimit(.minutes(1)))
+@Suite("The time that a message may take, on a connection", .timeLimit(minutes: 1))
 struct WebSocketMessageTimeTests {
     private static func options(inbox: Int = 16) -> WebSocketOptions {
         var options = WebSocketOptions()

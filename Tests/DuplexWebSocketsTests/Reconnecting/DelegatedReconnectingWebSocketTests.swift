@@ -5,13 +5,14 @@ import Dispatch
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DelegatedReconnectingWebSocketTests {
+@Suite(.timeLimit(minutes: 1)) struct DelegatedReconnectingWebSocketTests {
     /// Tells what it is told, in order, and sees that it is on its queue.
     private final class Recorder: ReconnectingDelegate, Sendable {
         static let key = DispatchSpecificKey<Bool>()

@@ -5,11 +5,12 @@ import Dispatch
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReconnectingDelegateTests {
+@Suite(.timeLimit(minutes: 1)) struct ReconnectingDelegateTests {
     /// Implements nothing, and so has what the protocol has.
     private final class Silent: ReconnectingDelegate, Sendable {}
 

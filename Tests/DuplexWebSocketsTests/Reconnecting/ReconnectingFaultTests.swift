@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -13,7 +14,7 @@ import Testing
 @testable import DuplexWebSockets
 
 /// A client that reconnects behind a network that fails in every way, as a seed says.
-@Suite(.timeLimit(.minutes(2))) struct ReconnectingFaultTests {
+@Suite(.timeLimit(minutes: 2)) struct ReconnectingFaultTests {
     /// What goes wrong next.
     private enum Fault: CaseIterable {
         /// Both sides have their connection reset.

@@ -6,6 +6,7 @@ import DuplexServer
 import DuplexTestNetworks
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Synchronization
 import Testing
@@ -20,15 +21,16 @@ import Testing
 /// Every delay of the policy is an hour.
 @Suite(
     .serialized,
-    .timeLimit(.minutes(5)),
+    .timeLimit(minutes: 5),
     .enabled(if: TestNetwork.obstacleToDelay == nil, "Networks whose packets take time can't be made here.")
 )
 struct ReconnectingNetworkTests {
     /// Below a second, after which TCP asks again.
     private static let delay = Duration.milliseconds(400)
     private static let roundTrip = delay * 2
-    /// What the machine may take besides: less than one more round trip, but in a build with a sanitizer.
-    private static let slack = Sanitizer.isPresent ? Duration.seconds(10) : .milliseconds(750)
+    /// What the machine may take besides: less than one more round trip, but in a build in which everything takes longer.
+    private static let slack =
+        Duration.limit(seconds: 1) > .seconds(1) ? .limit(seconds: 3) : Duration.milliseconds(750)
 
     /// The changes of the network as the client has got them, and when.
     private final class Notes: Sendable {

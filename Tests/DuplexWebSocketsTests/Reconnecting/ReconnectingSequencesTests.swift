@@ -3,11 +3,12 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReconnectingSequencesTests {
+@Suite(.timeLimit(minutes: 1)) struct ReconnectingSequencesTests {
     @Test(
         "A server that closes for a reason that is no use to repeat ends both sequences with it",
         arguments: [false, true]

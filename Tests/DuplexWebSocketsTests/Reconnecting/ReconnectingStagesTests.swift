@@ -3,12 +3,13 @@
 
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 /// The attempts of a client that reconnects, as they are told while they happen.
-@Suite(.timeLimit(.minutes(1))) struct ReconnectingStagesTests {
+@Suite(.timeLimit(minutes: 1)) struct ReconnectingStagesTests {
     @Test("Each attempt's stages have its number, for all observers and the options' own callback, to the end")
     func attempts() async throws {
         try await withListener { url, accept in

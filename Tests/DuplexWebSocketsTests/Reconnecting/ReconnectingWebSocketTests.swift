@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import HTTPTypes
 import Synchronization
@@ -11,7 +12,7 @@ import Testing
 
 @testable import DuplexWebSockets
 
-@Suite(.timeLimit(.minutes(1))) struct ReconnectingWebSocketTests {
+@Suite(.timeLimit(minutes: 1)) struct ReconnectingWebSocketTests {
     private static let long = Duration.seconds(3_600)
 
     @Test("Each connection is a session, until the server has closed in order for good; observers see the same")

@@ -3,11 +3,12 @@
 
 import DuplexServer
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TypedReconnectingWebSocketTests {
+@Suite(.timeLimit(minutes: 1)) struct TypedReconnectingWebSocketTests {
     @Test("Values go and come over all connections, one that can't be sent is refused, one that can't be read is told")
     func values() async throws {
         let count = Numbering()

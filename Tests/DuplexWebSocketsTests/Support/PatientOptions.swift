@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import DuplexWebSockets
 
 extension WebSocketOptions {
     /// With time to connect on a machine that is busy with other tests.
     static var patient: WebSocketOptions {
         var options = WebSocketOptions()
-        options.connectTimeout = .seconds(60)
+        options.connectTimeout = .limit(seconds: 60)
         return options
     }
 }

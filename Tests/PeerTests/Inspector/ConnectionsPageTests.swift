@@ -5,6 +5,7 @@ import DuplexInspector
 import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Logging
 import Testing
@@ -14,7 +15,7 @@ extension PeerTests {
     @Suite struct ConnectionsPageTests {
         @Test(
             "Chromium looks at connections, frames and requests, sends, exports and closes, and nothing hostile runs",
-            .timeLimit(.minutes(3))
+            .timeLimit(minutes: 3)
         )
         func page() async throws {
             var server = WebServer(host: "127.0.0.1", port: 0)

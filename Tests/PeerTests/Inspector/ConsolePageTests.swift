@@ -4,6 +4,7 @@
 #if os(Linux)
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Logging
 import Testing
@@ -15,7 +16,7 @@ extension PeerTests {
     ///
     /// What a stream brings is put into the console here: the streams of the process are those of the tests.
     @Suite(.serialized) struct ConsolePageTests {
-        @Test("Chromium follows the console, filters, pauses and keeps it", .timeLimit(.minutes(3)))
+        @Test("Chromium follows the console, filters, pauses and keeps it", .timeLimit(minutes: 3))
         func page() async throws {
             let console = InspectorConsole()
             let logger = Logger(label: "server") { InspectorLogHandler(label: $0, to: console) }

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import HTTPTypes
@@ -16,7 +17,7 @@ extension PeerTests {
     @Suite struct CurlReaderTests {
         @Test(
             "It makes the same request again: method, target, fields and body",
-            .timeLimit(.minutes(1)),
+            .timeLimit(minutes: 1),
             arguments: [
                 ("POST", Array("plain".utf8)), ("PUT", Array(0...255)),
                 ("PATCH", Array("'; exit 3; '$(exit 4)`exit 5`@/etc/passwd".utf8)),

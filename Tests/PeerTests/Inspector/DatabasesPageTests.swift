@@ -6,6 +6,7 @@ import DuplexInspector
 import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import GRDB
@@ -66,7 +67,7 @@ extension PeerTests {
             }
         }
 
-        @Test("Chromium sorts, filters, pages, opens values, runs SQL, and reads its plan", .timeLimit(.minutes(4)))
+        @Test("Chromium sorts, filters, pages, opens values, runs SQL, and reads its plan", .timeLimit(minutes: 4))
         func page() async throws {
             try await withTestFolder(["broken.db": String(repeating: "no database", count: 100)]) { root async throws in
                 try Self.make(root)

@@ -6,6 +6,7 @@ import DuplexInspector
 import DuplexServer
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import GRDB
 import Logging
@@ -22,7 +23,7 @@ extension PeerTests {
 
         @Test(
             "Chromium looks through folders, sees attributes, changes files, and gets to a database",
-            .timeLimit(.minutes(4))
+            .timeLimit(minutes: 4)
         )
         func page() async throws {
             try await withTestFolder(Self.files) { root async throws in

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
@@ -29,7 +30,7 @@ extension PeerTests {
 
         @Test(
             "A foreign client gets on with the server behind it",
-            .timeLimit(.minutes(2)),
+            .timeLimit(minutes: 2),
             arguments: [Peer.websockets, .aiohttp, .ws].flatMap { peer in peer.scenarios.map { (peer, $0) } }
         )
         func getsOn(_ pair: (Peer, Scenario)) async throws {
@@ -42,7 +43,7 @@ extension PeerTests {
             }
         }
 
-        @Test("The server sees the code and the reason of every close frame", .timeLimit(.minutes(2)))
+        @Test("The server sees the code and the reason of every close frame", .timeLimit(minutes: 2))
         func seesCloseFrames() async throws {
             let echo = EchoServer()
             try await Self.withProxy(to: echo.server) { url in

@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexWebSockets
 import DuplexWire
@@ -21,7 +22,7 @@ extension PeerTests {
 
         @Test(
             "What is written keeps to the schema of HAR 1.2, and to what Chromium has of WebSockets",
-            .timeLimit(.minutes(2))
+            .timeLimit(minutes: 2)
         )
         func schema() async throws {
             try await withTestFolder { folder in
@@ -32,7 +33,7 @@ extension PeerTests {
             }
         }
 
-        @Test("Chromium's network panel opens it, with the messages of WebSockets", .timeLimit(.minutes(2)))
+        @Test("Chromium's network panel opens it, with the messages of WebSockets", .timeLimit(minutes: 2))
         func networkPanel() async throws {
             try await withTestFolder { folder in
                 let file = folder + "recording.har"
@@ -51,7 +52,7 @@ extension PeerTests {
             }
         }
 
-        @Test("mitmproxy opens it, and what mitmproxy exports of it is the same here", .timeLimit(.minutes(2)))
+        @Test("mitmproxy opens it, and what mitmproxy exports of it is the same here", .timeLimit(minutes: 2))
         func mitmproxy() async throws {
             let recording = try RecordedTraffic.recording()
             let exported = try await withTestFolder { folder in
@@ -75,7 +76,7 @@ extension PeerTests {
 
         @Test(
             "What mitmproxy records of a WebSocket opens here: every message, its direction and its opcode",
-            .timeLimit(.minutes(2))
+            .timeLimit(minutes: 2)
         )
         func webSocket() async throws {
             let messages: [Message] = [.text("Grüße"), .binary([0, 0xFF, 0x80]), .text(""), .text(#"{"a":1}"#)]

@@ -7,6 +7,7 @@ import DuplexServer
 import DuplexSharing
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import GRDB
 import Logging
@@ -17,7 +18,7 @@ extension PeerTests {
     @Suite(.serialized) struct HostilePageTests {
         private static let texts = HostileTexts.many.filter { !$0.isEmpty }
 
-        @Test("A thousand hostile texts are texts in every field of every page, and none runs", .timeLimit(.minutes(4)))
+        @Test("A thousand hostile texts are texts in every field of every page, and none runs", .timeLimit(minutes: 4))
         func pages() async throws {
             #expect(Self.texts.count >= 1_000 && Set(Self.texts).count == Self.texts.count)
             let list = String(decoding: try JSONEncoder().encode(Self.texts), as: UTF8.self)

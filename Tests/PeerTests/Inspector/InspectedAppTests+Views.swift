@@ -4,6 +4,7 @@
 #if os(Linux)
 import DuplexInspector
 import DuplexServer
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import Synchronization
@@ -45,7 +46,7 @@ extension PeerTests.InspectedAppTests {
 
     @Test(
         "Chromium turns, zooms, picks, searches, filters and freezes views, by WebGL and without it",
-        .timeLimit(.minutes(4))
+        .timeLimit(minutes: 4)
     )
     func views() async throws {
         let looks = Mutex(0)

@@ -5,6 +5,7 @@
 import DuplexInspector
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import Foundation
 import Logging
 import Synchronization
@@ -132,7 +133,7 @@ extension PeerTests {
 
         @Test(
             "Chromium finds, edits and removes values, and doesn't overwrite what has changed",
-            .timeLimit(.minutes(3))
+            .timeLimit(minutes: 3)
         )
         func values() async throws {
             let suite = "duplex-tests-\(UUID().uuidString)"
@@ -158,7 +159,7 @@ extension PeerTests {
             #expect(UserDefaults(suiteName: suite)?.string(forKey: "colour") == nil)
         }
 
-        @Test("Chromium fills in forms, runs commands, stops one, and sends messages", .timeLimit(.minutes(3)))
+        @Test("Chromium fills in forms, runs commands, stops one, and sends messages", .timeLimit(minutes: 3))
         func commands() async throws {
             let app = App()
             let lines = try await Self.browse("inspector_commands.py") { options, _ in

@@ -5,6 +5,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Logging
 import Testing
@@ -14,7 +15,7 @@ import Testing
 extension PeerTests {
     /// The inspector's page of the machine in a browser.
     @Suite(.serialized) struct MachinePageTests {
-        @Test("Chromium shows the process, its loops and the machine", .timeLimit(.minutes(3)))
+        @Test("Chromium shows the process, its loops and the machine", .timeLimit(minutes: 3))
         func page() async throws {
             var options = InspectorOptions()
             options.console = InspectorConsole()

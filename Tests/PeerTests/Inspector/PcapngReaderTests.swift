@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import Testing
@@ -23,7 +24,7 @@ extension PeerTests {
             var description: String { "\(micros) \(isClients) \(isFinal) \(opcode) \(payload.count)" }
         }
 
-        @Test("It finds every frame: direction, time, opcode, end and payload", .timeLimit(.minutes(2)))
+        @Test("It finds every frame: direction, time, opcode, end and payload", .timeLimit(minutes: 2))
         func frames() async throws {
             let recording = try RecordedTraffic.recording()
             var seen: [String: [Seen]] = [:]
@@ -55,7 +56,7 @@ extension PeerTests {
             for frames in expected { #expect(seen.values.contains(frames)) }
         }
 
-        @Test("It finds the requests, their fields and bodies, and the responses to them", .timeLimit(.minutes(2)))
+        @Test("It finds the requests, their fields and bodies, and the responses to them", .timeLimit(minutes: 2))
         func exchanges() async throws {
             let recording = try Recording(exchanges: RecordedTraffic.exchanges())
             let lines = try await Self.tshark(
@@ -85,7 +86,7 @@ extension PeerTests {
 
         @Test(
             "It finds fault with nothing: no checksum, no sequence number, no malformed packet",
-            .timeLimit(.minutes(2))
+            .timeLimit(minutes: 2)
         )
         func remarks() async throws {
             // From a note on; what is less is the talk of TCP, whose end is noted as well.
@@ -107,7 +108,7 @@ extension PeerTests {
             #expect(Set(checked) == ["1;", "1;1"])
         }
 
-        @Test("It tells what was said of packets", .timeLimit(.minutes(2)))
+        @Test("It tells what was said of packets", .timeLimit(minutes: 2))
         func comments() async throws {
             var recording = try RecordedTraffic.recording()
             recording.connections[0].frames[0].payload = RecordedBytes([0x61], of: 1_000)

@@ -7,6 +7,7 @@ import DuplexServer
 import DuplexSharing
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Logging
 import Synchronization
@@ -82,7 +83,7 @@ extension PeerTests {
 
         @Test(
             "Chromium looks and changes behind nginx with TLS and paths of its own, where the app lets a proxy in",
-            .timeLimit(.minutes(3))
+            .timeLimit(minutes: 3)
         )
         func page() async throws {
             try await withTestFolder(["a.txt": "some text"]) { root async throws in

@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Logging
 import Testing
@@ -27,7 +28,7 @@ extension PeerTests {
 
         @Test(
             "Chromium imports, looks, filters, exports, replays and forgets, and nothing hostile becomes markup",
-            .timeLimit(.minutes(3))
+            .timeLimit(minutes: 3)
         )
         func page() async throws {
             var server = WebServer(host: "127.0.0.1", port: 0)

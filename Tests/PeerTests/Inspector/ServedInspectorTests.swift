@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWebSockets
 import Foundation
 import Testing
@@ -34,7 +35,7 @@ extension PeerTests {
 
         @Test(
             "Who has the printed token is let in, and nobody else; a page of the folder has no origin",
-            .timeLimit(.minutes(1))
+            .timeLimit(minutes: 1)
         )
         func wayIn() async throws {
             try await Self.serving([]) { server, token in
@@ -79,7 +80,7 @@ extension PeerTests {
             )
         }
 
-        @Test("Nothing can be changed unless it is allowed by name, and only that", .timeLimit(.minutes(1)))
+        @Test("Nothing can be changed unless it is allowed by name, and only that", .timeLimit(minutes: 1))
         func changes() async throws {
             let note = #"{"group":"Demo","name":"Note","text":"new"}"#
             let count = #"{"command":"Count","arguments":{"to":"3"}}"#
@@ -132,7 +133,7 @@ extension PeerTests {
             }
         }
 
-        @Test("A folder is read, changed and packed, by whoever may and by the inspector", .timeLimit(.minutes(1)))
+        @Test("A folder is read, changed and packed, by whoever may and by the inspector", .timeLimit(minutes: 1))
         func files() async throws {
             let arguments = ["--upload", "--webdav", "--anyone", "--inspect-allow", "files"]
             try await Self.serving(arguments) { server, token in
@@ -152,7 +153,7 @@ extension PeerTests {
             var position: Int?
         }
 
-        @Test("Each topic is shown live", .timeLimit(.minutes(1)))
+        @Test("Each topic is shown live", .timeLimit(minutes: 1))
         func topics() async throws {
             try await Self.serving([]) { server, token in
                 var options = WebSocketOptions()

@@ -5,6 +5,7 @@
 import DuplexInspector
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import Foundation
 import Logging
 import Synchronization
@@ -17,7 +18,7 @@ extension PeerTests {
 
         @Test(
             "What one changes all see, each with a page and a filter of their own, and who is slow loses lines alone",
-            .timeLimit(.minutes(3))
+            .timeLimit(minutes: 3)
         )
         func viewers() async throws {
             let app = InspectedAppTests.App()

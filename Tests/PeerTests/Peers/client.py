@@ -12,10 +12,13 @@ Prints "ok" lines and exits 0, or prints a reason and exits 1.
 
 import asyncio
 import importlib
+import os
 import sys
 import traceback
 
 import scenarios
+
+LIMIT = 60 * float(os.environ.get("DUPLEX_TEST_TIME_FACTOR", 1))
 
 
 async def main(library, name, path, urls):
@@ -31,7 +34,7 @@ async def main(library, name, path, urls):
         await scenarios.ALL[name](lambda path, **options: peer.connect(url + path, **options), path)
 
     try:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(LIMIT):
             for url in urls.split(","):
                 await play(url)
     except scenarios.Failed as failure:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
-from devtools import browser, run  # noqa: E402
+from devtools import browser, limit, run  # noqa: E402
 from inspector_page import InspectorPage, expect, ok, open_inspector  # noqa: E402
 from websockets.asyncio.client import connect  # noqa: E402
 from websockets.exceptions import ConnectionClosed  # noqa: E402
@@ -34,7 +34,7 @@ def ask(base, text):
     value = text.encode("utf-8").replace(b"\n", b" ").replace(b"\r", b" ").replace(b"\0", b"").decode("latin-1")
     fields = {"X-Text": value, "Content-Type": "text/plain", "Authorization": "Bearer hidden"}
     try:
-        urllib.request.urlopen(urllib.request.Request(base + path, text.encode(), fields), timeout=20).close()
+        urllib.request.urlopen(urllib.request.Request(base + path, text.encode(), fields), timeout=limit(20)).close()
     except urllib.error.HTTPError:
         pass
 
@@ -77,7 +77,7 @@ async def connections(page, socket):
 
     await page.fill("document.querySelector('.send input[name=text]')", "from the page")
     await page.click("document.querySelector('.send button[type=submit]')")
-    expect(await asyncio.wait_for(socket.recv(), 20) == "from the page", "another message came")
+    expect(await asyncio.wait_for(socket.recv(), limit(20)) == "from the page", "another message came")
     await page.click("[...document.querySelectorAll('.send button')].find((one) => one.textContent === 'Ping')")
     await page.toasted("The pong came after")
     ok("a message and a ping are sent")
@@ -142,7 +142,7 @@ async def ends(page, socket):
     await page.click("[...document.querySelectorAll('.detail button')].find((one) => one.textContent === 'Close')")
     try:
         while True:
-            await asyncio.wait_for(socket.recv(), 20)
+            await asyncio.wait_for(socket.recv(), limit(20))
     except ConnectionClosed as closed:
         expect(closed.rcvd.code == 4001 and closed.rcvd.reason == "enough", f"it was closed with {closed.rcvd}")
     await page.says(".detail .notice", "gone")

@@ -19,7 +19,7 @@ from urllib.parse import quote, urlsplit
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
-from devtools import browser, open_page, run  # noqa: E402
+from devtools import browser, limit, open_page, run  # noqa: E402
 from inspector_page import InspectorPage, expect, ok  # noqa: E402
 from websockets.asyncio.client import connect  # noqa: E402
 
@@ -242,7 +242,7 @@ async def ask(netloc, wishes):
         if writer is None:
             reader, writer = await asyncio.open_connection(host, int(port))
         writer.write(head(netloc, text, others))
-        if not await asyncio.wait_for(answer(reader), 20):
+        if not await asyncio.wait_for(answer(reader), limit(20)):
             writer.close()
             writer = None
 

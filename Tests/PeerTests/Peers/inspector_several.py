@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
-from devtools import browser, run  # noqa: E402
+from devtools import browser, limit, run  # noqa: E402
 from inspector_page import InspectorPage, expect, ok, open_inspector  # noqa: E402
 from websockets.asyncio.client import connect  # noqa: E402
 from websockets.exceptions import ConnectionClosed  # noqa: E402
@@ -28,7 +28,7 @@ SAID = "[...document.querySelectorAll('#console-lines .said')].map((one) => one.
 
 
 def post(base, path):
-    urllib.request.urlopen(urllib.request.Request(base + path, method="POST"), timeout=60).close()
+    urllib.request.urlopen(urllib.request.Request(base + path, method="POST"), timeout=limit(60)).close()
 
 
 def slow_viewer(url):
@@ -79,7 +79,7 @@ async def connections(one, other, netloc):
         await other.click("[...document.querySelectorAll('.detail button')].find((one) => one.textContent === 'Close')")
         try:
             while True:
-                await asyncio.wait_for(socket.recv(), 20)
+                await asyncio.wait_for(socket.recv(), limit(20))
         except ConnectionClosed as closed:
             expect(closed.rcvd.code == 4002, f"it was closed with {closed.rcvd}")
     for page in (one, other):
@@ -93,7 +93,7 @@ async def echo(netloc, done):
     async with connect(f"ws://{netloc}/several-socket") as socket:
         while not done.is_set():
             await socket.send(f"{count}")
-            expect(await asyncio.wait_for(socket.recv(), 20) == f"{count}", "another message came")
+            expect(await asyncio.wait_for(socket.recv(), limit(20)) == f"{count}", "another message came")
             count += 1
     return count
 
@@ -118,7 +118,7 @@ async def flood(one, other, slow, base, netloc, lines):
     # Only now somebody reads, and what it gets and what it is told to have missed are all there were.
     had, lost, last = 0, 0, None
     while last != "the end of the flood":
-        news = json.loads(await asyncio.wait_for(slow.recv(), 20))
+        news = json.loads(await asyncio.wait_for(slow.recv(), limit(20)))
         had += len(news["items"])
         lost += news["lost"]
         last = news["items"][-1]["text"] if news["items"] else last

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
 
-from devtools import browser, run  # noqa: E402
+from devtools import browser, limit, run  # noqa: E402
 from inspector_page import InspectorPage, expect, ok, open_inspector  # noqa: E402
 
 
@@ -46,7 +46,7 @@ class ValuesPage(InspectorPage):
 def post(url, path):
     parts = urlsplit(url)
     request = urllib.request.Request(f"{parts.scheme}://{parts.netloc}{path}", method="POST")
-    urllib.request.urlopen(request, timeout=20).close()
+    urllib.request.urlopen(request, timeout=limit(20)).close()
 
 
 async def check(url):

@@ -14,7 +14,7 @@ import argparse, asyncio, collections, json, logging, os, random, resource, shut
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-DEADLINE = 120          # for all clients to have the last message of an act
+DEADLINE = 120 * float(os.environ.get("DUPLEX_TEST_TIME_FACTOR", 1))  # for all clients to have the last message of an act
 RATE = 400              # messages in a second, of all publishers
 PUBLISHERS = 12
 EACH = 10               # topics of a client

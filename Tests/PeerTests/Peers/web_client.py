@@ -10,12 +10,15 @@ Prints "ok" with the number of checks and exits 0, or prints what failed and exi
 
 import asyncio
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import traceback
 import zlib
+
+LIMIT = 30 * float(os.environ.get("DUPLEX_TEST_TIME_FACTOR", 1))
 
 FILE = bytes((i * 7 + i // 251) % 256 for i in range(1 << 20))
 SUM = f"{len(FILE)} {zlib.adler32(FILE)}"
@@ -83,7 +86,7 @@ def play_requests(url, proxied):
         form = {"note": "hello"} if upload else form
         data = iter(PIECES) if chunks else data if data is not None else form
         answer = session.request(
-            method, url + path, headers=fields, json=json, data=data, files=files, allow_redirects=True, timeout=30
+            method, url + path, headers=fields, json=json, data=data, files=files, allow_redirects=True, timeout=LIMIT
         )
         return answer.status_code, answer.headers, answer.content
 
@@ -94,7 +97,7 @@ def play_requests(url, proxied):
 
 def play_httpx(url, proxied):
     import httpx
-    with httpx.Client(follow_redirects=True, timeout=30, trust_env=False) as client:
+    with httpx.Client(follow_redirects=True, timeout=LIMIT, trust_env=False) as client:
 
         def call(method, path, *, fields=None, json=None, form=None, upload=False, chunks=False, data=None):
             files = {"file": ("größe.bin", FILE, "application/x-test")} if upload else None

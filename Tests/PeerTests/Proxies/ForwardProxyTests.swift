@@ -4,13 +4,14 @@
 #if os(Linux)
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Foundation
 import Testing
 
 /// Connections of ours by way of the forward proxies that others run: tinyproxy, squid and dante.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ForwardProxyTests {
+@Suite(.serialized, .timeLimit(minutes: 5)) struct ForwardProxyTests {
     private static let credentials = PasswordCredentials(user: "mia", password: "pw")
 
     static func program(_ name: String) throws -> String {

@@ -4,13 +4,14 @@
 #if os(Linux)
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Testing
 
 /// Servers of ours behind the reverse proxies that others run: nginx and haproxy, which take the connections in the clear
 /// and with TLS, and make theirs to the server in the clear and with TLS.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ReverseProxyTests {
+@Suite(.serialized, .timeLimit(minutes: 5)) struct ReverseProxyTests {
     enum Program: String, CaseIterable, CustomTestStringConvertible {
         case nginx
         case haproxy

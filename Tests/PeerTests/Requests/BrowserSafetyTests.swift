@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import Testing
 
 extension PeerTests {
@@ -11,7 +12,7 @@ extension PeerTests {
     struct BrowserSafetyTests {
         @Test(
             "A browser keeps cookies, origins, forged forms, policies and hosts as the server asks",
-            .timeLimit(.minutes(3)),
+            .timeLimit(minutes: 3),
             arguments: [
                 ("cookies", 9), ("sharing", 13), ("forgery", 9), ("policies", 9), ("hosts", 2),
             ]

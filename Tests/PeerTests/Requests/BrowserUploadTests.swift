@@ -3,6 +3,7 @@
 
 import DuplexServer
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWire
 import Foundation
 import Logging
@@ -62,7 +63,7 @@ extension PeerTests {
 
         @Test(
             "A browser's upload arrives whole and shows its progress; one that it gives up leaves nothing",
-            .timeLimit(.minutes(3))
+            .timeLimit(minutes: 3)
         )
         func upload() async throws {
             let folder = FileManager.default.temporaryDirectory.appending(path: "duplex-uploads-\(UUID().uuidString)")

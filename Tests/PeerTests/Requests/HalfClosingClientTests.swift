@@ -7,11 +7,12 @@ import DuplexSharing
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
 /// Programs that end their sending side once their input has ended, and print what comes until the server ends its own.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct HalfClosingClientTests {
+@Suite(.serialized, .timeLimit(minutes: 2)) struct HalfClosingClientTests {
     enum Program: String, CaseIterable, CustomTestStringConvertible {
         case netcat = "nc.openbsd -N 127.0.0.1 PORT"
         case ncat = "ncat 127.0.0.1 PORT"

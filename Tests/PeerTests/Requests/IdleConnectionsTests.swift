@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import DuplexTestProcesses
+import DuplexTestTimes
 import Synchronization
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
 
     @Test(
         "10,000 idle connections are kept alive, and cost 650 bytes each at most",
-        .timeLimit(.minutes(2)),
+        .timeLimit(minutes: 2),
         .enabled(if: isAllowed, "10,000 CONNECTIONS ARE NOT TESTED: raise the hard limit of ulimit -n to 13,000"),
         .enabled(
             if: !Sanitizer.isPresent,

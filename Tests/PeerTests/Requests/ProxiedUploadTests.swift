@@ -5,13 +5,14 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import Logging
 import Synchronization
 import Testing
 
 /// Uploads that take their time, by way of nginx and haproxy.
-@Suite(.serialized, .timeLimit(.minutes(2))) struct ProxiedUploadTests {
+@Suite(.serialized, .timeLimit(minutes: 2)) struct ProxiedUploadTests {
     private static let head = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n\r\n"
     private static let half = String(repeating: "x", count: 1_000)
 

@@ -5,6 +5,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import HTTPTypes
 import Logging
 import Synchronization
@@ -12,7 +13,7 @@ import Testing
 
 /// The corpus by way of nginx and haproxy, which share connections to our server among their clients: what they take for
 /// so many requests we must take for as many, and each for the same.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RequestCorpusProxyTests {
+@Suite(.serialized, .timeLimit(minutes: 5)) struct RequestCorpusProxyTests {
     /// What the handlers have seen: the name that the proxy gave, and what the request was.
     private final class Seen: Sendable {
         let requests = Mutex<[(name: String?, summary: String)]>([])

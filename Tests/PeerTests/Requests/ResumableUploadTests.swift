@@ -4,11 +4,12 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Logging
 import Testing
 
 /// tuspy against a server of ours; `scripts/more/heavy uploads` does it five hundred times, and kills the server between.
-@Suite(.timeLimit(.minutes(3))) struct ResumableUploadTests {
+@Suite(.timeLimit(minutes: 3)) struct ResumableUploadTests {
     private static func server(_ root: String, port: Int = 0) throws -> WebServer {
         var server = WebServer(host: "127.0.0.1", port: port)
         server.logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }

@@ -4,10 +4,11 @@
 #if os(Linux)
 import DuplexServer
 import DuplexSockets
+import DuplexTestTimes
 import Testing
 
 /// Clients that others wrote, with what they ask web servers for, directly and by way of nginx and haproxy.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct WebClientTests {
+@Suite(.serialized, .timeLimit(minutes: 5)) struct WebClientTests {
     private enum Client: String, CaseIterable {
         case requests
         case httpx

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexWebSockets
 import DuplexWire
 import Synchronization
@@ -34,7 +35,7 @@ enum Bystanders {
         var count = 0
         var options = WebSocketOptions()
         // Beside the load, a handshake in a build with a sanitizer has taken longer than the ten seconds of the default.
-        if Sanitizer.isPresent { options.connectTimeout = .seconds(60) }
+        options.connectTimeout = .limit(seconds: 10)
         let socket = try await WebSocket.connect(to: "ws://127.0.0.1:\(port)/echo", options: options)
         while !isOver.value.load(ordering: .relaxed) || count < 10 {
             try await socket.send("\(count)")

@@ -5,6 +5,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
 import DuplexWebSockets
@@ -95,7 +96,7 @@ final class Soak: Sendable {
                     tasks.addTask { [self] in try await restart([proxy, secured], isHalf) }
                     try await tasks.waitForAll()
                 }
-                await server.withLock { $0.take() }?.stop(within: .seconds(5))
+                await server.withLock { $0.take() }?.stop(within: .limit(seconds: 5))
             }
         }
     }
@@ -117,7 +118,7 @@ final class Soak: Sendable {
                     defer { server = next }
                     return server
                 }
-                await former?.stop(within: .seconds(5))
+                await former?.stop(within: .limit(seconds: 5))
             }
             if !outcomes.withLock({ $0.values.contains { goesOn($0.rounds + $0.failures) } }) { break }
         }
@@ -240,10 +241,10 @@ final class Soak: Sendable {
                 "POST /count HTTP/1.1\r\nHost: a\r\nContent-Length: 20000\r\n\r\n\(body)",
             ]
             for request in requests {
-                try await socket.write(request, timeout: .seconds(5))
+                try await socket.write(request, timeout: .limit(seconds: 5))
                 try await readStatus(from: socket)
-                while let line = try await socket.readLine(timeout: .seconds(5)), !line.isEmpty {}
-                _ = try await socket.read(exactly: 5, timeout: .seconds(5))
+                while let line = try await socket.readLine(timeout: .limit(seconds: 5)), !line.isEmpty {}
+                _ = try await socket.read(exactly: 5, timeout: .limit(seconds: 5))
             }
         } catch {
             await socket.close()
@@ -253,14 +254,14 @@ final class Soak: Sendable {
     }
 
     private func readStatus(from socket: Socket) async throws {
-        let line = try await socket.readLine(timeout: .seconds(5))
+        let line = try await socket.readLine(timeout: .limit(seconds: 5))
         guard line == "HTTP/1.1 200 OK" else { throw SoakFailure.wrongEcho }
     }
 
     private func events(_ port: Int) async throws {
         let socket = try await Socket.connect(to: .host("127.0.0.1", port: port), on: group)
         do {
-            try await socket.write("GET /events HTTP/1.1\r\nHost: a\r\n\r\n", timeout: .seconds(5))
+            try await socket.write("GET /events HTTP/1.1\r\nHost: a\r\n\r\n", timeout: .limit(seconds: 5))
             try await readStatus(from: socket)
         } catch {
             await socket.close()
@@ -281,14 +282,14 @@ final class Soak: Sendable {
         let listener = try SocketListener.bind(.tcp(host: .address("127.0.0.1"), port: 0), on: group)
         let serving = Task {
             try await listener.serve { socket in
-                while let bytes = try await socket.read(timeout: .seconds(5)) { try await socket.write(bytes) }
+                while let bytes = try await socket.read(timeout: .limit(seconds: 5)) { try await socket.write(bytes) }
             }
         }
         defer { serving.cancel() }
         let socket = try await Socket.connect(to: .address(listener.localAddress), on: group)
         for _ in 0..<10 {
-            try await socket.write("line\r\n", timeout: .seconds(5))
-            guard try await socket.readLine(timeout: .seconds(5)) == "line" else { throw SoakFailure.wrongEcho }
+            try await socket.write("line\r\n", timeout: .limit(seconds: 5))
+            guard try await socket.readLine(timeout: .limit(seconds: 5)) == "line" else { throw SoakFailure.wrongEcho }
         }
         await socket.close()
         serving.cancel()
@@ -300,7 +301,7 @@ final class Soak: Sendable {
         let far = try await UDPSocket.bind(.address("127.0.0.1"), on: group)
         for _ in 0..<10 {
             try await near.send(Array("there".utf8), to: far.localAddress)
-            let datagram = try await far.receive(timeout: .seconds(5))
+            let datagram = try await far.receive(timeout: .limit(seconds: 5))
             guard datagram.bytes == Array("there".utf8) else { throw SoakFailure.wrongEcho }
         }
         await near.close()

@@ -6,6 +6,7 @@ import DuplexServer
 import DuplexSharing
 import DuplexSockets
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Logging
 import Testing
@@ -34,7 +35,7 @@ extension PeerTests {
 
         @Test(
             "Chromium browses, uploads, resumes, renames, moves, deletes and undoes, with the mouse and by the keyboard alone",
-            .timeLimit(.minutes(4))
+            .timeLimit(minutes: 4)
         )
         func page() async throws {
             try await withTestFolder { root in
@@ -42,7 +43,7 @@ extension PeerTests {
             }
         }
 
-        @Test("It does where a proxy shows the page under another path", .timeLimit(.minutes(4)))
+        @Test("It does where a proxy shows the page under another path", .timeLimit(minutes: 4))
         func proxied() async throws {
             try await withTestFolder { root in
                 try await Self.server(root).withRunning { address in

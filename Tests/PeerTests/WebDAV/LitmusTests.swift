@@ -2,10 +2,11 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Testing
 
 /// The test suite for WebDAV servers of the neon library (Debian: litmus).
-@Suite(.timeLimit(.minutes(3))) struct LitmusTests {
+@Suite(.timeLimit(minutes: 3)) struct LitmusTests {
     @Test("All of basic, copymove, props, locks and http pass without a warning")
     func passes() async throws {
         try await DAVShare.run { share async throws in

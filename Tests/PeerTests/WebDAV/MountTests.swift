@@ -3,11 +3,12 @@
 
 #if os(Linux)
 import DuplexTestProcesses
+import DuplexTestTimes
 import Foundation
 import Testing
 
 /// davfs2, where this system lets it mount.
-@Suite(.timeLimit(.minutes(3))) struct MountTests {
+@Suite(.timeLimit(minutes: 3)) struct MountTests {
     /// FUSE, and the right to mount: containers often have neither.
     ///
     /// In continuous integration the test fails without the program and the right; the device is the machine's matter.

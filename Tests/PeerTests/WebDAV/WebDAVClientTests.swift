@@ -2,10 +2,11 @@
 // Copyright (c) the Duplex authors
 
 import DuplexTestProcesses
+import DuplexTestTimes
 import Testing
 
 /// Clients of WebDAV that others wrote: the same tree comes back from each.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct WebDAVClientTests {
+@Suite(.serialized, .timeLimit(minutes: 5)) struct WebDAVClientTests {
     @Test("rclone copies, syncs and checks a tree of a thousand files")
     func rclone() async throws {
         try await DAVShare.run { share async throws in
