@@ -12,6 +12,8 @@ package indirect enum JSONText: Equatable, Sendable {
     case array([JSONText])
     /// In that order.
     case object([Member])
+    /// A value that is JSON already: in one line, and without what ``isEscaped(_:)`` finds.
+    case encoded(String)
 
     /// A name and its value.
     package struct Member: Equatable, Sendable {
@@ -82,7 +84,19 @@ package indirect enum JSONText: Equatable, Sendable {
                 member.value.write(to: &text)
             }
             text += "}"
+        case .encoded(let value): text += value
         }
+    }
+
+    /// Whether a scalar is written as a number: control characters, and the line ends of Unicode.
+    package static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || scalar == "\u{2028}" || scalar == "\u{2029}"
+    }
+
+    /// Writes such a scalar.
+    package static func escape(_ scalar: Unicode.Scalar, to text: inout String) {
+        // None of these is beyond 16 bits.
+        text += "\\u" + Base16.encode([8, 0].map { UInt8(truncatingIfNeeded: scalar.value >> $0) })
     }
 
     /// Writes a string with what has to be escaped (section 7): quotation marks, backslashes and control characters.
@@ -97,9 +111,7 @@ package indirect enum JSONText: Equatable, Sendable {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value), "\u{2028}", "\u{2029}":
-                // None of these is beyond 16 bits.
-                text += "\\u" + Base16.encode([8, 0].map { UInt8(truncatingIfNeeded: scalar.value >> $0) })
+            case _ where isEscaped(scalar): escape(scalar, to: &text)
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -6,6 +6,8 @@ public struct PresenceMember: Sendable, Hashable {
     /// Who it is, such as the name of a user; two members with one id count once.
     public var id: String
     /// What the member says of itself: a text, or an object or array of JSON; empty for nothing.
+    ///
+    /// JSON that nests deeper than 64 levels counts as a text.
     public var info: String
 
     /// Makes a value.

@@ -14,9 +14,12 @@ struct TopicReply: Decodable, Sendable {
     /// Somebody who is present.
     struct Member: Decodable, Sendable {
         var member: String
-        var info: PresenceInfo?
+        /// Not decoded: anything may be in it.
+        var info = ""
 
-        var value: PresenceMember { PresenceMember(id: member, info: info?.text ?? "") }
+        private enum CodingKeys: CodingKey { case member }
+
+        var value: PresenceMember { PresenceMember(id: member, info: info) }
     }
 
     /// Of an answer.
@@ -43,6 +46,31 @@ struct TopicReply: Decodable, Sendable {
             let reply = try? JSONDecoder().decode(TopicReply.self, from: Data(text.utf8))
         else { return nil }
         self = reply
+        if reply.members != nil || reply.joined != nil || reply.left != nil, !takeInfos(text) { return nil }
+    }
+
+    /// Sets what members say of themselves; returns whether it is JSON that nests within the limit.
+    private mutating func takeInfos(_ text: String) -> Bool {
+        let scanner = JSONScanner(text)
+        guard let parts = scanner.members(at: scanner.whole) else { return false }
+        for (name, place) in parts {
+            switch name {
+            case "joined": joined?.info = Self.info(scanner, place)
+            case "left": left?.info = Self.info(scanner, place)
+            case "members":
+                for (index, place) in (scanner.elements(at: place) ?? []).enumerated() where index < members?.count ?? 0
+                {
+                    members?[index].info = Self.info(scanner, place)
+                }
+            default: break
+            }
+        }
+        return true
+    }
+
+    private static func info(_ scanner: JSONScanner, _ member: Range<Int>) -> String {
+        let place = scanner.members(at: member)?.last { $0.name == "info" }?.place
+        return place.flatMap { PresenceInfo.text(scanner, at: $0) } ?? ""
     }
 
     /// Where a message stands, or a subscription begins.

@@ -3,30 +3,17 @@
 
 import DuplexWire
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// What a member says of itself, between its text and JSON: an object or an array goes as such, everything else as a string.
-struct PresenceInfo: Decodable, Sendable, Hashable {
-    private struct Key: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    /// As PresenceMember/info has it.
-    let text: String
-
-    init(from decoder: any Decoder) throws {
-        switch try Self.value(decoder) {
-        case .null: text = ""
-        case .string(let string): text = string
-        case let value: text = value.text
+///
+/// An object or array is checked and copied, not decoded: who sends it decides what is in it, and others are sent it.
+enum PresenceInfo {
+    /// The text of the value at a place, as `PresenceMember/info` has it; `nil` for a string that is none.
+    static func text(_ scanner: JSONScanner, at place: Range<Int>) -> String? {
+        let text = scanner.text(at: place)
+        return switch text.utf8.first {
+        case UInt8(ascii: "\""): scanner.string(at: place)
+        case UInt8(ascii: "n"): ""
+        default: oneLine(text)
         }
     }
 
@@ -34,38 +21,33 @@ struct PresenceInfo: Decodable, Sendable, Hashable {
     static func value(_ text: String) -> JSONText? {
         if text.isEmpty { return nil }
         guard let first = text.utf8.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "["),
-            let tree = try? JSONDecoder().decode(Tree.self, from: Data(text.utf8))
+            JSONScanner.isValue(text)
         else { return .string(text) }
-        return tree.value
+        return .encoded(oneLine(text))
     }
 
-    /// Any value of JSON.
-    private struct Tree: Decodable {
-        let value: JSONText
-
-        init(from decoder: any Decoder) throws { value = try PresenceInfo.value(decoder) }
-    }
-
-    private static func value(_ decoder: any Decoder) throws -> JSONText {
-        if let object = try? decoder.container(keyedBy: Key.self) {
-            // Sorted, as the decoder doesn't keep their order: equal infos are equal texts.
-            return .object(
-                try object.allKeys.sorted { $0.stringValue < $1.stringValue }.map { key in
-                    JSONText.Member(name: key.stringValue, value: try object.decode(Tree.self, forKey: key).value)
-                }
-            )
+    /// JSON without the spaces between its parts, and without line ends of Unicode, which some readers of lines take for such.
+    private static func oneLine(_ text: String) -> String {
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        var (isString, isEscaped) = (false, false)
+        for scalar in text.unicodeScalars {
+            if !isString {
+                if scalar == " " || scalar == "\n" || scalar == "\r" || scalar == "\t" { continue }
+                isString = scalar == "\""
+            } else if isEscaped {
+                isEscaped = false
+            } else if scalar == "\\" {
+                isEscaped = true
+            } else if scalar == "\"" {
+                isString = false
+            } else if JSONText.isEscaped(scalar) {
+                JSONText.escape(scalar, to: &result)
+                continue
+            }
+            result.unicodeScalars.append(scalar)
         }
-        if var array = try? decoder.unkeyedContainer() {
-            var values: [JSONText] = []
-            while !array.isAtEnd { values.append(try array.decode(Tree.self).value) }
-            return .array(values)
-        }
-        let value = try decoder.singleValueContainer()
-        if value.decodeNil() { return .null }
-        if let bool = try? value.decode(Bool.self) { return .bool(bool) }
-        if let integer = try? value.decode(Int64.self) { return .integer(integer) }
-        if let number = try? value.decode(Double.self) { return .number(number) }
-        return .string(try value.decode(String.self))
+        return result
     }
 }
 

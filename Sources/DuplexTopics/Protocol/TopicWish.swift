@@ -24,14 +24,19 @@ struct TopicWish: Decodable, Sendable {
     var text: String?
     var base64: Data?
     var enter: String?
-    /// With ``enter``: what the member says of itself.
-    var info: PresenceInfo?
+    /// With ``enter``: what the member says of itself, which isn't decoded, since anything may be in it; `nil` if it nests too deep.
+    var info: String? = ""
     var leave: String?
     var presence: String?
     /// With ``presence``: how many members are named at most.
     var limit: Int?
     var watch: String?
     var unwatch: String?
+
+    private enum CodingKeys: CodingKey {
+        case id, subscribe, after, last, unsubscribe, publish, text, base64, enter, leave, presence, limit, watch,
+            unwatch
+    }
 
     /// What is asked for.
     enum Kind: Sendable, Hashable {
@@ -61,6 +66,14 @@ struct TopicWish: Decodable, Sendable {
         } catch {
             throw TopicError(.invalidRequest, "A request is an object of JSON with the members of the protocol.")
         }
+        if enter != nil { info = Self.info(in: text) }
+    }
+
+    private static func info(in text: String) -> String? {
+        let scanner = JSONScanner(text)
+        guard let members = scanner.members(at: scanner.whole) else { return nil }
+        guard let place = members.last(where: { $0.name == "info" })?.place else { return "" }
+        return PresenceInfo.text(scanner, at: place) ?? ""
     }
 
     /// What is asked for.
@@ -72,7 +85,7 @@ struct TopicWish: Decodable, Sendable {
             if let subscribe { kinds.append(.subscribe(subscribe, try replay)) }
             if let unsubscribe { kinds.append(.unsubscribe(unsubscribe)) }
             if let publish { kinds.append(.publish(publish, try message)) }
-            if let enter { kinds.append(.enter(enter, info: info?.text ?? "")) }
+            if let enter { kinds.append(.enter(enter, info: try ownInfo)) }
             if let leave { kinds.append(.leave(leave)) }
             if let presence { kinds.append(.presence(presence, limit: memberLimit)) }
             if let watch { kinds.append(.watch(watch)) }
@@ -82,6 +95,13 @@ struct TopicWish: Decodable, Sendable {
                 throw TopicError(.invalidRequest, "A request has one of \(names).")
             }
             return kinds[0]
+        }
+    }
+
+    private var ownInfo: String {
+        get throws(TopicError) {
+            if let info { return info }
+            throw TopicError(.invalidRequest, "A request nests \(JSONScanner.mostLevels) levels at most.")
         }
     }
 
