@@ -24,7 +24,7 @@ struct RouteBuilderTopicProtocolTests {
             return access.request.path == "/topics" && !access.topic.hasPrefix("secret")
                 && (access.action == .subscribe || access.topic.hasPrefix("kept"))
         }
-        try await WebServer.testing(server, within: .seconds(300)) { client async throws in
+        try await WebServer.testing(server, within: .limit(seconds: 300)) { client async throws in
             try await body(client, topics)
         }
         #expect(topics.subscriptionCount == 0)
@@ -66,11 +66,15 @@ struct RouteBuilderTopicProtocolTests {
     func refuses() async throws {
         try await Self.serve { client, topics async throws in
             let socket = try await client.webSocket("/topics")
+            let deep = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
             let cases = [
                 (#"{"id":1,"subscribe":"secret/1"}"#, "notAllowed"),
                 (#"{"id":1,"publish":"a","text":""}"#, "notAllowed"),
                 (#"{"id":1,"subscribe":"a//b"}"#, "invalidName"),
                 (#"{"id":1,"publish":"a/#","text":""}"#, "invalidName"),
+                ("{\"id\":1,\"enter\":\"cafe\u{301}\"}", "invalidName"),
+                ("{\"id\":1,\"publish\":\"\u{212A}\",\"text\":\"\"}", "invalidName"),
+                (#"{"id":1,"enter":"a","info":\#(deep)}"#, "invalidRequest"),
                 (#"{"id":1,"subscribe":"failing"}"#, "unavailable"), (#"{"id":1}"#, "invalidRequest"),
             ]
             for (request, code) in cases {

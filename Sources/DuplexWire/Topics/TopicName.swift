@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+// For the normal form, which the standard library has for its own comparisons of texts; Foundation isn't needed for it.
+@_spi(_Unicode) import Swift
+
 /// The rules for names of topics and for patterns: segments between slashes, as MQTT has them (MQTT 5.0 section 4.7).
 ///
 /// A pattern has `+` in place of any one segment, and `#` as its last one in place of any number of segments, none among
-/// them. Stricter than MQTT: no segment is empty, and there are no control characters.
+/// them. Stricter than MQTT: no segment is empty, there are no control characters, and a name is in the normal form of Unicode
+/// that composes (NFC). So names are the same text only if they have the same bytes: a rule that forbids `Kitchen` isn't passed by
+/// a name that begins with the sign for kelvin. In JavaScript `name.normalize()` gives that form.
 public enum TopicName {
     /// What is wrong with a name or a pattern.
     public enum Fault: Error, Sendable, Hashable, CustomStringConvertible {
@@ -18,6 +23,8 @@ public enum TopicName {
         case controlCharacter
         /// `+` or `#` stands where it may not: in a name, within a segment, or `#` before the end.
         case misplacedWildcard
+        /// It isn't in the normal form of Unicode that composes (NFC), so another name would be the same text.
+        case notNormalized
 
         /// One sentence.
         public var description: String {
@@ -27,6 +34,7 @@ public enum TopicName {
             case .tooManySegments: "The name has too many segments."
             case .controlCharacter: "The name has a control character."
             case .misplacedWildcard: "A wildcard stands where none may."
+            case .notNormalized: "The name isn't in the normal form of Unicode that composes (NFC)."
             }
         }
     }
@@ -51,6 +59,8 @@ public enum TopicName {
         for index in bytes.indices { try checker.take(bytes[index]) }
         try checker.endSegment()
         guard checker.segments <= mostSegments else { throw .tooManySegments }
+        if checker.isASCII { return checker.isPattern }
+        guard text._nfc.elementsEqual(text.unicodeScalars) else { throw .notNormalized }
         return checker.isPattern
     }
 
@@ -63,6 +73,7 @@ public enum TopicName {
     private struct Checker {
         var segments = 0
         var isPattern = false
+        var isASCII = true
         private var length = 0
         private var hasWildcard = false
         private var isEnded = false
@@ -78,6 +89,7 @@ public enum TopicName {
                 length += 1
             default:
                 guard !hasWildcard, !isEnded else { throw .misplacedWildcard }
+                if byte >= 0x80 { isASCII = false }
                 length += 1
             }
         }

@@ -6,7 +6,12 @@ import Testing
 
 @Suite("Names of topics")
 struct TopicNameTests {
-    @Test("Names", arguments: ["a", "a/b", "room/42", "prices/gold/eur", "raum/größe", "$presence/a", "a b"])
+    @Test(
+        "Names",
+        arguments: [
+            "a", "a/b", "room/42", "prices/gold/eur", "raum/größe", "$presence/a", "a b", "caf\u{E9}", "\u{AC00}",
+        ]
+    )
     func names(_ name: String) throws {
         #expect(try TopicName.check(name) == false)
     }
@@ -23,7 +28,9 @@ struct TopicNameTests {
             ("a/b+", .misplacedWildcard), ("+a", .misplacedWildcard), ("#/a", .misplacedWildcard),
             ("a/#b", .misplacedWildcard), ("++", .misplacedWildcard), ("##", .misplacedWildcard),
             ("#/", .misplacedWildcard), ("a\u{0}", .controlCharacter), ("a\nb", .controlCharacter),
-            ("\u{7F}", .controlCharacter), ("a/+#", .misplacedWildcard),
+            ("\u{7F}", .controlCharacter), ("a/+#", .misplacedWildcard), ("\u{212A}itchen", .notNormalized),
+            ("cafe\u{301}", .notNormalized), ("a\u{37E}b", .notNormalized), ("+/\u{212A}", .notNormalized),
+            ("\u{1100}\u{1161}/#", .notNormalized), ("a/\u{301}b\u{212A}", .notNormalized),
         ]
     )
     func faults(_ name: String, _ fault: TopicName.Fault) {
@@ -43,9 +50,9 @@ struct TopicNameTests {
     @Test("Each fault is a sentence")
     func sentences() {
         let faults: [TopicName.Fault] = [
-            .emptySegment, .tooLong, .tooManySegments, .controlCharacter, .misplacedWildcard,
+            .emptySegment, .tooLong, .tooManySegments, .controlCharacter, .misplacedWildcard, .notNormalized,
         ]
-        #expect(Set(faults.map(\.description)).count == 5)
+        #expect(Set(faults.map(\.description)).count == faults.count)
         #expect(faults.allSatisfy { $0.description.hasSuffix(".") })
     }
 }
