@@ -27,7 +27,11 @@ enum TopicAnswer {
     static func failed(_ id: Int64?, _ error: TopicError) -> String {
         var members = members(id)
         members.add("error", error.code.rawValue)
-        members.add("message", error.message)
+        // What a database says, or the system of this machine, isn't for clients.
+        members.add(
+            "message",
+            error.code == .unavailable ? "Other machines of the server can't be reached." : error.message
+        )
         return JSONText.object(members.all).text
     }
 

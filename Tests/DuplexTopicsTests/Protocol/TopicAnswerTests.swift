@@ -22,5 +22,8 @@ struct TopicAnswerTests {
         #expect(TopicAnswer.presence(nil, 0, []) == #"{"ok":true,"count":0,"members":[]}"#)
         let error = TopicError(.notAllowed, "No \"way\".\n")
         #expect(TopicAnswer.failed(2, error) == #"{"id":2,"error":"notAllowed","message":"No \"way\".\n"}"#)
+        let inner = TopicError(.unavailable, "WRONGPASS for redis.example (errno 111)")
+        let message = "Other machines of the server can't be reached."
+        #expect(TopicAnswer.failed(2, inner) == #"{"id":2,"error":"unavailable","message":"\#(message)"}"#)
     }
 }
