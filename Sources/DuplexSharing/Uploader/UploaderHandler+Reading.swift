@@ -107,8 +107,16 @@ extension UploaderHandler {
         }
     }
 
+    /// Of how many paths a zip is made at most: all of them are looked at before the response begins.
+    private static let mostZipped = 10_000
+
     private func zip(of texts: [String], _ request: Request) async throws -> Response {
-        let paths = try texts.map { text throws in try Self.path(text) }
+        var named: Set<FolderPath> = []
+        // Each once: naming one often would make much of a few bytes.
+        let paths = try texts.map { text throws in try Self.path(text) }.filter { named.insert($0).inserted }
+        if paths.count > Self.mostZipped {
+            throw Problem(.badRequest, "A zip is made of \(Self.mostZipped) paths at most.")
+        }
         if paths.isEmpty { throw Problem(.badRequest, "“path” says, once for each, what the zip is made of.") }
         let body = try await folder.zip(of: paths, method: options.zips, by: FolderVisitor(request))
         var response = Response(type: "application/zip", fields: [.cacheControl: "no-store"], body: body)

@@ -60,6 +60,12 @@ struct SharedFolderZipTests {
         #expect(text == "c.txt=see x/ x/1.txt=one x/2.txt=two x (2)=a_file c (2).txt=see\n")
     }
 
+    @Test("The same name thousands of times takes no longer for each")
+    func manyNames() async throws {
+        let text = try await listing(of: Array(repeating: "c.txt", count: 2_000))
+        #expect(text.hasPrefix("c.txt=see c (2).txt=see c (3).txt=see ") && text.hasSuffix(" c (2000).txt=see\n"))
+    }
+
     /// What Python reads of a zip: each name, and the first 40 bytes of a file.
     private static func names(_ zip: [UInt8]) async throws -> [String: String] {
         try await withTestFolder { root in

@@ -193,6 +193,14 @@ struct UploaderReadingTests {
             #expect(response.fields[.contentType] == "application/zip" && response.status == .ok)
             for name in ["b c.txt", "d/e", "größe.png"] { #expect(response.text.contains(name)) }
             #expect(response.fields[.contentSecurityPolicy]?.contains("frame-ancestors 'self'") == true)
+            // Each path counts once, and there is a limit for all of them.
+            let once = try await zip("a/b+c.txt")
+            #expect(
+                try await zip("a/b+c.txt" + String(repeating: "%0Aa/b+c.txt", count: 20_000)).body.count
+                    == once.body.count
+            )
+            let many = (0...10_000).map { "x\($0)" }.joined(separator: "%0A")
+            #expect(try await zip(many).status == .badRequest)
             #expect(try await zip("").status == .badRequest)
             #expect(try await zip("a%0Anone").status == .notFound)
             #expect(try await zip("a%0A../x").status == .forbidden)
