@@ -41,6 +41,18 @@ extension ResumableUploads {
         return try await created(id, found, request, visitor, saysOffset: creation.hasContent)
     }
 
+    /// Throws where the folder of a path can't be made, since something else has its name.
+    private func checkFolder(of path: FolderPath) async throws {
+        var parent = path.parent
+        while !parent.isRoot {
+            if let entry = try await folder.entry(at: parent) {
+                if entry.kind == .folder { return }
+                throw FolderError(.isFile, "“\(parent)” is a file.")
+            }
+            parent = parent.parent
+        }
+    }
+
     private func record(of creation: UploadCreation, length: UInt64?, _ request: Request) -> UploadRecord {
         UploadRecord(
             length: length,
@@ -62,6 +74,7 @@ extension ResumableUploads {
         try folder.check(operation)
         try folder.checkFile(target.path, size: creation.length)
         try await folder.options.before(operation)
+        try await checkFolder(of: target.path)
         if target.clash == .refuse, try await folder.entry(at: target.path) != nil {
             throw FolderError(.exists, "There is “\(target.path)” already.")
         }
@@ -74,7 +87,12 @@ extension ResumableUploads {
         _ visitor: FolderVisitor,
         saysOffset: Bool
     ) async throws -> Response {
-        let path = try await settle(id, found.record, found, visitor)
+        let path: String?
+        do { path = try await settle(id, found.record, found, visitor) } catch {
+            // Nobody knows its name, so nobody could try again or end it.
+            await remove(id)
+            throw error
+        }
         var base = request.path
         while base.hasSuffix("/") { base.removeLast() }
         var fields: HTTPFields = [.location: "\(base)/\(id)"]
@@ -94,6 +112,7 @@ extension ResumableUploads {
         _ visitor: FolderVisitor
     ) async throws -> Response {
         var ids: [String] = []
+        var seen: Set<String> = []
         var size: UInt64 = 0
         for url in urls {
             let id = String(url.split(separator: "/").last ?? "")
@@ -101,6 +120,8 @@ extension ResumableUploads {
             guard part.record.concatenation == .partial, part.isHere, part.state.isWhole else {
                 throw UploadRefusal(.conflict, "“\(url)” isn't a part that is whole.")
             }
+            // They are gone then; and naming one often would make much of a few bytes.
+            guard seen.insert(id).inserted else { throw UploadRefusal(.badRequest, "“\(url)” is named twice.") }
             size += part.offset
             ids.append(id)
         }

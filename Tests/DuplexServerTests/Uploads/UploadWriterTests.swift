@@ -230,6 +230,44 @@ struct UploadWriterTests {
         }
     }
 
+    @Test("A part can be named once")
+    func partNamedTwice() async throws {
+        try await UploadFixture.run { up async throws in
+            let part = try await up.create("ignored", 3, [UploadProtocol.concatenation: "partial"])
+            _ = try await up.patch(part, 0, "abc")
+            let final: HTTPFields = [
+                UploadProtocol.concatenation: "final;\(part) \(part)",
+                UploadProtocol.metadata: UploadFixture.metadata(["name": "joined"]),
+            ]
+            #expect(try await up.request(.post, "/up", final).status == .badRequest)
+            #expect(up.text("joined") == nil)
+            #expect(try await up.offset(part) == "3")
+        }
+    }
+
+    @Test("Of content that can't get its name nothing is kept, since its client doesn't know where it would be")
+    func nameless() async throws {
+        try await UploadFixture.run { up async throws in
+            try Data("text".utf8).write(to: URL(fileURLWithPath: up.root + "a.txt"))
+            try FileManager.default.createDirectory(atPath: up.root + "folder", withIntermediateDirectories: false)
+            func post(_ name: String, _ fields: HTTPFields, _ body: String) async throws -> Int {
+                var fields = fields
+                fields[UploadProtocol.metadata] = UploadFixture.metadata(["name": name, "clash": "replace"])
+                return try await up.request(.post, "/up", fields, body: Array(body.utf8)).status.code
+            }
+            let content: HTTPFields = [UploadProtocol.length: "3", .contentType: UploadProtocol.contentType]
+            #expect(try await post("a.txt/x", content, "new") == 409)
+            #expect(try await post("a.txt/x/y", [UploadProtocol.length: "3"], "") == 409)
+            #expect(try await post("folder", content, "new") >= 400)
+            #expect(try up.leftovers().isEmpty)
+            let part = try await up.create("ignored", 3, [UploadProtocol.concatenation: "partial"])
+            _ = try await up.patch(part, 0, "abc")
+            #expect(try await post("folder", [UploadProtocol.concatenation: "final;\(part)"], "") >= 400)
+            #expect(try await up.offset(part) == "3")
+            #expect(try up.leftovers().count <= 2)
+        }
+    }
+
     @Test("Where a file has the name already it is refused at once, replaced, or gets a number")
     func clashes() async throws {
         try await UploadFixture.run { up async throws in
