@@ -59,7 +59,8 @@ extension HTTPConnection {
         }
         var body = makeBody(head)
         if !codings.isEmpty {
-            let limit = endpoint.settings.http.bodySize
+            let size = endpoint.settings.http.bodySize
+            let limit = size == .unlimited ? RequestBody.inflatedLimit : size
             exchange?.onLoop(services.loop, (codings, limit)) { $0.takeOff($1.0, upTo: $1.1) }
             body = RequestBody(exchange: exchange, length: nil)
         }

@@ -22,6 +22,8 @@ public struct RequestBody: AsyncSequence, Sendable {
     public let length: Int?
 
     static let none = RequestBody(exchange: nil, length: 0)
+    /// How long a body in a coding may become where its route sets no bound: two codings make gigabytes of a few kilobytes.
+    static let inflatedLimit = ByteCount.mebibytes(64)
 
     /// Reads the pieces.
     public struct AsyncIterator: AsyncIteratorProtocol {

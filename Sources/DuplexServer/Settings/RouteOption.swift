@@ -34,9 +34,8 @@ public struct RouteOption: Sendable {
 
     /// Whether the codings of a request's body, gzip and deflate, are taken off before the handler reads it.
     ///
-    /// Default: true. The body is bounded by ``bodySize(_:)`` as it comes and as it becomes; another coding, or more
-    /// than two, is answered with
-    /// 415. Without it a handler gets the bytes as they come, and `Content-Encoding` says what they are: for one that
+    /// Default: true. The body is bounded by ``bodySize(_:)`` as it comes and as it becomes, and where that is unlimited it becomes
+    /// 64 MiB at most; a longer one gets 413. Another coding, or more than two, is answered with 415. Without it a handler gets the bytes as they come, and `Content-Encoding` says what they are: for one that
     /// keeps them or passes them on. With it, too, `Content-Encoding` says how the bytes came, though they are plain by
     /// now.
     public static func inflatesBodies(_ inflates: Bool) -> RouteOption {

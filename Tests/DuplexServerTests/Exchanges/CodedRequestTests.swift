@@ -12,7 +12,10 @@ import Testing
 @Suite("Requests whose bodies are in codings")
 struct CodedRequestTests {
     static func coded(_ text: String, _ coding: ContentCoding = .gzip) throws -> [UInt8] {
-        let bytes = Array(text.utf8)
+        try coded(Array(text.utf8), coding)
+    }
+
+    static func coded(_ bytes: [UInt8], _ coding: ContentCoding = .gzip) throws -> [UInt8] {
         let coded = ContentPool().deflate(bytes.span.raw, coding, level: 6)
         return try #require(coded)
     }
@@ -85,6 +88,24 @@ struct CodedRequestTests {
             let long = [UInt8](repeating: 0, count: 65_537)
             #expect(try await client.post("/text", fields: fields, body: long).status == .contentTooLarge)
             #expect(try await client.post("/left", fields: fields, body: good).text == "left")
+        }
+    }
+
+    @Test("Where a route sets no bound, a body in two codings has one all the same")
+    func twofold() async throws {
+        var server = WebServer(port: 0)
+        server.post("/", .bodySize(.unlimited)) { request in
+            var count = 0
+            for try await piece in request.body { count += piece.count }
+            return "\(count)"
+        }
+        try await WebServer.testing(server) { client async throws in
+            for (size, status) in [(64 << 20, 200), ((64 << 20) + 1, 413)] {
+                let twice = try Self.coded(try Self.coded([UInt8](repeating: 0, count: size)))
+                let response = try await client.post("/", fields: [.contentEncoding: "gzip, gzip"], body: twice)
+                #expect(twice.count < 4_096 && response.status.code == status)
+                if status == 200 { #expect(response.text == "\(size)") }
+            }
         }
     }
 
