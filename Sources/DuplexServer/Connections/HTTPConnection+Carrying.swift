@@ -26,6 +26,10 @@ extension HTTPConnection: ExchangeCarrier {
         settle()
     }
 
+    func followResponse() {
+        if client.entrance.givesUpClients { channel.giveUpPeer(after: services.session.values.idleTime) }
+    }
+
     func finishResponse() {
         guard let exchange else { return }
         finishBody(of: exchange, trailers: HTTPFields())

@@ -25,7 +25,9 @@ extension RouteBuilder {
     /// after a while; to stop it see ``Response/endOfEvents``. An error that it throws cuts the connection and is logged,
     /// except a cancellation.
     ///
-    /// A client that takes nothing at all for ``WebServer/idleTimeout`` is ended, whatever the policy is. HEAD is
+    /// A client that takes nothing at all for ``WebServer/idleTimeout`` is ended, whatever the policy is, and so is one that has
+    /// vanished, as long after the first event or heartbeat that it doesn't acknowledge (on Linux, unless `SocketOptions.userTimeout` of
+    /// the listener has another time). HEAD is
     /// answered without the handler, a client that takes no event streams with 406.
     ///
     /// Hazard: an `EventSource` reconnects when a stream has ended, and never when it gets another status than 200. So

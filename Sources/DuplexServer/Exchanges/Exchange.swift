@@ -23,6 +23,8 @@ protocol ExchangeCarrier: AnyObject {
     func writePiece(_ piece: [UInt8]) throws(HTTPError) -> Bool
     /// Whether so much waits for the client that the writer should, too, or nothing can be sent to it any more.
     var isBehind: Bool { get }
+    /// The response has no end of its own: its client is to be noticed when it has vanished.
+    func followResponse()
     /// Ends the response whose pieces were pushed.
     func finishResponse()
     /// Ends the connection at once: the client is to see that the response isn't whole.
@@ -302,6 +304,7 @@ actor Exchange {
     func follow(_ follower: any ExchangeFollower) {
         if failure != nil { return follower.ended() }
         self.follower = follower
+        carrier.value.followResponse()
     }
 
     /// Sends a piece, and doesn't wait.

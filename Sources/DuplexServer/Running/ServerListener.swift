@@ -88,8 +88,12 @@ final class ServerListener: Sendable {
     }
 
     private func start(_ socket: SocketListener, _ serving: ServingLoops) async throws {
-        let probes = settings.options.keepalive == nil
-        let entrance = Entrance(socket.localAddress, hosts: hosts, probesClients: probes)
+        let entrance = Entrance(
+            socket.localAddress,
+            hosts: hosts,
+            probesClients: settings.options.keepalive == nil,
+            givesUpClients: settings.options.userTimeout == nil
+        )
         try await socket.start { [weak self, id = ObjectIdentifier(socket)] in
             self?.noteLoss(of: id)
         } _: { loop, channel, address in

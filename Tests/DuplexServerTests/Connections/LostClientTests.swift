@@ -134,5 +134,32 @@ struct LostClientTests {
             #expect(await gate.next() == "cancelled")
         }
     }
+
+    @Test("A client of events that has vanished is found out by heartbeats that it doesn't acknowledge")
+    func vanished() async throws {
+        let gate = HandlerGate()
+        try await HalfClosedAccess.with(.tcp) { server in
+            server.idleTimeout = .seconds(1)
+            server.events("/events", heartbeat: .seconds(1)) { _ in _ = await gate.wait() }
+        } _: { access in
+            let peer = try await access.connect()
+            try await peer.send(Self.get("/events"))
+            await gate.hasBegun()
+            try await peer.socket.withDescriptor { try Self.dropAll($0) }
+            #expect(await gate.next() == "cancelled")
+        }
+    }
+
+    /// Has the system drop all that comes for a socket before it is acknowledged, as if the network were gone.
+    private static func dropAll(_ descriptor: Int32) throws {
+        // One instruction: return 0, the bytes of a packet that are kept (socket(7), SO_ATTACH_FILTER).
+        let instructions: [UInt64] = [UInt64(6).littleEndian]
+        let code = unsafe instructions.withUnsafeBytes { bytes in
+            // How many, and where they are.
+            let filter: [UInt] = [1, UInt(bitPattern: bytes.baseAddress)]
+            return unsafe setsockopt(descriptor, SOL_SOCKET, 26, filter, socklen_t(2 * MemoryLayout<UInt>.size))
+        }
+        try #require(code == 0)
+    }
     #endif
 }

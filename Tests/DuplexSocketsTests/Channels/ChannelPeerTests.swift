@@ -99,6 +99,21 @@ import Testing
         }
     }
 
+    #if os(Linux)
+    @Test("The system is told when to give up a peer that acknowledges nothing", arguments: [0, 60, 1_000_000])
+    func givingUp(seconds: Int) async throws {
+        let pair = try Descriptors.pair()
+        defer { SystemCalls.close(pair.far) }
+        try await Self.with(pair.near) { fixture in
+            let options = try await fixture.run { channel in
+                channel.giveUpPeer(after: .seconds(seconds))
+                return try SocketOptions(of: channel.descriptor, family: .ipv4)
+            }
+            #expect(options.userTimeout == .seconds(min(max(seconds, 1), 32_400)))
+        }
+    }
+    #endif
+
     @Test("The system is told to probe a silent peer, within the times that it takes", arguments: [0, 60, 1_000_000])
     func probing(seconds: Int) async throws {
         let pair = try Descriptors.pair()
