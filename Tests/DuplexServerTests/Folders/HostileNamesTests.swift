@@ -47,7 +47,7 @@ struct HostileNamesTests {
         try await HostileFolder.run { [options] hostile in
             var server = WebServer(port: 0)
             server.files("/f", from: hostile.root, serving: options)
-            try await WebServer.testing(server, within: .seconds(600)) { client async throws in
+            try await WebServer.testing(server, within: .limit(seconds: 600)) { client async throws in
                 var statuses: Set<Int> = []
                 let codings = [
                     "", "Accept-Encoding: br, gzip\r\n", "Range: bytes=0-\r\n", "Accept: application/json\r\n",
@@ -173,7 +173,7 @@ struct HostileNamesTests {
         try await HostileFolder.run { hostile in
             var server = WebServer(port: 0)
             server.resumableUploads("/up", to: try SharedFolder(hostile.root))
-            try await WebServer.testing(server, within: .seconds(600)) { client async throws in
+            try await WebServer.testing(server, within: .limit(seconds: 600)) { client async throws in
                 var statuses: Set<Int> = []
                 try await Self.play(["plain", "folder"] + texts, in: hostile) { text in
                     var values = [(key, text), ("clash", "replace")]

@@ -101,7 +101,7 @@ struct TopicSessionTests {
             asked.change { $0 += 1 }
             return true
         }
-        try await WebServer.testing(server, within: .seconds(300)) { client async throws in
+        try await WebServer.testing(server, within: .limit(seconds: 300)) { client async throws in
             client.capacity = .kibibytes(4)
             let socket = try await client.webSocket("/")
             let sending = await client.loop.begin {
