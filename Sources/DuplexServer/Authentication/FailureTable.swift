@@ -8,6 +8,16 @@ import DuplexWire
 /// A window of time begins with a failure; when it has as many as are allowed, the network waits for its end. Attempts that
 /// are being judged count as failures until they have proven right: else a slow check would let many in at once.
 struct FailureTable: Sendable {
+    /// Whether an attempt may be judged.
+    enum Entry: Equatable, Sendable {
+        /// It may, and then ``leave(_:hasFailed:at:)`` must follow.
+        case admitted
+        /// There were too many failures: for how long nothing is judged.
+        case refused(Duration)
+        /// Others are being judged, and all of them may fail.
+        case full
+    }
+
     private struct Count {
         var began: Instant
         var failures = 0
@@ -20,8 +30,6 @@ struct FailureTable: Sendable {
 
     /// The most networks that are counted; of more, those that failed longest ago are forgotten.
     static let bound = 10_000
-    /// What to wait for others to be judged.
-    private static let patience = Duration.seconds(1)
 
     init(limit: Int, window: Duration) {
         self.limit = max(1, limit)
@@ -31,17 +39,15 @@ struct FailureTable: Sendable {
     var networkCount: Int { counts.count }
 
     /// Begins an attempt.
-    ///
-    /// - Returns: `nil` if it may be judged, and then ``leave(_:hasFailed:at:)`` must follow; else how long to wait.
-    mutating func enter(_ network: [UInt8], at instant: Instant) -> Duration? {
+    mutating func enter(_ network: [UInt8], at instant: Instant) -> Entry {
         var count = counts[network] ?? Count(began: instant)
         if hasEnded(count, at: instant) { count.failures = 0 }
-        if count.failures >= limit { return instant.duration(to: count.began.advanced(by: window)) }
-        if count.failures + count.open >= limit { return Self.patience }
+        if count.failures >= limit { return .refused(instant.duration(to: count.began.advanced(by: window))) }
+        if count.failures + count.open >= limit { return .full }
         if counts[network] == nil, counts.count >= Self.bound { makeRoom(at: instant) }
         count.open += 1
         counts[network] = count
-        return nil
+        return .admitted
     }
 
     /// Ends an attempt.

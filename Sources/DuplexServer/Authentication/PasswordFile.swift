@@ -17,12 +17,14 @@ import HTTPTypes
 /// plain text.
 ///
 /// Checking takes long on purpose, some 50 ms for bcrypt as htpasswd makes it: it runs on threads of its own, four at most
-/// in the process. Each check reads the file, so a change counts at once; make the new file under another name, and rename
+/// in the process. Right credentials are remembered for a minute, as keyed hashes, so that a client that sends them with each request
+/// doesn't wait behind those who guess. Each check reads the file, so a change counts at once; make the new file under another name, and rename
 /// it. While the file can't be read, nobody is let in, and requests are answered with 500.
 ///
 /// bcrypt looks at the first 72 bytes of a password only.
 public final class PasswordFile: Sendable {
     private let path: String
+    private let verified = VerifiedPasswords()
 
     /// What asks for a check while more than this wait is answered with 503.
     private static let queueBound = 256
@@ -58,15 +60,27 @@ public final class PasswordFile: Sendable {
     /// - Throws: ``Problem`` with 503 if too many wait; `SocketError` if the file can't be read, or crypt(3) doesn't have the
     ///   kind of hash; `CancellationError`.
     public func contains(_ credentials: PasswordCredentials) async throws -> Bool {
+        if try await isVerified(credentials) { return true }
         guard Self.threads.waitingCount < Self.queueBound else {
             throw Problem(.serviceUnavailable, "Too many passwords wait to be checked.", fields: [.retryAfter: "1"])
         }
-        return try await Self.threads.run { [path] in
+        return try await Self.threads.run { [path, verified] in
             let entries = try Self.read(path)
             let known = entries.hashes[credentials.user]
             guard let hash = known ?? entries.decoy(for: credentials.user) else { return false }
             let isRight = try PasswordHash.isHash(hash, of: credentials.password)
-            return isRight && known != nil
+            guard isRight, known != nil else { return false }
+            verified.add(credentials, hash, at: .now())
+            return true
+        }
+    }
+
+    /// Whether they were right a moment ago, by the hash that is in the file now.
+    private func isVerified(_ credentials: PasswordCredentials) async throws -> Bool {
+        if verified.isEmpty { return false }
+        return try await BlockingThreads.files.run { [path, verified] in
+            guard let hash = try Self.read(path).hashes[credentials.user] else { return false }
+            return verified.contains(credentials, hash, at: .now())
         }
     }
 }

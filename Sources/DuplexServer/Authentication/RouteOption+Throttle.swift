@@ -24,8 +24,8 @@ extension RouteOption {
     /// Hazard: behind a proxy all requests come from one address, unless the proxy sends the clients' addresses.
     ///
     /// - Parameters:
-    ///   - limit: how many failures are answered as such. Requests that are being checked at the same time count as well.
-    ///     Default: 10.
+    ///   - limit: how many failures are answered as such. While as many requests of an address are being checked, others wait for them, up
+    ///     to 10 s, and 1,000 requests at most; beyond that 429 says to come again after a second. Default: 10.
     ///   - window: in which time, from the first of them on. Default: 60 s.
     /// - Returns: the option; where several groups have the same one, their failures are counted together.
     public static func throttleFailures(_ limit: Int = 10, within window: Duration = .seconds(60)) -> RouteOption {
@@ -33,9 +33,9 @@ extension RouteOption {
         return RouteOption { settings in
             settings.durations.append(DurationSetting("window", window))
             settings.addBeforeAuthentication(
-                .before { request in
+                .beforeWaiting { request in
                     guard request.fields[.authorization] != nil else { return nil }
-                    let attempt = try throttle.enter(request)
+                    let attempt = try await throttle.enter(request)
                     request[FailureAttempts.self] = (request[FailureAttempts.self] ?? []) + [attempt]
                     return nil
                 }

@@ -45,7 +45,7 @@ final class UploadLeases: Sendable {
         let holder = Holder()
         while let other = take(id, holder) {
             other.want.finish()
-            guard try await Self.ends(other.released, sleep) else {
+            guard try await other.released.ends(within: Self.patience, sleep) else {
                 throw UploadRefusal.locked("Another request works on this upload.")
             }
             try Task.checkCancellation()
@@ -63,24 +63,6 @@ final class UploadLeases: Sendable {
             if let other = holders[id] { return other }
             holders[id] = holder
             return nil
-        }
-    }
-
-    private static func ends(
-        _ stream: AsyncStream<Void>,
-        _ sleep: @escaping @Sendable (Duration) async throws -> Void
-    ) async throws -> Bool {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                for await _ in stream {}
-                return true
-            }
-            group.addTask {
-                try await sleep(patience)
-                return false
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? false
         }
     }
 

@@ -11,7 +11,7 @@ struct FailureTableTests {
     private func instant(_ seconds: Int) -> Instant { Instant(nanoseconds: Int64(seconds) * 1_000_000_000) }
 
     private func fail(_ table: inout FailureTable, _ network: [UInt8], _ second: Int) -> Duration? {
-        if let wait = table.enter(network, at: instant(second)) { return wait }
+        if case .refused(let wait) = table.enter(network, at: instant(second)) { return wait }
         table.leave(network, hasFailed: true, at: instant(second))
         return nil
     }
@@ -36,22 +36,22 @@ struct FailureTableTests {
         _ = fail(&table, [1], 1)
         for second in 2...9 {
             let wait = table.enter([1], at: instant(second))
-            #expect(wait == nil)
+            #expect(wait == .admitted)
             table.leave([1], hasFailed: false, at: instant(second))
         }
         _ = fail(&table, [1], 10)
         let wait = table.enter([1], at: instant(11))
-        #expect(wait == .seconds(50))
+        #expect(wait == .refused(.seconds(50)))
     }
 
     @Test("Attempts that are being judged count until they are")
     func open() {
         var table = FailureTable(limit: 2, window: .seconds(60))
         let waits = (0..<3).map { _ in table.enter([1], at: instant(1)) }
-        #expect(waits == [nil, nil, .seconds(1)])
+        #expect(waits == [.admitted, .admitted, .full])
         table.leave([1], hasFailed: false, at: instant(1))
         let next = table.enter([1], at: instant(1))
-        #expect(next == nil)
+        #expect(next == .admitted)
     }
 
     @Test("No more networks are kept than the bound allows, and those that failed last stay")
@@ -63,9 +63,9 @@ struct FailureTableTests {
         }
         let last = FailureTable.bound + 99
         let wait = table.enter([UInt8(last >> 8), UInt8(last & 0xFF)], at: instant(last))
-        #expect(wait != nil)
+        #expect(wait != .admitted && wait != .full)
         let first = table.enter([0, 0], at: instant(last))
-        #expect(first == nil)
+        #expect(first == .admitted)
         // One that was forgotten while it was judged.
         table.leave([9, 9, 9], hasFailed: true, at: instant(last))
         table.leave([9, 9, 9], hasFailed: false, at: instant(last))

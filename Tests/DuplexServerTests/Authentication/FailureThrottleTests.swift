@@ -131,30 +131,64 @@ struct FailureThrottleTests {
         }
     }
 
-    @Test("Many at once are no way around a check that takes its time, and hold up nobody once they are right")
+    /// How many are being judged at the same time.
+    private final class Judged: Sendable {
+        private let counts = Mutex((open: 0, most: 0))
+        var most: Int { counts.withLock { $0.most } }
+
+        func judge(_ body: () async -> String?) async -> String? {
+            counts.withLock { $0 = ($0.open + 1, max($0.most, $0.open + 1)) }
+            defer { counts.withLock { $0.open -= 1 } }
+            return await body()
+        }
+    }
+
+    @Test(
+        "Many at once are no way around a check that takes its time, and all who are right get in, one after the other"
+    )
     func atOnce() async throws {
+        let (asked, ask) = AsyncStream<CheckedContinuation<String?, Never>>.makeStream()
+        let judged = Judged()
+        let slow = RouteOption.bearerAuth(realm: "x") { _ in
+            await judged.judge { await withCheckedContinuation { ask.yield($0) } }
+        }
+        try await testing([.throttleFailures(2), slow]) { client async throws in
+            let answers = Task { for await continuation in asked { continuation.resume(returning: "mia") } }
+            defer { answers.cancel() }
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<60 { group.addTask { try await client.get("/in", fields: Self.right).text } }
+                for try await text in group { #expect(text == "mia") }
+            }
+            #expect(judged.most <= 2)
+        }
+    }
+
+    @Test("Who waits is refused once those before have failed, and after ten seconds if they are judged for longer")
+    func waits() async throws {
         let (asked, ask) = AsyncStream<CheckedContinuation<String?, Never>>.makeStream()
         let slow = RouteOption.bearerAuth(realm: "x") { _ in
             await withCheckedContinuation { ask.yield($0) }
         }
-        try await testing([.throttleFailures(2), slow]) { client async throws in
+        try await testing([.throttleFailures(1), slow]) { client async throws in
             var iterator = asked.makeAsyncIterator()
-            async let one = client.get("/in", fields: Self.wrong)
-            async let other = client.get("/in", fields: Self.wrong)
-            let first = await iterator.next()
-            let second = await iterator.next()
-            let third = try await client.get("/in", fields: Self.wrong)
-            #expect(third.status == .tooManyRequests && third.fields[.retryAfter] == "1")
-            first?.resume(returning: "mia")
-            second?.resume(returning: "eve")
-            #expect(Set([try await one.text, try await other.text]) == ["mia", "eve"])
-            async let next = client.get("/in", fields: Self.wrong)
-            await iterator.next()?.resume(returning: nil)
-            #expect(try await next.status == .unauthorized)
+            async let first = client.get("/in", fields: Self.wrong)
+            let judging = await iterator.next()
+            let hasEnded = Mutex(false)
+            async let late = {
+                let answer = try await client.get("/in", fields: Self.right)
+                hasEnded.withLock { $0 = true }
+                return answer
+            }()
+            while !hasEnded.withLock({ $0 }) { await client.clock.advance(by: .seconds(1)) }
+            #expect(try await late.status == .tooManyRequests && late.fields[.retryAfter] == "1")
+            async let next = client.get("/in", fields: Self.right)
+            judging?.resume(returning: nil)
+            #expect(try await first.status == .unauthorized)
+            #expect(try await next.status == .tooManyRequests)
         }
     }
 
-    @Test("Who goes away while the credentials are checked holds no place")
+    @Test("Who goes away while the credentials are checked holds no place, nor does who goes away before")
     func gone() async throws {
         let (asked, ask) = AsyncStream<Void>.makeStream()
         let slow = RouteOption.bearerAuth(realm: "x") { token in
@@ -166,19 +200,20 @@ struct FailureThrottleTests {
         try await testing([.throttleFailures(1), slow]) { client async throws in
             var iterator = asked.makeAsyncIterator()
             for path in ["/in", "/in/socket"] {
-                let connection = await client.connect()
                 let upgrade =
                     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                     + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                try await connection.send(
-                    raw: "GET \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n"
-                        + (path == "/in" ? "" : upgrade) + "\r\n"
-                )
+                let request =
+                    "GET \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer wrong\r\n"
+                    + (path == "/in" ? "" : upgrade) + "\r\n"
+                let connections = [await client.connect(), await client.connect()]
+                try await connections[0].send(raw: request)
                 _ = await iterator.next()
-                #expect(try await client.get("/in", fields: Self.right).status == .tooManyRequests)
-                await connection.reset()
-                // The place is free once the check has been cancelled.
-                while try await client.get("/in", fields: Self.right).status != .ok { await Task.yield() }
+                try await connections[1].send(raw: request)
+                async let right = client.get("/in", fields: Self.right)
+                await connections[1].reset()
+                await connections[0].reset()
+                #expect(try await right.text == "mia")
             }
         }
     }
@@ -226,12 +261,12 @@ struct FailureThrottleTests {
         let head = try RequestHead(method: .get, target: "/", fields: HTTPFields([host]))
         let request = Request(head: head, client: Client(remoteAddress: nil, tls: nil))
         do {
-            let attempt = try throttle.enter(request)
+            let attempt = try await throttle.enter(request)
             #expect(throttle.networkCount == 1)
             attempt.end()
             attempt.end(hasFailed: true)
         }
-        _ = try throttle.enter(request)
+        _ = try await throttle.enter(request)
         #expect(throttle.networkCount == 0)
         try throttle.enter(request).end(hasFailed: true)
         #expect(throttle.networkCount == 1)
