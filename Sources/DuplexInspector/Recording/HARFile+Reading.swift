@@ -177,10 +177,8 @@ extension HARFile {
 
     /// The bytes of a text; of one that should be base64 and isn't, its own.
     private static func bytes(_ text: String, isCoded: Bool) -> [UInt8] {
-        guard isCoded, let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
-            return Array(text.utf8)
-        }
-        return Array(data)
+        let decoded = isCoded ? Base64.decode(String(text.unicodeScalars.filter { !$0.properties.isWhitespace })) : nil
+        return decoded ?? Array(text.utf8)
     }
 
     private static func address(_ text: String?, _ port: Int) -> SocketAddress? {

@@ -22,7 +22,7 @@ struct TopicWish: Decodable, Sendable {
     var publish: String?
     /// With ``publish``: one of the two.
     var text: String?
-    var base64: Data?
+    var base64: String?
     var enter: String?
     /// With ``enter``: what the member says of itself, which isn't decoded, since anything may be in it; `nil` if it nests too deep.
     var info: String? = ""
@@ -120,8 +120,12 @@ struct TopicWish: Decodable, Sendable {
     private var message: Message {
         get throws(TopicError) {
             switch (text, base64) {
-            case (let text?, nil): .text(text)
-            case (nil, let data?): .binary([UInt8](data))
+            case (let text?, nil): return .text(text)
+            case (nil, let data?):
+                guard let bytes = Base64.decode(data) else {
+                    throw TopicError(.invalidRequest, "The member base64 isn't base64.")
+                }
+                return .binary(bytes)
             default: throw TopicError(.invalidRequest, "What is published has one of text and base64.")
             }
         }

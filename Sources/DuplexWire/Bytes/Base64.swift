@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// Base64 with padding, as the handshake's key and its answer have it (RFC 4648 section 4).
-enum Base64 {
+/// Base64 (RFC 4648 section 4): written with padding, read also without.
+package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// The bytes in base64, with padding.
@@ -26,18 +26,22 @@ enum Base64 {
         }
     }
 
-    /// The bytes that the text stands for, or nil unless it is what ``encode(_:)`` makes of them.
+    /// Decodes a text; nil if it stands for no bytes.
     ///
-    /// No white space, no missing padding, and no stray bits in the last character (RFC 4648 section 3.5).
-    static func decode(_ text: String) -> [UInt8]? {
+    /// Padding is there as a whole or not at all, and the bits after the last byte may be any: other programs leave
+    /// the one out and don't clear the others (RFC 4648 sections 3.2 and 3.5). No white space, and no other characters.
+    ///
+    /// Hazard: several texts stand for the same bytes. Compare the bytes, never the texts.
+    package static func decode(_ text: String) -> [UInt8]? {
         let characters = Array(text.utf8)
-        guard characters.count.isMultiple(of: 4) else { return nil }
         let padding = characters.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        let digits = characters.dropLast(padding)
+        guard digits.count % 4 != 1, padding == 0 || characters.count.isMultiple(of: 4) else { return nil }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(characters.count / 4 * 3)
+        bytes.reserveCapacity(digits.count * 3 / 4)
         var group = 0
         var bits = 0
-        for character in characters.dropLast(padding) {
+        for character in digits {
             guard let value = value(character) else { return nil }
             group = (group << 6 | value) & 0xFFFF
             bits += 6
@@ -45,7 +49,7 @@ enum Base64 {
             bits -= 8
             bytes.append(UInt8(truncatingIfNeeded: group >> bits))
         }
-        return group & (1 << bits - 1) == 0 ? bytes : nil
+        return bytes
     }
 
     private static func value(_ character: UInt8) -> Int? {

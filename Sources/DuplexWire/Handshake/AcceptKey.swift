@@ -31,8 +31,10 @@ public enum AcceptKey {
     public static func key(from nonce: [UInt8]) -> String { Base64.encode(nonce) }
 
     /// Whether the value is 16 bytes in base64 (RFC 6455 section 4.2.1, item 5).
+    ///
+    /// Padding may be missing, and the bits after the last byte may be any, as in the example of section 4.1.
     public static func isKey(_ value: String) -> Bool {
         // The length comes first, so that a long value is never decoded.
-        value.utf8.count == 24 && Base64.decode(value)?.count == nonceSize
+        value.utf8.count <= 24 && Base64.decode(value)?.count == nonceSize
     }
 }

@@ -17,11 +17,13 @@ package struct UploadMetadata: Sendable, Hashable {
         self.values = values
     }
 
-    /// Reads the field; nil where a key is empty or comes twice, and where a value isn't base64.
+    /// Reads the field; nil if a key comes twice, or a value isn't base64.
+    ///
+    /// Elements may be empty, such as the last one (RFC 9110 section 5.6.1.2).
     package init?(_ text: String) {
         var values: [String: [UInt8]] = [:]
-        for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let parts = Grammar.trimmed(pair).split(separator: " ", maxSplits: 1)
+        for pair in Grammar.list(text) {
+            let parts = pair.split(separator: " ", maxSplits: 1)
             guard let key = parts.first, values[String(key)] == nil else { return nil }
             guard parts.count > 1 else {
                 values[String(key)] = []

@@ -129,6 +129,19 @@ struct HARFileTests {
         #expect(exchange.peer == (try SocketAddress("::1", port: 80)))
     }
 
+    @Test(
+        "Base64 is read without padding, with bits after the last byte, and in lines",
+        arguments: ["aGk", "aGl=", "aG\\r\\nk=", "a G k"]
+    )
+    func lenient(text: String) throws {
+        let entry = """
+            {"startedDateTime":5,"request":{"method":"GET","url":"http://a/"},
+             "response":{"status":200,"content":{"text":"\(text)","encoding":"base64"}}}
+            """
+        let exchange = try #require(HARFile.read(archive(entry)).recording.exchanges.first)
+        #expect(exchange.responseBody == RecordedBytes(Array("hi".utf8)))
+    }
+
     @Test("Messages are read as browsers and proxies write them")
     func messages() throws {
         let entry = """

@@ -18,7 +18,9 @@ struct TopicWishTests {
         #expect(try kind(#"{"subscribe":"a","after":"e-7","last":3}"#) == .subscribe("a", .after(position)))
         #expect(try kind(#"{"unsubscribe":"a"}"#) == .unsubscribe("a"))
         #expect(try kind(#"{"publish":"a","text":"hi"}"#) == .publish("a", "hi"))
-        #expect(try kind(#"{"publish":"a","base64":"AQI="}"#) == .publish("a", .binary([1, 2])))
+        for base64 in ["AQI=", "AQI", "AQJ="] {
+            #expect(try kind(#"{"publish":"a","base64":"\#(base64)"}"#) == .publish("a", .binary([1, 2])))
+        }
         #expect(try kind(#"{"enter":"a"}"#) == .enter("a", info: ""))
         #expect(try kind(#"{"enter":"a","info":{"b":1}}"#) == .enter("a", info: #"{"b":1}"#))
         #expect(try kind(#"{"enter":"a","info":"hi"}"#) == .enter("a", info: "hi"))

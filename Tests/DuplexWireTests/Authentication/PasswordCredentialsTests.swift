@@ -38,6 +38,27 @@ struct PasswordCredentialsTests {
         #expect(PasswordCredentials(userInfo: text) == nil)
     }
 
+    @Test(
+        "They are read from Authorization, also without padding or with bits after the last byte",
+        arguments: [
+            ("Basic YTpi", "a", "b"), ("basic  YTpiYw== ", "a", "bc"), ("Basic YTpiYw", "a", "bc"),
+            ("Basic YTpiYx==", "a", "bc"), ("Basic YTo=", "a", ""), ("Basic YTo", "a", ""),
+        ]
+    )
+    func basic(value: String, user: String, password: String) {
+        #expect(PasswordCredentials(basic: value) == PasswordCredentials(user: user, password: password))
+    }
+
+    @Test(
+        "Another scheme, and a text that isn't a name with a password in base64, are nil",
+        arguments: [
+            "", "Basic", "Basic ", "Digest YTpi", "BasicYTpi", "Basic YWI=", "Basic YTpi=", "Basic YTpiY", "Basic /w==",
+        ]
+    )
+    func noBasic(value: String) {
+        #expect(PasswordCredentials(basic: value) == nil)
+    }
+
     @Test("The description shows neither")
     func hidden() {
         let text = "\(PasswordCredentials(user: "mia", password: "sesame"))"

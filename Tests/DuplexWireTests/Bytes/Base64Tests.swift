@@ -28,12 +28,24 @@ struct Base64Tests {
         }
     }
 
+    @Test("Padding may be missing (RFC 4648 section 3.2)", arguments: vectors)
+    func unpadded(text: String, encoded: String) {
+        #expect(Base64.decode(encoded.replacing("=", with: "")) == Array(text.utf8))
+    }
+
     @Test(
-        "What no bytes are written as is refused",
+        "Bits after the last byte don't matter (RFC 4648 section 3.5)",
+        arguments: [("Zh==", "f"), ("Zv", "f"), ("Zm9=", "fo"), ("Zm+", "fo"), ("Zm9vYn==", "foob")]
+    )
+    func strayBits(encoded: String, text: String) {
+        #expect(Base64.decode(encoded) == Array(text.utf8))
+    }
+
+    @Test(
+        "A text that stands for no bytes is refused",
         arguments: [
-            "Z", "Zg", "Zg=", "Zg===", "=", "====", "Zg==Zg==", "Zm=v", "Z===", "Zh==", "Zm9=", "Zm 9", " Zg==",
-            "Zg==\n",
-            "Zm-_", "Zmé=", "Zg=a",
+            "Z", "Zg=", "Zg===", "=", "==", "====", "Zg==Zg==", "Zm=v", "Z===", "Z==", "Zm 9", " Zg==", "Zg==\n",
+            "Zm-_", "Zmé=", "Zg=a", "Zm9v=", "Zm9v==", "Zm9v====", "Zm9vZ",
         ]
     )
     func refusing(text: String) {

@@ -13,9 +13,13 @@ struct AcceptKeyTests {
         #expect(AcceptKey.acceptValue(for: "other", digest: Sample.digest) != Sample.accept)
     }
 
+    // RFC 6455 section 4.1 prints a key with bits after its last byte as an example.
     @Test(
-        "A key is 16 bytes in base64",
-        arguments: [Sample.key, "AAAAAAAAAAAAAAAAAAAAAA==", "/////////////////////w=="]
+        "A key is 16 bytes in base64, also without padding or with bits after the last byte",
+        arguments: [
+            Sample.key, "AAAAAAAAAAAAAAAAAAAAAA==", "/////////////////////w==", "AQIDBAUGBwgJCgsMDQ4PEC==",
+            "dGhlIHNhbXBsZSBub25jZR==", "dGhlIHNhbXBsZSBub25jZQ",
+        ]
     )
     func keys(key: String) {
         #expect(AcceptKey.isKey(key))
@@ -24,8 +28,8 @@ struct AcceptKeyTests {
     @Test(
         "Anything else is none",
         arguments: [
-            "", "short", "dGhlIHNhbXBsZSBub25jZQ", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZQ==\n",
-            "dGhlIHNhbXBsZSBub25jZR==", "dGhlIHNhbXBsZSBub25jZTE=", "dGhlIHNhbXBsZSBub25j", "dGhlIHNhbXBsZSBub25jZTEy",
+            "", "short", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZQ==\n", "dGhlIHNhbXBsZSBub25jZTE=",
+            "dGhlIHNhbXBsZSBub25jZTE", "dGhlIHNhbXBsZSBub25j", "dGhlIHNhbXBsZSBub25jZTEy",
             "dGhlIHNhbXBsZSBub25jZQ==dGhlIHNhbXBsZSBub25jZQ==", "************************",
         ]
     )
