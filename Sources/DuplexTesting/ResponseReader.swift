@@ -48,7 +48,7 @@ struct ResponseReader {
         trailers = [:]
         // RFC 9110 section 15.2: no body, and the final response is still to come, or another protocol.
         if head.status.kind == .informational { return head }
-        stage = .body(try BodyDecoder(head.framing(answering: method), limits: .unlimited))
+        stage = .body(try BodyDecoder(head.framing(answering: method), limits: .unlimited, isResponse: true))
         return head
     }
 

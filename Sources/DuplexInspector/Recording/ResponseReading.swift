@@ -40,7 +40,7 @@ struct ResponseReading {
             if head.status.kind == .informational && head.status.code != 101 { return true }
             var limits = HTTPLimits.internet
             limits.bodySize = ReplayClient.bodyBound
-            decoder = try BodyDecoder(head.framing(answering: method), limits: limits)
+            decoder = try BodyDecoder(head.framing(answering: method), limits: limits, isResponse: true)
             isDone = head.status.code == 101
             return true
         }

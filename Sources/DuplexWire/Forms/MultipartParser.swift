@@ -34,6 +34,7 @@ public struct MultipartParser: Sendable {
     private var foreign = 2
     private var lines = LineReader()
     private var fields = HTTPFields()
+    private var fieldLines = 0
     private var headLength = 0
     private var partCount = 0
     private var partLength = 0
@@ -190,7 +191,7 @@ public struct MultipartParser: Sendable {
     private mutating func beginHead() throws(HTTPError) {
         partCount += 1
         if partCount > limits.partCount { throw tooLarge("the form has more than \(limits.partCount) parts") }
-        (fields, headLength, partLength) = ([:], 0, 0)
+        (fields, fieldLines, headLength, partLength) = ([:], 0, 0, 0)
         state = .head
     }
 
@@ -210,12 +211,13 @@ public struct MultipartParser: Sendable {
             state = .content
             return .begin(MultipartHead(fields))
         }
-        if fields.count >= limits.headFields {
+        if fieldLines >= limits.headFields {
             throw tooLarge("the head of a part has more than \(limits.headFields) fields")
         }
+        fieldLines += 1
         switch line {
-        case .inInput(let range): fields.append(try FieldLine.field(input.extracting(range)))
-        case .assembled(let bytes): fields.append(try FieldLine.field(bytes.span))
+        case .inInput(let range): try FieldLine.unfold(input.extracting(range), into: &fields)
+        case .assembled(let bytes): try FieldLine.unfold(bytes.span, into: &fields)
         }
         return nil
     }

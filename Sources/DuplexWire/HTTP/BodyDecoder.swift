@@ -26,15 +26,21 @@ public struct BodyDecoder: Sendable {
     /// - Parameters:
     ///   - framing: How the body's end is found.
     ///   - limits: Of these, `bodySize` bounds the body, and `headSize` and `headFields` what frames its chunks.
+    ///   - isResponse: Whether it is the body of a response: folded trailers are then unfolded, and refused otherwise
+    ///     (RFC 9112 section 5.2). Default: false.
     /// - Throws: ``HTTPError`` with the status 413 if the body is announced to be longer than the limit. Nothing has
     ///   been read then, so a server needn't answer `100 Continue`.
-    public init(_ framing: BodyFraming, limits: HTTPLimits = .internet) throws(HTTPError) {
+    public init(
+        _ framing: BodyFraming,
+        limits: HTTPLimits = .internet,
+        isResponse: Bool = false
+    ) throws(HTTPError) {
         bound = limits.bodySize.bytes
         switch framing {
         case .none, .length(0): state = .ending(trailers: [:])
         case .length(let length) where length > bound: throw .bodyTooLarge(bound)
         case .length(let length): state = .counting(rest: max(0, length))
-        case .chunked: state = .chunked(ChunkedDecoder(limits: limits))
+        case .chunked: state = .chunked(ChunkedDecoder(limits: limits, unfoldsTrailers: isResponse))
         case .untilClose: state = .untilClose(room: bound)
         }
     }

@@ -27,10 +27,10 @@ struct ChunkedDecoder: Sendable {
     private var overhead: Int
     private let bodyBound: Int
 
-    init(limits: HTTPLimits) {
+    init(limits: HTTPLimits, unfoldsTrailers: Bool) {
         overhead = limits.headSize.bytes
         bodyBound = limits.bodySize.bytes
-        trailers = TrailerSection(limits: limits)
+        trailers = TrailerSection(limits: limits, unfolds: unfoldsTrailers)
     }
 
     /// Takes input up to the end of the next piece, and returns the piece, or nil if the input has no more of the body.

@@ -10,6 +10,8 @@ protocol HeadGrammar {
 
     /// Whether an empty line before the first one is passed over.
     static var skipsEmptyLine: Bool { get }
+    /// Whether folded fields are unfolded, and not refused.
+    static var unfoldsFields: Bool { get }
     /// The code for a first line that has a byte that no first line has.
     static var malformedStartLine: HTTPError.Code { get }
     /// The code for a first line that is longer than it may be.
@@ -39,6 +41,8 @@ struct HeadParser<Grammar: HeadGrammar>: Sendable {
         var hasSkipped = false
         var start: Grammar.StartLine?
         var fields = HTTPFields()
+        /// The lines of the fields.
+        var fieldLines = 0
         /// The line that has begun.
         var lines = LineReader()
         /// The bytes of those that are complete, with their line ends.
@@ -148,10 +152,15 @@ extension HeadParser.Progress {
     }
 
     private mutating func append(_ line: Span<UInt8>, _ bounds: HeadBounds) throws(HTTPError) {
-        if fields.count >= bounds.fields {
+        if fieldLines >= bounds.fields {
             throw HTTPError(.tooManyFields, "the head has more than \(bounds.fields) fields")
         }
-        fields.append(try FieldLine.field(line))
+        fieldLines += 1
+        if Grammar.unfoldsFields {
+            try FieldLine.unfold(line, into: &fields)
+        } else {
+            fields.append(try FieldLine.field(line))
+        }
     }
 }
 

@@ -47,6 +47,8 @@ enum RequestGrammar: HeadGrammar {
 
     // RFC 9112 section 2.2: some clients send an empty line behind a body.
     static var skipsEmptyLine: Bool { true }
+    // RFC 9112 section 5.2: a server may refuse them, and other recipients on the way may see other fields.
+    static var unfoldsFields: Bool { false }
     static var malformedStartLine: HTTPError.Code { .malformedRequestLine }
 
     // RFC 9112 section 3: whose method has no end yet has one that is longer than any that there is.

@@ -5,14 +5,14 @@ import HTTPTypes
 
 /// Reads the heads of responses from input that arrives in pieces of any size (RFC 9112 section 4).
 ///
-/// The result is the same wherever the input is cut, errors included.
+/// The result is the same wherever the input is cut, errors included. Folded fields are unfolded (RFC 9112 section 5.2).
 public struct ResponseHeadParser: Sendable {
     private var parser: HeadParser<ResponseGrammar>
 
     /// Makes a parser within these limits.
     ///
     /// - Parameter limits: Of these, `headSize` and `headFields` count; the status line has at most 8 KiB of the
-    ///   former.
+    ///   former. Each line of a folded field counts as a field.
     public init(limits: HTTPLimits = .internet) {
         parser = HeadParser(limits: limits)
     }
@@ -43,6 +43,8 @@ enum ResponseGrammar: HeadGrammar {
     }
 
     static var skipsEmptyLine: Bool { false }
+    // RFC 9112 section 5.2: a user agent unfolds them.
+    static var unfoldsFields: Bool { true }
     static var malformedStartLine: HTTPError.Code { .malformedStatusLine }
 
     static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code { .headTooLarge }

@@ -12,8 +12,12 @@ struct TrailerSection: Sendable {
     private(set) var fields = HTTPFields()
     private var count = 0
     private let bound: Int
+    private let unfolds: Bool
+    /// Whether the last field was dropped, and what is folded with it.
+    private var isDropping = false
 
-    init(limits: HTTPLimits) {
+    init(limits: HTTPLimits, unfolds: Bool) {
+        self.unfolds = unfolds
         // The collection of fields itself has room for fewer than 65,535.
         bound = min(limits.headFields, 65_000)
     }
@@ -22,8 +26,13 @@ struct TrailerSection: Sendable {
     mutating func append(_ line: Span<UInt8>) throws(HTTPError) {
         count += 1
         if count > bound { throw HTTPError(.tooManyFields, "more than \(bound) trailers follow") }
+        if unfolds, !line.isEmpty, Grammar.isBlank(line[0]), isDropping || !fields.isEmpty {
+            if !isDropping { try FieldLine.unfold(line, into: &fields) }
+            return
+        }
         let field = try FieldLine.field(line)
-        if Self.isAllowed(field.name) { fields.append(field) }
+        isDropping = !Self.isAllowed(field.name)
+        if !isDropping { fields.append(field) }
     }
 
     /// Whether a field of that name may follow a body.

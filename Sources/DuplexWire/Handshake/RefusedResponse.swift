@@ -16,7 +16,7 @@ struct RefusedResponse: Sendable {
     init(_ head: ResponseHead) throws(HandshakeError) {
         self.head = head
         do throws(HTTPError) {
-            decoder = try BodyDecoder(try head.framing(answering: .get), limits: .unlimited)
+            decoder = try BodyDecoder(try head.framing(answering: .get), limits: .unlimited, isResponse: true)
         } catch {
             throw Self.error(head, body: [])
         }

@@ -202,7 +202,7 @@ public struct HTTPTunnel: Sendable {
         bounded.bodySize = .bytes(Self.bodyBound)
         let hasPersistence = head.keepsAlive && !head.fields.hasToken("close", in: Self.proxyConnection)
         guard hasPersistence, let framing, framing != .untilClose,
-            let decoder = try? BodyDecoder(framing, limits: bounded)
+            let decoder = try? BodyDecoder(framing, limits: bounded, isResponse: true)
         else {
             state = .done
             return .reconnect

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestPeers
 import DuplexTesting
 import DuplexWire
 import HTTPTypes
@@ -64,6 +65,26 @@ struct MultipartFormTests {
             client.faults = .split(every: size)
             let response = try await client.post("/parts", fields: Self.type, body: Self.form)
             #expect(response.text == "text - text/plain 6\nfile ../ä.bin→ä.bin image/png 2\nlast - text/plain 0")
+        }
+    }
+
+    @Test("The head of a part may be folded, and the head of a request may not (RFC 9112 section 5.2)")
+    func folded() async throws {
+        try await withServer { server in
+            server.post("/") { request in
+                var names: [String] = []
+                for try await part in try request.multipart() { names.append("\(part.name) \(part.filename ?? "")") }
+                return names.joined(separator: "|")
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let body =
+                "--XyZ\r\nContent-Disposition: form-data;\r\n name=\"file\";\r\n\tfilename=\"a.txt\"\r\n\r\nx\r\n--XyZ--"
+            let head =
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.utf8.count)\r\nContent-Type: multipart/form-data;"
+            let answer = try await peer.response(to: "\(head) boundary=XyZ\r\n\r\n\(body)")
+            #expect(answer.status == 200 && answer.text == "file a.txt")
+            #expect(try await peer.response(to: "\(head)\r\n boundary=XyZ\r\n\r\n\(body)").status == 400)
         }
     }
 

@@ -106,6 +106,18 @@ import Testing
         }
     }
 
+    @Test("Folded fields of the answer are unfolded")
+    func foldedFields() async throws {
+        try await withListener { url, accept in
+            async let connected = WebSocket.connect(to: url)
+            let peer = try await accept()
+            try await peer.acceptWebSocket(fields: "X-Version: 7\r\n 8\r\n\t9", "Set-Cookie:\r\n a=1")
+            let fields = try #require(try await connected.responseFields)
+            let version = try #require(HTTPField.Name("X-Version"))
+            #expect(fields[version] == "7 8 9" && fields[.setCookie] == "a=1")
+        }
+    }
+
     @Test("A server that nobody runs can't be reached, and the cause says so")
     func nobodyListens() async throws {
         try await withReservedPort { address in

@@ -73,6 +73,14 @@ struct MultipartParserTests {
         #expect(outcome.contents == [wire("a value\nwith two lines"), wire("\u{0}\u{1}--XyZ")])
     }
 
+    @Test("A folded field of a part's head is unfolded (RFC 2046 section 5.1, RFC 5322 section 2.2.3)")
+    func folded() {
+        let fields = "Content-Disposition: form-data;\n name=\"file\";\n\tfilename=\"a.txt\"\nX-A: b\n c"
+        let outcome = Self.parse(wire("--XyZ\n\(fields)\n\nx\n--XyZ--"))
+        #expect(outcome.failure == nil && outcome.contents == [Array("x".utf8)])
+        #expect(outcome.heads.map(\.name) == ["file"] && outcome.heads.map(\.filename) == ["a.txt"])
+    }
+
     @Test("What only looks like a delimiter is content, up to its last byte")
     func almost() {
         let contents = [
@@ -182,7 +190,7 @@ struct MultipartParserTests {
             "--XyZ-x",
             "--XyZx\r\n\r\n", "--XyZ\n\nx\r\n--XyZ--", "--XyZ\rx", "--XyZ - \r\n", "--XyZ\r\nA: b\n\r\n\r\n--XyZ--",
             "--XyZ\r\nA\r\n\r\n\r\n--XyZ--", "--XyZ\r\nA : b\r\n\r\n\r\n--XyZ--",
-            "--XyZ\r\nA: b\r\n c\r\n\r\n\r\n--XyZ--",
+            "--XyZ\r\n A: b\r\n\r\n\r\n--XyZ--",
             "--XyZ\r\nA: \u{1}\r\n\r\n\r\n--XyZ--",
         ]
     )
@@ -200,6 +208,9 @@ struct MultipartParserTests {
             (MultipartLimits(headSize: 14), MultipartLimits(headSize: 13)),
             (MultipartLimits(headFields: 2), MultipartLimits(headFields: 1)),
         ]
+        let folded = wire("--XyZ\nA: b\n c\n d\n\nx\n--XyZ--")
+        #expect(Self.parse(folded, MultipartLimits(headFields: 3)).failure == nil)
+        #expect(Self.parse(folded, MultipartLimits(headFields: 2)).failure?.status == .contentTooLarge)
         for (enough, tooFew) in cases {
             #expect(Self.parse(two, enough).failure == nil)
             // What came before the fault has been told or not, as the body was cut.

@@ -38,6 +38,18 @@ struct FieldLineTests {
         #expect(error?.code == code)
     }
 
+    @Test("A folded line is added to the last field, and there is none before the first")
+    func unfolding() throws {
+        var fields = HTTPFields()
+        for line in ["A: b", "C:", " ", "\td ", "  e:f"] { try FieldLine.unfold(Array(line.utf8).span, into: &fields) }
+        #expect(fields.map(\.value) == ["b", "d e:f"])
+        let error = #expect(throws: HTTPError.self) {
+            var fields = HTTPFields()
+            try FieldLine.unfold(Array(" a".utf8).span, into: &fields)
+        }
+        #expect(error?.code == .obsoleteLineFolding)
+    }
+
     @Test("A value that isn't UTF-8 is taken, and kept apart from one that is")
     func latin() throws {
         let line: [UInt8] = Array("A: x".utf8) + [0xE9]

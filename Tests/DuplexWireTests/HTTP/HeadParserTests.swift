@@ -11,6 +11,7 @@ struct HeadParserTests {
     /// A grammar whose first line may be anything, and whose head is how many fields there are.
     enum Counting: HeadGrammar {
         static var skipsEmptyLine: Bool { false }
+        static var unfoldsFields: Bool { false }
         static var malformedStartLine: HTTPError.Code { .malformedStatusLine }
 
         static func overlongStartLine(_ line: [UInt8]) -> HTTPError.Code { .uriTooLong }

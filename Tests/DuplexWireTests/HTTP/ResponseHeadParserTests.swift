@@ -48,6 +48,32 @@ struct ResponseHeadParserTests {
         #expect(fed.outputs.isEmpty)
     }
 
+    @Test(
+        "A folded field is unfolded with a space in the place of each fold (RFC 9112 section 5.2)",
+        arguments: [
+            ("A: b\n c\n", ["A": "b c"]), ("A: b \n\t  c \n", ["A": "b c"]), ("A:\n b\n", ["A": "b"]),
+            ("A: b\n c\n d: e\nF: g\n", ["A": "b c d: e", "F": "g"]), ("A: b\n \n\t\n c\n", ["A": "b c"]),
+            ("A: b\n \n", ["A": "b"]), ("A: b\nC:\n \n", ["A": "b", "C": ""]),
+            ("A: ä\n ö\n", ["A": "ä ö"]),
+        ]
+    )
+    func folded(fields: String, expected: [String: String]) throws {
+        let fed = expectSameInEverySplit(wire("HTTP/1.1 101 Switching Protocols\n\(fields)\n")) { parse($0) }
+        let head = try #require(fed.outputs.first)
+        let pairs = head.fields.map { ($0.name.rawName, $0.value) }
+        #expect(pairs.count == expected.count && Dictionary(pairs) { first, _ in first } == expected)
+    }
+
+    @Test("Each line of a folded field counts as a field")
+    func boundedFolds() {
+        var limits = HTTPLimits.internet
+        limits.headFields = 3
+        for (lines, isTaken) in [("A: b\n c\n d\n", true), ("A: b\n c\n d\n e\n", false)] {
+            let fed = expectSameInEverySplit(wire("HTTP/1.1 200 OK\n\(lines)\n")) { parse($0, limits: limits) }
+            #expect((fed.failure?.code == .tooManyFields) == !isTaken && fed.outputs.count == (isTaken ? 1 : 0))
+        }
+    }
+
     @Test("Responses in a row are read one after the other")
     func interim() {
         let input = wire("HTTP/1.1 100 Continue\n\nHTTP/1.1 103 Early Hints\nLink: x\n\nHTTP/1.1 200 OK\n\n")
@@ -64,8 +90,8 @@ struct ResponseHeadParserTests {
         #expect(parser.isMidHead)
     }
 
-    private func parse(_ pieces: [[UInt8]]) -> Fed<ResponseHead, HTTPError> {
-        var parser = ResponseHeadParser()
+    private func parse(_ pieces: [[UInt8]], limits: HTTPLimits = .internet) -> Fed<ResponseHead, HTTPError> {
+        var parser = ResponseHeadParser(limits: limits)
         return feed(pieces) { (piece, position) throws(HTTPError) in try parser.parse(piece, from: &position) }
     }
 }

@@ -39,13 +39,34 @@ struct TrailerSectionTests {
         #expect(error?.code == .tooManyFields)
     }
 
-    private func trailers(_ text: String, limits: HTTPLimits = .internet) throws -> HTTPFields {
-        var decoder = try BodyDecoder(.chunked, limits: limits)
-        var position = 0
-        guard case .end(let trailers) = try decoder.next(wire("0\n\(text)\n").span, from: &position) else {
-            Issue.record("the body has no end")
-            return [:]
+    @Test("Folded trailers of a response are unfolded, in every split, and those of a request are refused")
+    func folded() throws {
+        let text = "A: 1\n 2\nHost: b\n c\nD: e\n\tf\n"
+        let found = try trailers(text, isResponse: true)
+        #expect(found.map(\.name.rawName) == ["A", "D"] && found.map(\.value) == ["1 2", "e f"])
+        let refused: [(String, Bool)] = [(text, false), (" A: 1\n", true), ("Host: a\n b\n", false)]
+        for (text, isResponse) in refused {
+            let error = #expect(throws: HTTPError.self) { try trailers(text, isResponse: isResponse) }
+            #expect(error?.code == .obsoleteLineFolding)
         }
-        return trailers
+        var limits = HTTPLimits.internet
+        limits.headFields = 3
+        #expect(throws: HTTPError.self) { try trailers("A:\n b\n c\n d\n", limits: limits, isResponse: true) }
+    }
+
+    private func trailers(
+        _ text: String,
+        limits: HTTPLimits = .internet,
+        isResponse: Bool = false
+    ) throws -> HTTPFields {
+        let fed = expectSameInEverySplit(wire("0\n\(text)\n")) { pieces -> Fed<HTTPFields, HTTPError> in
+            guard var decoder = try? BodyDecoder(.chunked, limits: limits, isResponse: isResponse) else { return Fed() }
+            return feed(pieces) { (piece, position) throws(HTTPError) in
+                guard case .end(let trailers) = try decoder.next(piece, from: &position) else { return nil }
+                return trailers
+            }
+        }
+        if let failure = fed.failure { throw failure }
+        return try #require(fed.outputs.first)
     }
 }

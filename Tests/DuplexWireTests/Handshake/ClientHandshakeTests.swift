@@ -34,6 +34,15 @@ struct ClientHandshakeTests {
         #expect(position == input.count)
     }
 
+    @Test("Folded fields of the answer are unfolded, those that are checked as well (RFC 9112 section 5.2)")
+    func folded() throws {
+        let answer = Self.agreement.replacing("Sec-WebSocket-Accept: ", with: "Sec-WebSocket-Accept:\n\t")
+        let fed = expectSameInEverySplit(wire(answer + "X-Trace: a\n b\nSet-Cookie: c=d\n\n")) { receive($0) }
+        let result = try #require(fed.outputs.first)
+        #expect(result.responseHead.fields[.setCookie] == "c=d")
+        #expect(HTTPField.Name("X-Trace").flatMap { result.responseHead.fields[$0] } == "a b")
+    }
+
     @Test("Interim responses are passed over, within reason")
     func interim() {
         let hints = "HTTP/1.1 103 Early Hints\nLink: x\n\n"

@@ -68,6 +68,7 @@ struct HTTPTunnelTests {
         arguments: [
             "HTTP/1.1 200 Connection established\n\n", "HTTP/1.0 200\n\n", "HTTP/1.1 204 x\nContent-Length: 9\n\n",
             "HTTP/1.1 200 x\nTransfer-Encoding: chunked\n\n", "HTTP/1.1 100 Continue\n\nHTTP/1.1 200 OK\n\n",
+            "HTTP/1.1 200 x\nVia: a,\n b\n\tc\n\n",
         ]
     )
     func established(answer: String) {
@@ -99,6 +100,7 @@ struct HTTPTunnelTests {
             ("HTTP/1.1 403 x\n\n", ProxyError.Code.forbidden, 403), ("HTTP/1.1 502 x\n\n", .unreachable, 502),
             ("HTTP/1.1 302 x\nLocation: http://a/\n\n", .refused, 302), ("HTTP/1.1 101 x\n\n", .refused, 101),
             ("HTTP/1.1 407 x\nProxy-Authenticate: Basic realm=x\n\n", .unauthorized, 407),
+            ("HTTP/1.1 403 x\nVia: a\n b\n\n", .forbidden, 403),
         ]
     )
     func refused(answer: String, code: ProxyError.Code, status: Int) {
