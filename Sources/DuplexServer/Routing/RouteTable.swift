@@ -14,12 +14,17 @@ final class RouteTable: Sendable {
         case own(OwnAnswer, Endpoint)
     }
 
-    /// The methods that the server knows; others are answered with 501 where no route has them (RFC 9110 section 9.1), and so
-    /// is CONNECT, which is for proxies.
-    private static let knownMethods: Set<HTTPRequest.Method> = [
+    /// The methods that every server knows; CONNECT isn't among them, which is for proxies.
+    private static let commonMethods: Set<HTTPRequest.Method> = [
         .get, .head, .post, .put, .delete, .options, .trace, .patch,
     ]
 
+    /// The methods that the server knows: the common ones, and those of all routes.
+    ///
+    /// 501 answers others (RFC 9110 section 15.6.2).
+    private let knownMethods: Set<HTTPRequest.Method>
+    /// What OPTIONS for the server as a whole is answered with.
+    private let announced: HTTPFields
     /// Those of all hosts.
     private let paths: RoutePaths
     /// Those of one host or several, in the order that they are asked in.
@@ -53,16 +58,19 @@ final class RouteTable: Sendable {
         var observers = settings.observers
         let refusing = Endpoint(refusingBy: settings)
         var webSocketRefusing: [ObjectIdentifier: Endpoint] = [:]
+        var (methods, announced) = (Self.commonMethods, HTTPFields())
         for route in routes {
             // Most routes have no settings of their own.
             let ownRefusing = route.options.isEmpty ? refusing : nil
             let settings = settings.with(route.options)
             try RouteError.check(settings.durations, of: route.path)
             observers += settings.observers
+            for field in settings.announced { announced[field.name] = field.value }
             let host = try RouteDraft.host(of: route)
             if let host { patterns.insert(host) }
             switch route.action {
             case .request(let method, let source):
+                methods.insert(method)
                 let endpoint = try Endpoint(
                     pattern: route.path,
                     method: method,
@@ -72,16 +80,7 @@ final class RouteTable: Sendable {
                 )
                 draft.add(endpoint, at: route.path, for: host)
             case .webSocket(let action, let admit):
-                let endpoint = WebSocketEndpoint(
-                    pattern: route.path,
-                    route: action,
-                    admit: admit,
-                    parameters: try Router<WebSocketEndpoint>.parameters(
-                        of: route.path,
-                        WebSocketEndpoint.name(of: route.path)
-                    ),
-                    settings: settings
-                )
+                let endpoint = try Self.endpoint(of: route.path, action, admit, settings)
                 draft.add(endpoint, for: host)
                 webSocketRefusing[ObjectIdentifier(endpoint)] = ownRefusing ?? Endpoint(refusingBy: settings)
             case .match(let name, let picks, let handler):
@@ -99,12 +98,29 @@ final class RouteTable: Sendable {
         hosts = try draft.hosts()
         hasHosts = !hosts.isEmpty
         self.patterns = patterns
+        (knownMethods, self.announced) = (methods, announced)
         self.others = OtherRoute.ordered(others)
         names = draft.names
         self.settings = settings
         self.refusing = refusing
         self.webSocketRefusing = webSocketRefusing
         self.observers = observers
+    }
+
+    private static func endpoint(
+        of path: String,
+        _ action: WebSocketRoute,
+        _ admit: AdmissionDecision?,
+        _ settings: RouteSettings
+    ) throws(RouteError) -> WebSocketEndpoint {
+        let name = WebSocketEndpoint.name(of: path)
+        return WebSocketEndpoint(
+            pattern: path,
+            route: action,
+            admit: admit,
+            parameters: try Router<WebSocketEndpoint>.parameters(of: path, name),
+            settings: settings
+        )
     }
 
     /// What a route is called; `nil` for one of another table.
@@ -135,7 +151,7 @@ final class RouteTable: Sendable {
         for paths in hosts.filter({ $0.pattern.matches(host) }).map(\.paths) + [paths] {
             switch paths.find(head) {
             case .respond(let endpoint, let parameters): return .respond(endpoint, parameters: parameters)
-            case .upgrade(let endpoint, let parameters) where Self.knownMethods.contains(head.method):
+            case .upgrade(let endpoint, let parameters) where knownMethods.contains(head.method):
                 return .upgrade(endpoint, parameters: parameters)
             case let other: if case .nothing = second { second = other }
             }
@@ -152,11 +168,11 @@ final class RouteTable: Sendable {
 
     /// What answers where no handler of a route does.
     private func decide(_ head: RequestHead, _ host: Substring, _ finding: RoutePaths.Finding) -> Decision {
-        guard Self.knownMethods.contains(head.method) else {
+        guard knownMethods.contains(head.method) else {
             let sentence = "This server doesn't know the method \(head.method.rawValue)."
             return .own(.problem(Problem(.notImplemented, sentence)), refusing)
         }
-        if head.path == "*" { return .own(Self.options(wholeServer), refusing) }
+        if head.path == "*" { return .own(options(wholeServer, of: head), refusing) }
         switch finding {
         case .otherMethods(let resource): return refuse(head, resource)
         case .webSocketOnly(let endpoint):
@@ -165,25 +181,35 @@ final class RouteTable: Sendable {
             if let endpoint = other(head, host, isFallback: true) {
                 return .respond(endpoint, parameters: PathParameters())
             }
+            if head.method == .options && head.path == "/" && !announced.isEmpty {
+                return .own(options(wholeServer, of: head), refusing)
+            }
             return .own(.problem(Problem(.notFound, "There is nothing at this path.")), refusing)
         }
     }
 
     private func refuse(_ head: RequestHead, _ resource: Resource) -> Decision {
         let refusing = resource.endpoint(askedForBy: head)?.refusing ?? refusing
-        if head.method == .options { return .own(Self.options(resource.allowed), refusing) }
+        if head.method == .options { return .own(options(resource.allowed, of: head), refusing) }
         let sentence = "This path answers \(resource.allowed), not \(head.method.rawValue)."
         return .own(.problem(Problem(.methodNotAllowed, sentence, fields: [.allow: resource.allowed])), refusing)
     }
 
     /// What answers OPTIONS where the app doesn't (RFC 9110 section 9.3.7).
-    private static func options(_ allowed: String) -> OwnAnswer {
-        .response(Response(status: .noContent, fields: [.allow: allowed]))
+    ///
+    /// The root stands for the server as a whole, too: clients of WebDAV ask there (RFC 4918 section 10.1).
+    private func options(_ allowed: String, of head: RequestHead) -> OwnAnswer {
+        guard !announced.isEmpty, head.path == "/" || head.path == "*" else {
+            return .response(Response(status: .noContent, fields: [.allow: allowed]))
+        }
+        var fields = announced
+        fields[.allow] = allowed
+        return .response(Response(fields: fields))
     }
 
     /// The methods in the response to `OPTIONS *`, which is about the server as a whole.
     private var wholeServer: String {
-        var names = Set(Self.knownMethods.map(\.rawValue))
+        var names = Set(knownMethods.map(\.rawValue))
         names.remove("TRACE")
         return names.sorted().joined(separator: ", ")
     }

@@ -3,6 +3,7 @@
 
 public import DuplexWebSockets
 public import DuplexWire
+package import HTTPTypes
 
 /// A setting or a step of a route or a group of routes.
 ///
@@ -15,6 +16,13 @@ public struct RouteOption: Sendable {
     /// Has durations checked when the server starts.
     package static func checking(_ durations: [DurationSetting]) -> RouteOption {
         RouteOption { $0.durations += durations }
+    }
+
+    /// Has `OPTIONS *` and `OPTIONS /` answered with fields that announce the route, unless the app answers them.
+    package static func announcing(_ fields: HTTPFields) -> RouteOption {
+        RouteOption { settings in
+            for field in fields { settings.announced[field.name] = field.value }
+        }
     }
 
     /// What the messages of WebSockets may make the server hold or wait for.

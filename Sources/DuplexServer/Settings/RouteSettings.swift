@@ -3,6 +3,7 @@
 
 import DuplexWebSockets
 import DuplexWire
+import HTTPTypes
 import Logging
 import Tracing
 
@@ -33,6 +34,8 @@ struct RouteSettings: Sendable {
     var durations: [DurationSetting] = []
     /// Observers.
     var observers: [any RequestObserver] = []
+    /// What OPTIONS for the server as a whole is answered with, because of this route.
+    var announced = HTTPFields()
     /// The server's.
     var tracer: (any Tracer)?
     var logger = Logger(label: "duplex.server")

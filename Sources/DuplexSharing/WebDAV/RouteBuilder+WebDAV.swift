@@ -47,6 +47,8 @@ extension RouteBuilder {
         mount(WebDAVHandler.methods.filter { $0 != .put }, at: path, options) { request, depth in
             try await handler.answer(request, depth: depth)
         }
+        // Windows asks the root of the server before it mounts a folder below.
+        let options = options + [.announcing(WebDAVHandler.announcement)]
         mount([.put], at: path, [.bodySize(.unlimited)] + options) { request, depth in
             try await handler.answer(request, depth: depth)
         }

@@ -47,12 +47,29 @@ final class WebDAVHandler: Sendable {
         } catch let error as XMLError {
             throw Problem(error.code == .tooLarge ? .contentTooLarge : .badRequest, error.description)
         } catch let error as FolderError {
-            throw error.problem
+            throw Self.allowing(request.method, error.problem)
+        } catch let problem as Problem {
+            throw Self.allowing(request.method, problem)
         }
     }
 
+    /// Names the other methods with 405 (RFC 9110 section 15.5.6).
+    private static func allowing(_ method: HTTPRequest.Method, _ problem: Problem) -> Problem {
+        guard problem.status == .methodNotAllowed, problem.fields[.allow] == nil else { return problem }
+        var problem = problem
+        let others = allowed.split(separator: ", ").filter { $0 != method.rawValue }
+        problem.fields[.allow] = others.joined(separator: ", ")
+        return problem
+    }
+
+    /// What OPTIONS says of WebDAV, here and for the server as a whole.
+    static let announcement: HTTPFields = [.dav: "1, 2, 3", .msAuthorVia: "DAV"]
+
     private static var capabilities: Response {
-        Response(fields: [.dav: "1, 2, 3", .msAuthorVia: "DAV", .allow: allowed, .acceptRanges: "bytes"])
+        var response = Response(fields: announcement)
+        response.fields[.allow] = allowed
+        response.fields[.acceptRanges] = "bytes"
+        return response
     }
 
     private func response(to request: WebDAVRequest) async throws -> Response {

@@ -66,6 +66,32 @@ import Testing
         }
     }
 
+    @Test("A method of any route is known to the server: 405 and 404 answer it elsewhere, and 501 answers all others")
+    func methods() async throws {
+        let report = try #require(HTTPRequest.Method("REPORT"))
+        let propfind = try #require(HTTPRequest.Method("PROPFIND"))
+        try await withServer { server in
+            server.get("/") { _ in "" }
+            server.on(report, "/reports") { _ in "" }
+            server.host("b") { other in other.on(propfind, "/") { _ in "" } }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            func answer(_ line: String) async throws -> RawResponse {
+                try await peer.response(to: "\(line) HTTP/1.1\r\nHost: a\r\n\r\n")
+            }
+            for method in [report, propfind] {
+                let refused = try await answer("\(method.rawValue) /")
+                #expect(refused.status == 405 && refused["Allow"] == "GET, HEAD, OPTIONS")
+                #expect(try await answer("\(method.rawValue) /nothing").status == 404)
+            }
+            #expect(try await answer("REPORT /reports").status == 200)
+            #expect(try await answer("MKCOL /").status == 501)
+            #expect(try await answer("MKCOL /nothing").status == 501)
+            let server = try await answer("OPTIONS *")
+            #expect(server["Allow"] == "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PROPFIND, PUT, REPORT")
+        }
+    }
+
     @Test("A plain path is found without parameters, and a text is preferred to a parameter")
     func plain() throws {
         let table = try table { server in
