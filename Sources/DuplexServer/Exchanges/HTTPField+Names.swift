@@ -11,6 +11,7 @@ extension HTTPField.Name {
     }
 
     static let xRequestID = Self(known: "X-Request-ID")
+    static let xRequestedWith = Self(known: "X-Requested-With")
     static let xForwardedProto = Self(known: "X-Forwarded-Proto")
     static let link = Self(known: "Link")
     package static let secFetchSite = Self(known: "Sec-Fetch-Site")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexWire
 public import HTTPTypes
 
 /// Which pages of other origins may make requests and read the answers: cross-origin resource sharing (the Fetch standard of
@@ -32,10 +33,33 @@ public struct CORSPolicy: Sendable {
         }
     }
 
+    /// PUT, PATCH, DELETE, and the methods of WebDAV.
+    public static let usualMethods: [HTTPRequest.Method] = [
+        .put, .patch, .delete, .propfind, .proppatch, .mkcol, .copy, .move, .lock, .unlock,
+    ]
+
+    /// `Authorization`, `Content-Type`, those of ranges and conditions, and those that clients of WebDAV and of resumable
+    /// uploads send.
+    public static let usualFields: [HTTPField.Name] =
+        [
+            .authorization, .contentType, .contentEncoding, .cacheControl, .range, .ifRange, .ifMatch, .ifNoneMatch,
+            .ifModifiedSince, .ifUnmodifiedSince, .depth, .destination, .davIf, .lockToken, .overwrite, .timeout,
+            .xExpectedEntityLength, .xRequestID, .xRequestedWith,
+        ] + UploadProtocol.requestFields
+
+    /// `ETag`, `Location`, `Retry-After` and others about files, and those that clients of WebDAV and of resumable
+    /// uploads read.
+    public static let usualExposed: [HTTPField.Name] =
+        [
+            .eTag, .location, .retryAfter, .allow, .acceptRanges, .contentRange, .contentDisposition, .contentEncoding,
+            .wwwAuthenticate, .dav, .lockToken, .msAuthorVia, .xRequestID,
+        ] + UploadProtocol.responseFields
+
     let origins: Origins
     let methods: [HTTPRequest.Method]
     let fields: [HTTPField.Name]
-    let exposed: [HTTPField.Name]
+    /// The value of the field that names them; nil for none.
+    let exposed: String?
     let allowsCredentials: Bool
     let maximumAge: Duration
 
@@ -43,24 +67,25 @@ public struct CORSPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - origins: whose pages may.
-    ///   - methods: which methods they may use beside GET, HEAD and POST. Default: PUT, PATCH and DELETE.
-    ///   - fields: which fields they may set beside those that every page may. Default: `Authorization` and `Content-Type`.
-    ///   - exposed: which fields of answers they may read beside those that every page may. Default: none.
+    ///   - methods: which methods they may use beside GET, HEAD and POST. Default: ``usualMethods``, so that shared
+    ///     folders work.
+    ///   - fields: which fields they may set beside those that every page may. Default: ``usualFields``.
+    ///   - exposed: which fields of answers they may read beside those that every page may. Default: ``usualExposed``.
     ///   - allowsCredentials: whether cookies and logins go with their requests. Default: false. Never with
     ///     ``Origins/any``: any page could act as whoever looks at it.
     ///   - maximumAge: how long a browser need not ask again; with zero it asks each time. Default: 10 minutes.
     public init(
         _ origins: Origins,
-        methods: [HTTPRequest.Method] = [.put, .patch, .delete],
-        fields: [HTTPField.Name] = [.authorization, .contentType],
-        exposed: [HTTPField.Name] = [],
+        methods: [HTTPRequest.Method] = CORSPolicy.usualMethods,
+        fields: [HTTPField.Name] = CORSPolicy.usualFields,
+        exposed: [HTTPField.Name] = CORSPolicy.usualExposed,
         allowsCredentials: Bool = false,
         maximumAge: Duration = .seconds(600)
     ) {
         self.origins = origins
         self.methods = methods
         self.fields = fields
-        self.exposed = exposed
+        self.exposed = exposed.isEmpty ? nil : exposed.map(\.rawName).joined(separator: ", ")
         self.allowsCredentials = allowsCredentials && !origins.isAny
         self.maximumAge = maximumAge
     }
@@ -88,9 +113,7 @@ public struct CORSPolicy: Sendable {
             response.otherFields[.accessControlAllowOrigin] == nil
         else { return }
         allow(origin, in: &response)
-        if !exposed.isEmpty {
-            response.otherFields[.accessControlExposeHeaders] = exposed.map(\.rawName).joined(separator: ", ")
-        }
+        if let exposed { response.otherFields[.accessControlExposeHeaders] = exposed }
     }
 
     private func allow(_ origin: String, in response: inout Response) {

@@ -51,6 +51,17 @@ package enum UploadProtocol {
     package static let path = name("Upload-Path")
     package static let method = name("X-HTTP-Method-Override")
 
+    /// The fields that clients send.
+    package static let requestFields = [
+        resumable, offset, length, deferred, metadata, checksum, concatenation, method,
+    ]
+    /// The fields that clients read.
+    package static let responseFields = [
+        resumable, versions, extensionList, maximum, algorithms, offset, length, deferred, metadata, concatenation,
+        expires,
+        path,
+    ]
+
     private static func name(_ text: StaticString) -> HTTPField.Name {
         guard let name = HTTPField.Name("\(text)") else { preconditionFailure("\(text) is no name of a field.") }
         return name
