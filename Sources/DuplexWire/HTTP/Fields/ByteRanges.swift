@@ -11,7 +11,7 @@ public struct ByteRanges: Sendable, Hashable {
         case whole
         /// These parts, none of them empty, and no two of which overlap.
         case parts([Range<UInt64>])
-        /// Nothing: no part lies within the content (416).
+        /// Nothing: no part lies within the content, which isn't empty (416).
         case unsatisfiable
     }
 
@@ -61,15 +61,13 @@ public struct ByteRanges: Sendable, Hashable {
 
     /// What is to be sent of a content of that length.
     ///
-    /// Parts are in the order that they were asked for. Where two of them overlap or touch, all are put in the order of the
+    /// Any range of an empty content is the whole of it. Parts are in the order that they were asked for. Where two of them overlap or touch, all are put in the order of the
     /// content, and those are joined: no byte is sent twice (RFC 9110 section 15.3.7.2).
     public func selection(of length: UInt64) -> Selection {
+        // An empty file may be had: a client that asks by ranges would take 416 for a failure.
+        if length == 0 { return .whole }
         let parts = specs.compactMap { Self.part($0, length) }
-        if parts.isEmpty {
-            // The last bytes of nothing are nothing, which is all there is.
-            let asksForLast = specs.contains { if case .last(let count) = $0 { count > 0 } else { false } }
-            return length == 0 && asksForLast ? .whole : .unsatisfiable
-        }
+        if parts.isEmpty { return .unsatisfiable }
         let joined = Self.joined(parts)
         return .parts(joined.count == parts.count ? parts : joined)
     }
@@ -92,7 +90,7 @@ public struct ByteRanges: Sendable, Hashable {
             guard first < length else { return nil }
             return first..<min(length, (last ?? .max) == .max ? length : (last ?? 0) + 1)
         case .last(let count):
-            guard count > 0, length > 0 else { return nil }
+            guard count > 0 else { return nil }
             return (length - min(count, length))..<length
         }
     }
