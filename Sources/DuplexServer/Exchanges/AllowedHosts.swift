@@ -33,10 +33,12 @@ package struct AllowedHosts: Sendable {
         return Self.isLocal(name) || patterns.contains { $0.matches(name) }
     }
 
-    /// The host without its port.
+    /// The host without its port, and without the dot of the root: a name with it is the same name (RFC 1034 section
+    /// 3.1).
     static func name(of host: String) -> Substring {
         if host.hasPrefix("[") { return host.prefix { $0 != "]" } + "]" }
-        return host.prefix { $0 != ":" }
+        let name = host.prefix { $0 != ":" }
+        return name.hasSuffix(".") ? name.dropLast() : name
     }
 
     /// RFC 6761 section 6.3; RFC 1122 section 3.2.1.3.

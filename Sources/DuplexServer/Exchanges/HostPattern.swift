@@ -11,7 +11,9 @@ struct HostPattern: Hashable, Sendable {
     ///
     /// - Parameter text: as the app has written it; nil for one that no request can be for.
     init?(_ text: String) {
-        let text = text.lowercased()
+        var text = text.lowercased()
+        // The dot of the root, which requests are read without.
+        if text.hasSuffix(".") && !text.hasSuffix("*.") { text.removeLast() }
         isEnd = text.hasPrefix("*.")
         self.text = isEnd ? String(text.dropFirst()) : text
         let name = isEnd ? self.text.dropFirst() : self.text[...]

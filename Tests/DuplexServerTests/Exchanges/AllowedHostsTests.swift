@@ -16,6 +16,8 @@ import Testing
             ("localhost", true), ("localhost:8080", true), ("a.b.localhost:1", true), ("127.0.0.1:8080", true),
             ("127.255.3.4", true), ("[::1]:8080", true), ("", true), ("evil.com", false), ("evil.com:8080", false),
             ("localhost.evil.com", false), ("127.0.0.1.evil.com", false), ("127.0.0.256", false), ("127.0.0", false),
+            ("localhost.", true), ("localhost.:8080", true), ("a.localhost.", true), ("localhost..", false),
+            ("evil.com.", false), (".", false), ("127.0.0.1.:80", true),
             ("[::2]", false), ("notlocalhost", false), ("192.168.1.1", false), ("127.0.0.+1", false),
         ]
     )
@@ -29,6 +31,8 @@ import Testing
         for isLocal in [true, false] {
             let hosts = AllowedHosts(["My.App"], isLocal: isLocal)
             #expect(hosts.contain("my.app:80") && hosts.contain("localhost"))
+            #expect(hosts.contain("my.app.") && hosts.contain("my.app.:80") && !hosts.contain("my.app.."))
+            #expect(AllowedHosts(["my.app."], isLocal: isLocal).contain("my.app"))
             #expect(!hosts.contain("other.app"))
             #expect(AllowedHosts(["*"], isLocal: isLocal).contain("other.app"))
             #expect(AllowedHosts(["*.app"], isLocal: isLocal).contain("other.app"))
@@ -53,6 +57,8 @@ import Testing
             #expect(try await peer.response(to: request).status == 421)
             let allowed = try await peer.response(to: "GET / HTTP/1.1\r\nHost: localhost:\(address.port)\r\n\r\n")
             #expect(allowed.text == "secret")
+            let dotted = try await peer.response(to: "GET / HTTP/1.1\r\nHost: localhost.:\(address.port)\r\n\r\n")
+            #expect(dotted.text == "secret")
         }
     }
 }

@@ -13,6 +13,7 @@ import Testing
             ("example.com", "www.example.com", false), ("*.example.com", "www.example.com", true),
             ("*.example.com", "a.b.example.com", true), ("*.example.com", "example.com", false),
             ("*.example.com", ".example.com", false), ("*.example.com", "badexample.com", false),
+            ("example.com.", "example.com", true), ("*.example.com.", "www.example.com", true),
             ("[::1]", "[::1]", true), ("10.0.0.1", "10.0.0.1", true),
         ]
     )
@@ -22,7 +23,7 @@ import Testing
 
     @Test(
         "What no request can be for is none",
-        arguments: ["", "*", "*.", "a.*", "example.com:80", "a/b", "*.*.a", "[::1", "::1]"]
+        arguments: ["", ".", "*", "*.", "*..", "a.*", "example.com:80", "a/b", "*.*.a", "[::1", "::1]"]
     )
     func refused(text: String) {
         #expect(HostPattern(text) == nil)
