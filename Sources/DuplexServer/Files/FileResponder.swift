@@ -160,7 +160,7 @@ final class FileResponder: Sendable {
         if onlyIfCached { throw NotCached() }
         if let shared { return Answer(response: try listing(of: path, in: shared, request)) }
         let listing = try FileListing(of: file, at: path, in: folder, showsHidden: options.showsHidden)
-        return Answer(response: try listing.response(to: request))
+        return Answer(response: listing.response(to: request))
     }
 
     private func missing(_ request: Request, _ onlyIfCached: Bool) throws -> Answer {

@@ -47,7 +47,7 @@ extension SharedFolder {
                 modified: entry.modified
             )
         }
-        return try FileListing(listed, isCut: listing.isCut, unlisted: listing.unlisted, isTop: path.isRoot)
+        return FileListing(listed, isCut: listing.isCut, unlisted: listing.unlisted, isTop: path.isRoot)
             .response(to: request)
     }
 }

@@ -29,14 +29,30 @@ public struct QueryItems: Sendable, Hashable, RandomAccessCollection {
     ///   - bound: The most items. Default: 1,000.
     public init?(_ query: String?, atMost bound: Int = 1_000) {
         for part in (query ?? "").utf8.split(separator: UInt8(ascii: "&")) {
-            let name = part.prefix { $0 != UInt8(ascii: "=") }
-            let value = part.dropFirst(name.count + 1)
-            guard items.count < bound,
-                let name = PercentDecoding.decode(bytes: name, plusIsSpace: true),
-                let value = PercentDecoding.decode(bytes: value, plusIsSpace: true)
-            else { return nil }
-            items.append(Item(name: name, value: value))
+            guard items.count < bound, let item = Self.item(part) else { return nil }
+            items.append(item)
         }
+    }
+
+    /// Reads the items of a query that can be decoded, up to the bound, and leaves the others out.
+    ///
+    /// For pages that are shown in any case: others append items of their own to addresses.
+    ///
+    /// - Parameters:
+    ///   - query: The query as it was sent; nil for no items.
+    ///   - bound: The most items that are looked at. Default: 1,000.
+    package init(readable query: String?, atMost bound: Int = 1_000) {
+        let parts = (query ?? "").utf8.split(separator: UInt8(ascii: "&"), maxSplits: bound)
+        items = parts.prefix(bound).compactMap(Self.item)
+    }
+
+    private static func item(_ part: Substring.UTF8View) -> Item? {
+        let name = part.prefix { $0 != UInt8(ascii: "=") }
+        let value = part.dropFirst(name.count + 1)
+        guard let name = PercentDecoding.decode(bytes: name, plusIsSpace: true),
+            let value = PercentDecoding.decode(bytes: value, plusIsSpace: true)
+        else { return nil }
+        return Item(name: name, value: value)
     }
 
     /// The position of the first item.

@@ -40,6 +40,14 @@ struct InspectorGuardTests {
         }
     }
 
+    @Test("The token is found beside items of the query that can't be read")
+    func unreadableItems() async throws {
+        try await InspectorFixture.run { fixture async throws in
+            let page = try await fixture.client.get("/_inspect/?fbclid=%E9&token=\(fixture.inspector.token)")
+            #expect(page.status == .ok && page.fields[.setCookie] != nil)
+        }
+    }
+
     @Test(
         "What isn't the token lets nobody in",
         arguments: ["", "?token=", "?token=0", "?token=ffffffffffffffffffffffffffffffff", "?Token=TOKEN", "?x=TOKEN"]

@@ -70,6 +70,37 @@ struct FileListingTests {
         }
     }
 
+    @Test(
+        "Items of a query that can't be read are ignored",
+        arguments: ["fbclid=%E9", "x=100%", "%zz=1&%E9", String(repeating: "a=1&", count: 1_100)]
+    )
+    func unreadableItems(items: String) async throws {
+        try await withFolder(["b": "12345", "a": "1"]) { client async throws in
+            let response = try await client.get("/?\(items)")
+            #expect(response.status == .ok && Self.links(response.text) == ["./a", "./b"])
+            let sorted = try await client.get("/?sort=size&order=desc&\(items)")
+            #expect(sorted.status == .ok && Self.links(sorted.text) == ["./b", "./a"])
+        }
+    }
+
+    @Test("Over a connection: a query that others have added to, and a range of an empty file")
+    func overConnection() async throws {
+        try await withTestFolder(["a.txt": "1", "empty.txt": ""]) { root in
+            var options = FileOptions()
+            options.showsListings = true
+            try await withServer { server in
+                server.files("/", from: root, serving: options)
+            } _: { address in
+                let peer = try await RawPeer.connect(to: address)
+                let page = try await peer.response(to: "GET /?fbclid=%E9 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(page.status == 200 && Self.links(page.text) == ["./a.txt", "./empty.txt"])
+                let request = "GET /empty.txt HTTP/1.1\r\nHost: a\r\nRange: bytes=0-1023\r\n\r\n"
+                let empty = try await peer.response(to: request)
+                #expect(empty.status == 200 && empty["Content-Length"] == "0")
+            }
+        }
+    }
+
     @Test("The same as JSON for who wants that")
     func json() async throws {
         try await withFolder(Self.files) { client async throws in

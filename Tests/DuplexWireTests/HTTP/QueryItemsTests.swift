@@ -30,6 +30,14 @@ struct QueryItemsTests {
         #expect(QueryItems(query) == nil)
     }
 
+    @Test("Where a page is shown in any case, items that can't be decoded are left out")
+    func readable() {
+        let items = QueryItems(readable: "a=%&b=1&%zz=1&c=%FF&d=2&e")
+        #expect(items.map(\.name) == ["b", "d", "e"] && items["d"] == "2")
+        #expect(QueryItems(readable: nil).isEmpty && QueryItems(readable: "&&").isEmpty)
+        #expect(QueryItems(readable: "a&%&c&d", atMost: 3).map(\.name) == ["a", "c"])
+    }
+
     @Test("Values are found by name, the first or all of them")
     func lookup() throws {
         let items = try #require(QueryItems("a=1&b=2&a=3"))
