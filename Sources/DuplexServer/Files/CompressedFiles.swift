@@ -17,7 +17,7 @@ final class CompressedFiles: Sendable {
 
         init(_ form: ServedFile.Form) {
             status = form.file.status
-            isSettled = form.tag?.isWeak == false
+            isSettled = form.isSettled
         }
     }
 

@@ -41,9 +41,11 @@ struct FileContent: Sendable {
 
     private func mayBeParted(_ request: Request) -> Bool {
         let modified = UnixTime(seconds: file.modified.seconds)
-        let validators = Preconditions.Validators(tag: form.tag, modified: modified)
-        return request.preconditions.verdict(validators) == .proceed
-            && Preconditions.allowsRange(request.fields, validators, now: .now)
+        var validators = Preconditions.Validators(tag: form.tag, modified: modified)
+        guard request.preconditions.verdict(validators) == .proceed else { return false }
+        // The client's other parts may be of a content that was there a moment ago, under the same tag.
+        if !file.status.isSettled(now: .now) { validators.tag = form.tag.flatMap { EntityTag($0.text, isWeak: true) } }
+        return Preconditions.allowsRange(request.fields, validators, now: .now)
     }
 
     private func part(_ part: Range<UInt64>) -> Response {

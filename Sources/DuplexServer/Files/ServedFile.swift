@@ -19,6 +19,8 @@ final class ServedFile {
         let fields: PreparedFields
         /// Whether it is what this server compresses.
         let isCompressed: Bool
+        /// Whether a further change of the file shows in its status.
+        let isSettled: Bool
         /// The file in gzip, where this server has compressed it.
         var bytes: [UInt8]?
     }
@@ -66,9 +68,9 @@ final class ServedFile {
         varies: Bool,
         isCompressed: Bool = false
     ) -> Form {
-        var tag = file.status.tag(now: .now)
+        var tag = file.status.tag
         // Other bytes than those of the file.
-        if isCompressed { tag = tag.flatMap { EntityTag("\($0.text)-gzip", isWeak: $0.isWeak) } }
+        if isCompressed { tag = tag.flatMap { EntityTag("\($0.text)-gzip") } }
         var fields: HTTPFields = [
             .lastModified: HTTPDate.string(UnixTime(seconds: file.modified.seconds)),
             .cacheControl: options.cacheControl(of: name), .xContentTypeOptions: "nosniff",
@@ -78,6 +80,13 @@ final class ServedFile {
         if varies { fields[.vary] = HTTPField.Name.acceptEncoding.rawName }
         if let coding { fields[.contentEncoding] = coding }
         if options.attaches { fields[.contentDisposition] = ContentDisposition.attachment(filename: name).description }
-        return Form(file: file, coding: coding, tag: tag, fields: PreparedFields(fields), isCompressed: isCompressed)
+        return Form(
+            file: file,
+            coding: coding,
+            tag: tag,
+            fields: PreparedFields(fields),
+            isCompressed: isCompressed,
+            isSettled: file.status.isSettled(now: .now)
+        )
     }
 }

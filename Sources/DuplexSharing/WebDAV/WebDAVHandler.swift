@@ -144,14 +144,11 @@ final class WebDAVHandler: Sendable {
 
     /// Throws where another field of conditions doesn't hold (RFC 9110 section 13), or the content is another by now.
     ///
-    /// The tag of a file that was just written is weak, and `If-Match` never holds for such a one. Here it does: a client that
-    /// makes a file and fills it (davfs2) would leave it empty. What the tag is made of, a new number for each file that is
-    /// written among it, differs for whatever is put here.
+    /// `If-Match` holds for weak tags, too: proxies that compress make tags weak on the way to the client.
     func checkPreconditions(_ request: WebDAVRequest, _ entry: FolderEntry?) throws {
         var fields = request.fields
         fields[values: .ifMatch] = fields[values: .ifMatch].map { $0.replacing("W/\"", with: "\"") }
-        let tag = entry?.tag.flatMap { EntityTag($0.text) }
-        let validators = Preconditions.Validators(tag: tag, modified: entry?.modified, exists: entry != nil)
+        let validators = Preconditions.Validators(tag: entry?.tag, modified: entry?.modified, exists: entry != nil)
         if Preconditions(request.request.method, fields, now: now()).verdict(validators) == .proceed { return }
         throw Problem(.preconditionFailed, "What is here isn't what the request is about.")
     }

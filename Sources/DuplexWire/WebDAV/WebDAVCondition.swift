@@ -81,7 +81,7 @@ package struct WebDAVCondition: Sendable, Hashable {
     private static func holds(_ test: Test, _ state: State) -> Bool {
         switch test {
         case .token(let token): state.tokens.contains(token)
-        // Which comparison it is to be is open (RFC 4918 section 10.4.4); a client that has just written has a weak tag.
+        // Which comparison it is to be is open (RFC 4918 section 10.4.4); a proxy that compresses makes tags weak.
         case .tag(let tag): tag.flatMap { tag in state.tag.map(tag.weaklyMatches) } ?? false
         }
     }

@@ -44,8 +44,7 @@ struct FileCompressionTests {
 
     /// Whether the tags are the same; one of them may have become strong meanwhile.
     private static func isSameTag(_ one: TestResponse, _ other: TestResponse) -> Bool {
-        let tags = [one, other].map { $0.fields[.eTag]?.replacing("W/", with: "") }
-        return tags[0] != nil && tags[0] == tags[1]
+        one.fields[.eTag] != nil && one.fields[.eTag] == other.fields[.eTag]
     }
 
     @Test("A text is sent in gzip to who takes that, with a tag of its own", arguments: ["short.txt", "long.html"])
@@ -63,6 +62,7 @@ struct FileCompressionTests {
                 #expect(coded.fields[.contentType] == plain.fields[.contentType])
                 let tags = (coded.fields[.eTag], plain.fields[.eTag])
                 #expect(tags.0 != nil && tags.0 != tags.1 && coded.fields[.acceptRanges] == nil)
+                #expect(tags.0?.hasPrefix("\"") == true && tags.0?.hasSuffix("-gzip\"") == true)
                 let head = try await client.request(.head, "/\(name)", fields: Self.gzip)
                 #expect(head.body.isEmpty && head.fields[.contentLength] == coded.fields[.contentLength])
                 #expect(Self.isSameTag(head, coded))
@@ -75,21 +75,6 @@ struct FileCompressionTests {
             }
         }
     }
-
-    #if os(Linux)
-    @Test("The tag is strong once the file has been left alone")
-    func strong() async throws {
-        var options = FileOptions()
-        options.types = ["conf": .plainText]
-        options.compression = ResponseCompression(threshold: .bytes(1))
-        var server = WebServer(port: 0)
-        server.files("/", from: "/etc", serving: options)
-        try await WebServer.testing(server) { client async throws in
-            let tag = try #require(try await client.get("/nsswitch.conf", fields: Self.gzip).fields[.eTag])
-            #expect(tag.hasPrefix("\"") && tag.hasSuffix("-gzip\""))
-        }
-    }
-    #endif
 
     @Test("Left as they are: what is short, long, no text, there in gzip already, and for who doesn't want it")
     func plain() async throws {

@@ -83,17 +83,17 @@ struct FileResponderTests {
         }
     }
 
-    @Test("A client that has the file gets 304; the tag is strong once the file has been left alone")
+    @Test("A client that has the file gets 304; the tag stays the same text while the file does")
     func conditions() async throws {
         try await withFiles { client, root async throws in
-            let tag = try await client.freshTag("/", of: root + "public/index.html")
             let first = try await client.get("/")
+            let tag = try #require(first.fields[.eTag])
+            #expect(tag.hasPrefix("\""))
             let modified = try #require(first.fields[.lastModified])
             for fields: HTTPFields in [[.ifNoneMatch: tag], [.ifModifiedSince: modified]] {
                 let second = try await client.get("/", fields: fields)
                 #expect(second.status == .notModified && second.body.isEmpty)
-                // It may have become a strong one.
-                #expect(second.fields[.eTag].map { tag.hasSuffix($0) } == true)
+                #expect(second.fields[.eTag] == tag)
                 #expect(second.fields[.cacheControl] == "no-cache")
             }
             #expect(try await client.get("/", fields: [.ifNoneMatch: "\"x\""]).status == .ok)
@@ -104,11 +104,6 @@ struct FileResponderTests {
             try Data("<p>soot".utf8).write(to: URL(fileURLWithPath: path))
             try FileManager.default.setAttributes([.modificationDate: date ?? Date()], ofItemAtPath: path)
             #expect(try await client.get("/", fields: [.ifNoneMatch: tag]).status == .ok)
-        }
-        var server = WebServer(port: 0)
-        server.files("/", from: "/etc")
-        try await WebServer.testing(server) { client async throws in
-            #expect(try await client.get("/passwd").fields[.eTag]?.hasPrefix("\"") == true)
         }
     }
 
