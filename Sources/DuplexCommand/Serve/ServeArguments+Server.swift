@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexSharing
 import DuplexSockets
 
 // The web server that the options describe.
@@ -67,7 +68,14 @@ extension ServeArguments {
         if verbose {
             options.after = { TransferReport.line($0).map(console.complain) }
         }
-        return SharedContent(folder: try SharedFolder(path, options), hasPage: upload, hasWebDAV: webdav)
+        var sharing = WebDAVOptions()
+        sharing.publicHosts = publicHosts
+        return SharedContent(
+            folder: try SharedFolder(path, options),
+            hasPage: upload,
+            hasWebDAV: webdav,
+            sharing: sharing
+        )
     }
 
     /// What all requests go through.

@@ -5,6 +5,7 @@ import ArgumentParser
 import DuplexInspector
 import DuplexServer
 import DuplexSockets
+import DuplexWire
 import Logging
 
 extension DemoServer.HandlerStyle: ExpressibleByArgument {}
@@ -83,6 +84,19 @@ struct ServeArguments: ParsableArguments {
         )
     )
     var allowedHosts: [String] = []
+
+    @Option(
+        name: .customLong("public-host"),
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            """
+            A host by which clients know the server behind a proxy that sends another one and no X-Forwarded-Host, for \
+            --webdav; may be repeated, and may have a port.
+            """,
+            valueName: "name"
+        )
+    )
+    var publicHosts: [String] = []
 
     @Option(
         name: .customLong("auth"),
@@ -235,6 +249,9 @@ struct ServeArguments: ParsableArguments {
         guard !allowedHosts.contains(where: Self.hasPort) else {
             throw ValidationError("An allowed host is a name or an address without a port, an IPv6 one in brackets.")
         }
+        guard publicHosts.allSatisfy(Self.isHost) else {
+            throw ValidationError("A public host is a name or an address, perhaps with a port, such as files.example.")
+        }
         guard echo != DemoPage.chatPath else { throw ValidationError("The chat room is at \(DemoPage.chatPath).") }
         if password != nil && passwordFile != nil {
             throw ValidationError("--auth and --auth-file exclude each other.")
@@ -261,6 +278,7 @@ struct ServeArguments: ParsableArguments {
         try configuration.fill(&origins, "origin")
         try configuration.fill(&sharedOrigins, "cors")
         try configuration.fill(&allowedHosts, "allowed-host")
+        try configuration.fill(&publicHosts, "public-host")
         // Whoever gives one of the two on the command line doesn't mean the other one of the file.
         let isGiven = password != nil || passwordFile != nil
         var (unusedPassword, unusedFile) = (password, passwordFile)
@@ -296,6 +314,11 @@ struct ServeArguments: ParsableArguments {
     }
 
     private static func isPort(_ port: Int) -> Bool { (0...65_535).contains(port) }
+
+    private static func isHost(_ host: String) -> Bool {
+        guard let url = try? WebSocketURL("ws://\(host)") else { return false }
+        return url.requestTarget == "/" && url.userInfo == nil
+    }
 
     private static func hasPort(_ host: String) -> Bool {
         host.contains(":") && !(host.hasPrefix("[") && host.hasSuffix("]"))

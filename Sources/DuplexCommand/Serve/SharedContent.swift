@@ -13,6 +13,8 @@ struct SharedContent: Sendable {
     /// Whether there is the page; else there are the files, and listings.
     let hasPage: Bool
     let hasWebDAV: Bool
+    /// How the disk is shared.
+    var sharing = WebDAVOptions()
 
     /// Adds its routes to a server.
     ///
@@ -20,7 +22,7 @@ struct SharedContent: Sendable {
     ///   - server: what to add them to.
     ///   - option: settings of these routes that differ from the server's.
     func addRoutes(to server: inout WebServer, _ option: RouteOption) {
-        if hasWebDAV { server.webDAV(Self.webDAVPath, option, root: folder) }
+        if hasWebDAV { server.webDAV(Self.webDAVPath, option, root: folder, sharing: sharing) }
         if hasPage { server.uploader("/", option, root: folder) }
     }
 }

@@ -20,7 +20,10 @@ extension RouteBuilder {
     /// go where those go. Locks hold against every change by WebDAV, and over a restart. Quotas are reported (RFC
     /// 4331). A PROPFIND of all below a folder is refused with `propfind-finite-depth`; one without the field Depth is
     /// one of depth 1, as clients mean it. A folder with more entries than `FolderOptions.listingLimit` isn't listed in
-    /// part: that is 507.
+    /// part: that is 507. `OPTIONS /` and `OPTIONS *` announce WebDAV, too, unless the app answers them: Windows asks there.
+    ///
+    /// Behind a proxy that sends a `Host` of its own, `X-Forwarded-Host` or `Forwarded` says by which one clients know the
+    /// server, or ``WebDAVOptions/publicHosts`` does.
     ///
     /// Bodies of PUT have no limit here but those of the folder; the other limits of the route hold. Reads the locks that are
     /// kept, and blocks for as long as the disk takes.
@@ -44,11 +47,11 @@ extension RouteBuilder {
     }
 
     mutating func mount(_ handler: WebDAVHandler, at path: String, _ options: [RouteOption]) {
+        // Windows asks the root of the server before it mounts a folder below.
+        let options = options + [.announcing(WebDAVHandler.announcement)]
         mount(WebDAVHandler.methods.filter { $0 != .put }, at: path, options) { request, depth in
             try await handler.answer(request, depth: depth)
         }
-        // Windows asks the root of the server before it mounts a folder below.
-        let options = options + [.announcing(WebDAVHandler.announcement)]
         mount([.put], at: path, [.bodySize(.unlimited)] + options) { request, depth in
             try await handler.answer(request, depth: depth)
         }

@@ -70,8 +70,9 @@ extension WebDAVHandler {
     }
 
     private func destination(of request: WebDAVRequest) throws -> FolderPath {
-        guard case .path(let url) = try WebDAVDestination(request.fields, host: request.request.head.host),
-            let path = try request.folderPath(of: url)
+        let host = request.request.head.host
+        let destination = try WebDAVDestination(request.fields, host: host, aliases: aliases(of: request))
+        guard case .path(let url) = destination, let path = try request.folderPath(of: url)
         else { throw Problem(.badGateway, "The destination isn't in this folder.") }
         if !isSeen(path) { throw unseen(true) }
         return path

@@ -127,13 +127,22 @@ final class WebDAVHandler: Sendable {
         guard let condition = request.condition else { return }
         var others: [String: WebDAVCondition.State] = [:]
         for resource in condition.resources {
-            guard let url = WebDAVCondition.path(of: resource, host: request.request.head.host),
+            let host = request.request.head.host
+            guard let url = WebDAVCondition.path(of: resource, host: host, aliases: aliases(of: request)),
                 let path = try? request.folderPath(of: url)
             else { continue }
             others[resource] = try await state(of: path)
         }
         if condition.holds(for: try await state(of: request.path), others) { return }
         throw Problem(.preconditionFailed, "None of the lists of the field If holds.")
+    }
+
+    /// The hosts by which the client may know this server, beside the one that the request is for.
+    ///
+    /// The fields of proxies are taken from everybody: they only decide whether a URL is one of this server, and its path
+    /// alone would be one in any case.
+    func aliases(of request: WebDAVRequest) -> [String] {
+        options.publicHosts + ForwardedHosts.read(request.fields)
     }
 
     private func state(of path: FolderPath) async throws -> WebDAVCondition.State {

@@ -23,6 +23,13 @@ public struct WebDAVOptions: Sendable {
     /// `FolderOptions.showsHidden` is set, too, as are all names that begin with a dot.
     public var takesFinderFiles = false
 
+    /// The hosts by which clients know the server, such as `files.example` or `files.example:8443`.
+    ///
+    /// For a proxy in front that sends another `Host`, and neither `X-Forwarded-Host` nor `Forwarded`: clients name what
+    /// is to be copied or moved by whole URLs, which would lead to another server (502). A host without a port stands for
+    /// any port. Default: none.
+    public var publicHosts: [String] = []
+
     /// Makes options.
     public init() {}
 }

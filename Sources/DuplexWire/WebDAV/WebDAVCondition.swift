@@ -61,8 +61,14 @@ package struct WebDAVCondition: Sendable, Hashable {
     package var resources: Set<String> { Set(lists.compactMap(\.resource)) }
 
     /// The path of such a resource; nil for one of another server.
-    package static func path(of resource: String, host: String) -> String? {
-        WebDAVDestination.path(ofTag: resource, host: host)
+    ///
+    /// - Parameters:
+    ///   - resource: one of ``resources``.
+    ///   - host: the host and port that the request is for.
+    ///   - aliases: as for ``WebDAVDestination/init(_:host:aliases:)``.
+    /// - Returns: the path.
+    package static func path(of resource: String, host: String, aliases: [String] = []) -> String? {
+        WebDAVDestination.path(ofTag: resource, host: host, aliases)
     }
 
     /// Whether one of its lists holds.

@@ -18,13 +18,15 @@ package enum WebDAVDestination: Sendable, Hashable {
     /// - Parameters:
     ///   - fields: of the request.
     ///   - host: the host and port that the request is for.
+    ///   - aliases: others by which clients know the server, such as those of ``ForwardedHosts``; one without a port
+    ///     stands for any port.
     /// - Throws: ``WebDAVFault`` without the field, and for what is neither a URL nor a path.
-    package init(_ fields: HTTPFields, host: String) throws(WebDAVFault) {
+    package init(_ fields: HTTPFields, host: String, aliases: [String] = []) throws(WebDAVFault) {
         let values = fields[values: .destination]
         guard values.count == 1, let target = Self.target(values[0]) else {
             throw WebDAVFault("Destination says where to: a URL, or a path of this server.")
         }
-        if let authority = target.authority, !Self.isSame(authority, host, values[0]) {
+        if let authority = target.authority, !Self.isOwn(authority, host, aliases, values[0]) {
             self = .elsewhere
         } else {
             self = .path(target.path)
@@ -39,6 +41,14 @@ package enum WebDAVDestination: Sendable, Hashable {
         return target.path == "*" ? nil : target
     }
 
+    private static func isOwn(_ authority: Authority, _ host: String, _ aliases: [String], _ url: String) -> Bool {
+        isSame(authority, host, url)
+            || aliases.contains { alias in
+                guard let own = Authority(alias) else { return false }
+                return own.port == nil ? own.host == authority.host : isSame(authority, alias, url)
+            }
+    }
+
     private static func isSame(_ authority: Authority, _ host: String, _ url: String) -> Bool {
         guard let own = Authority(host), own.host == authority.host else { return false }
         let usual = Grammar.matches(Grammar.trimmed(Substring(url)).prefix(6), "https:") ? 443 : 80
@@ -46,9 +56,9 @@ package enum WebDAVDestination: Sendable, Hashable {
     }
 
     /// The path of a resource that a tag of the field `If` names; nil for one of another server.
-    static func path(ofTag tag: String, host: String) -> String? {
+    static func path(ofTag tag: String, host: String, _ aliases: [String]) -> String? {
         guard let target = target(tag) else { return nil }
-        if let authority = target.authority, !isSame(authority, host, tag) { return nil }
+        if let authority = target.authority, !isOwn(authority, host, aliases, tag) { return nil }
         return target.path
     }
 

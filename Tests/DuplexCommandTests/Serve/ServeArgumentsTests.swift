@@ -37,7 +37,8 @@ struct ServeArgumentsTests {
         arguments: [
             ["--port", "65536"], ["--port", "-1"], ["--loops", "0"], ["--echo", "loud"], ["--echo", "/chat"],
             ["--auth", "ann"], ["--auth", "a:b", "--auth-file", "f"], ["--redirect-https", "70000"],
-            ["--allowed-host", "a.test:80"], ["--log-level", "loud"], ["--quiet", "-v"],
+            ["--allowed-host", "a.test:80"], ["--public-host", "https://a"], ["--public-host", ""],
+            ["--public-host", "a/b"], ["--public-host", "u@a"], ["--log-level", "loud"], ["--quiet", "-v"],
             // Everybody on the network could write.
             ["--upload", "--host", "*"], ["--webdav", "--host", "192.0.2.1"],
         ]

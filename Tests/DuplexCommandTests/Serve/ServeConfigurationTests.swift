@@ -71,6 +71,7 @@ struct ServeConfigurationTests {
         let environment = [
             "DUPLEX_PORT": "9001", "DUPLEX_ECHO": "/loud", "DUPLEX_TLS_KEY": "other.pem", "DUPLEX_CORS": "*",
             "DUPLEX_COMPRESS": "false", "DUPLEX_ALLOWED_HOST": "a.test,b.test", "PORT": "1",
+            "DUPLEX_PUBLIC_HOST": "c.test,d.test:8443",
         ]
         let serve = try await configured(
             ["site", "--echo", "/mine", "--auth-file", "users"],
@@ -83,6 +84,7 @@ struct ServeConfigurationTests {
         #expect(options.tls.key == "other.pem" && options.tls.certificate == "cert.pem")
         #expect(options.sharedOrigins == ["*"] && options.allowedHosts == ["a.test", "b.test"] && !options.compress)
         #expect(options.passwordFile == "users" && options.password == nil)
+        #expect(options.publicHosts == ["c.test", "d.test:8443"])
     }
 
     @Test("Without a file there is the environment")

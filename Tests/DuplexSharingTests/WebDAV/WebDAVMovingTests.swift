@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexTestPeers
 import DuplexTestProcesses
 import DuplexTestTimes
 import DuplexTesting
@@ -42,6 +43,52 @@ struct WebDAVMovingTests {
             #expect(dav.text("i") == "A")
             #expect(try await dav.code(method, "h", [.destination: "/dav/b"]) == 204)
             #expect(dav.isFolder("b"))
+        }
+    }
+
+    @Test("Behind a proxy with a Host of its own the client's host is the server's, by a field or by an option")
+    func proxied() async throws {
+        let url = "https://files.example/dav/moved"
+        let forwarded = try #require(HTTPField.Name("X-Forwarded-Host"))
+        let standard = try #require(HTTPField.Name("Forwarded"))
+        for name in [[forwarded: "files.example"], [standard: "for=192.0.2.1;host=files.example;proto=https"]] {
+            try await WebDAVFixture.run(Self.files) { dav async throws in
+                var fields: HTTPFields = [.destination: url]
+                #expect(try await dav.code(.move, "a", fields) == 502)
+                for (name, value) in name { fields[name] = value }
+                let moved = try await dav.request(.move, "a", fields)
+                #expect(moved.status == .created && moved.fields[.location] == "/dav/moved")
+                // And the resource that a lock's token is for.
+                let token = try await dav.lock("moved")
+                fields[.davIf] = "<\(url)> (<\(token)>)"
+                fields[.destination] = "https://files.example/dav/b"
+                #expect(try await dav.code(.copy, "moved", fields) == 204)
+                fields[name.keys.first ?? forwarded] = "other.example"
+                #expect(try await dav.code(.copy, "moved", fields) != 204)
+            }
+        }
+        var sharing = WebDAVOptions()
+        sharing.publicHosts = ["files.example"]
+        try await WebDAVFixture.run(Self.files, sharing: sharing) { dav async throws in
+            #expect(try await dav.code(.move, "a", [.destination: url]) == 201)
+            #expect(try await dav.code(.move, "b", [.destination: "https://other.example/dav/c"]) == 502)
+        }
+    }
+
+    @Test("MOVE behind a proxy, over a connection")
+    func proxiedOverConnection() async throws {
+        try await withTestFolder(["a": "A"]) { root in
+            let folder = try SharedFolder(root)
+            try await withServer { server in
+                server.webDAV("/dav", root: folder)
+            } _: { address in
+                let peer = try await RawPeer.connect(to: address)
+                let answer = try await peer.response(
+                    to: "MOVE /dav/a HTTP/1.1\r\nHost: inner\r\nX-Forwarded-Host: files.example:8443\r\n"
+                        + "Destination: https://files.example:8443/dav/b\r\n\r\n"
+                )
+                #expect(answer.status == 201 && answer["Location"] == "/dav/b")
+            }
         }
     }
 

@@ -28,6 +28,23 @@ struct WebDAVDestinationTests {
         #expect(try WebDAVDestination([.destination: value], host: "example.org") == .elsewhere)
     }
 
+    @Test(
+        "Behind a proxy another host is this server, too; without a port it stands for any",
+        arguments: [
+            ("https://files.example/a", "files.example", true), ("https://FILES.example:8443/a", "files.example", true),
+            ("https://files.example:8443/a", "files.example:8443", true),
+            ("https://files.example/a", "files.example:443", true),
+            ("https://files.example/a", "files.example:8443", false),
+            ("https://other.example/a", "files.example", false),
+            ("https://files.example/a", "not a host", false), ("http://example.org/a", "files.example", true),
+        ]
+    )
+    func aliases(value: String, alias: String, isHere: Bool) throws {
+        let destination = try WebDAVDestination([.destination: value], host: "example.org", aliases: ["x", alias])
+        #expect(destination == (isHere ? .path("/a") : .elsewhere))
+        #expect(WebDAVCondition.path(of: value, host: "example.org", aliases: [alias]) == (isHere ? "/a" : nil))
+    }
+
     @Test("All else is refused", arguments: ["", "a/b", "ftp://example.org/a", "*", "http://u@example.org/", "/a#b"])
     func refuses(value: String) {
         #expect(throws: WebDAVFault.self) { try WebDAVDestination([.destination: value], host: "example.org") }
