@@ -10,7 +10,7 @@ public struct Listener: Sendable {
     /// What secures the connections.
     ///
     /// Default: nil, they are in the clear. What clients offer by ALPN is answered with `http/1.1`, unless the options have
-    /// protocols of their own.
+    /// protocols of their own. A request in the clear is answered with 400 and a sentence, and the connection ends.
     public var tls: TLSServerOptions?
     /// Whether connections come through a proxy that names the client.
     ///

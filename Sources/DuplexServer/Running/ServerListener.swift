@@ -60,6 +60,7 @@ final class ServerListener: Sendable {
                 on: group,
                 backlog: settings.backlog,
                 tls: settings.tls,
+                probe: Self.probe,
                 options: settings.options,
                 proxyProtocol: settings.proxyProtocol,
                 logger: logger,
@@ -70,6 +71,15 @@ final class ServerListener: Sendable {
             var error = error
             if !error.message.contains("\(address)") { error.message = "\(address): \(error.message)" }
             throw error
+        }
+    }
+
+    /// Answers requests in the clear at a port that has TLS.
+    private static let probe: PlainProbe = { bytes in
+        switch PlainRequest.start(bytes) {
+        case .undecided: .undecided
+        case .other: .other
+        case .request(let isHead): .answered(PlainRequest.answer(isHead: isHead, now: .now))
         }
     }
 

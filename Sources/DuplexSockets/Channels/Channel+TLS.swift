@@ -23,6 +23,7 @@ extension Channel {
     ///   - serverName: the host that a client connects to.
     ///   - timeout: how long the handshake may take, from ``startTLS(early:)`` on.
     ///   - loop: the channel's.
+    ///   - probe: judges a client's first bytes. Default: the handshake does.
     ///   - completion: called once, on the loop, when the connection is secured or has failed and is closed; not when this
     ///     side closes before.
     /// - Throws: ``SocketError`` when a client has no name to check, or there is no memory.
@@ -31,12 +32,14 @@ extension Channel {
         serverName: String?,
         timeout: Duration,
         loop: EventLoop,
+        probe: PlainProbe? = nil,
         completion: @escaping (Result<TLSConnection, SocketError>) -> Void
     ) throws(SocketError) {
         if let tls { return try prepareInner(tls, context, serverName, timeout, loop, completion) }
         let engine = try TLSEngine(context: context, serverName: serverName, memory: core.tlsMemory)
         let layer = TLSLayer(engine: engine, timeout: timeout, loop: loop, completion: completion)
         layer.wire = output.take()
+        layer.probe = probe
         tls = layer
     }
 
@@ -78,6 +81,7 @@ extension Channel {
         // Of a connection that this side has closed only the handshake matters, for what still waits to be sent.
         if state.course == .leaving && tls.stage == .open { return }
         if let outer = tls.outer { return outer.withInput(bytes) { unwrap(outer, tls) } }
+        if let probe = tls.probe { return takeFirst(bytes, tls, probe) }
         tls.engine.withInput(bytes) { process(tls) }
     }
 
@@ -207,7 +211,7 @@ extension Channel {
         if tls.wireCount > 0 { updateInterest() }
     }
 
-    private func put(_ bytes: RawSpan, _ tls: TLSLayer) {
+    func put(_ bytes: RawSpan, _ tls: TLSLayer) {
         if let outer = tls.outer { wrap(bytes, outer, tls) } else { transmit(bytes, tls) }
     }
 

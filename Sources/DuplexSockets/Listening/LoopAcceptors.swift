@@ -8,6 +8,8 @@ struct ListenerSetup: Sendable {
     var proxyProtocol: ProxyProtocol
     var options: SocketOptions
     var tls: TLSServerOptions?
+    /// With ``tls``: judges the first bytes of clients.
+    var probe: PlainProbe?
     var logger: Logger
     /// Counts those that didn't come to a connection.
     var ends: EndSummary
@@ -109,7 +111,9 @@ final class LoopAcceptors {
         do throws(SocketError) {
             let context = try options.context()
             let timeout = options.handshakeTimeout
-            try channel.prepareTLS(context, serverName: nil, timeout: timeout, loop: loop) { [self] result in
+            let probe = setup.probe
+            try channel.prepareTLS(context, serverName: nil, timeout: timeout, loop: loop, probe: probe) {
+                [self] result in
                 switch result {
                 case .success: accepted(loop, bound, address, proxy)
                 case .failure(let error): fail(error, address)

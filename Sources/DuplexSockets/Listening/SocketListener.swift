@@ -88,12 +88,13 @@ public final class SocketListener: Sendable {
         return try bind(address, on: group, backlog: backlog, setup, hasOwnSummary: true)
     }
 
-    /// Binds an address for a server, which counts in a summary of its own.
+    /// Binds an address for a server, which counts in a summary of its own, and answers clients that don't speak TLS.
     package static func bind(
         _ address: ListenAddress,
         on group: EventLoopGroup,
         backlog: Int,
         tls: TLSServerOptions?,
+        probe: PlainProbe?,
         options: SocketOptions,
         proxyProtocol: ProxyProtocol,
         logger: Logger,
@@ -103,6 +104,7 @@ public final class SocketListener: Sendable {
             proxyProtocol: proxyProtocol,
             options: options,
             tls: tls,
+            probe: probe,
             logger: logger,
             ends: ends
         )

@@ -82,6 +82,11 @@ enum TLSFailure {
 
     // MARK: Handshakes
 
+    /// A client has sent a request in the clear, and was told so.
+    static var plainRequest: SocketError {
+        SocketError(.tls, message: "The TLS handshake has failed: \(SocketError.plainPeer) (a request in the clear).")
+    }
+
     /// Why OpenSSL gave up, from its queue of errors.
     static func take(isHandshake: Bool, isServer: Bool) -> SocketError {
         let entry = OpenSSLErrors.takeFirst()

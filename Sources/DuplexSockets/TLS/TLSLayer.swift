@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+/// What the first bytes of a client are, before its handshake.
+package enum PlainStart: Sendable {
+    /// More of them are needed.
+    case undecided
+    /// For the handshake to judge.
+    case other
+    /// Of a client that doesn't speak TLS, and what it is answered with, in the clear; then the connection ends.
+    case answered([UInt8])
+}
+
+/// Judges all bytes that have come of a client that is expected to speak TLS; 64 bytes at most are handed in undecided.
+package typealias PlainProbe = @Sendable (RawSpan) -> PlainStart
+
 /// What a channel has beyond a plain one once it is secured, or is about to be.
 ///
 /// What is written stays plaintext in the channel's own buffer until it is sent, so that a turn's writes share records.
@@ -32,6 +45,10 @@ final class TLSLayer {
     var handshakeTime: Duration?
     /// What was agreed upon, once it was.
     var connection: TLSConnection?
+    /// Judges a client's first bytes before the engine gets them; `nil` once they are judged.
+    var probe: PlainProbe?
+    /// The first bytes, while they aren't judged.
+    var held: [UInt8] = []
     /// What has failed while something was written; reported at the end of the turn.
     var failure: SocketError?
     private var decision: Task<Void, Never>?

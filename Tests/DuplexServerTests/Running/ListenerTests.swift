@@ -3,6 +3,7 @@
 
 import DuplexTestPeers
 import DuplexTestProcesses
+import HTTPTypes
 import Testing
 
 @testable import DuplexServer
@@ -28,6 +29,26 @@ import Testing
             let peer = RawPeer(socket, masks: true)
             #expect(try await peer.response(to: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").text == text)
         }
+        await running.stop()
+    }
+
+    @Test(
+        "A request in the clear at a port that has TLS is answered by a sentence, and the connection ends",
+        arguments: ["GET", "HEAD", "PROPFIND", "POST"]
+    )
+    func plainRequest(method: String) async throws {
+        var server = WebServer(port: 0)
+        server.tls = TLSServerOptions(try TLSIdentity.selfSigned(for: ["localhost"]))
+        server.on(HTTPRequest.Method(method) ?? .get, "/") { _ in "by its route" }
+        let running = try await server.start()
+        let peer = try await RawPeer.connect(to: running.addresses[0])
+        // More than is read before the answer.
+        let body = String(repeating: "x", count: method == "POST" ? 100_000 : 0)
+        try await peer.send("\(method) / HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.count)\r\n\r\n\(body)")
+        let answer = try await peer.readResponse(to: method)
+        #expect(answer.status == 400 && answer["Content-Type"] == "text/plain; charset=utf-8")
+        #expect(answer.text.contains("HTTPS") == (method != "HEAD"))
+        #expect(try await peer.isAtEnd())
         await running.stop()
     }
 

@@ -45,6 +45,20 @@ import Testing
         }
     }
 
+    @Test("ws: at a port that has TLS is refused with 400, and the hint is to use wss")
+    func withoutTLS() async throws {
+        var server = WebServer(host: "127.0.0.1", port: 0)
+        server.tls = TLSServerOptions(try TLSIdentity.selfSigned(for: ["localhost"]))
+        server.webSocket("/") { _ in }
+        try await server.withRunning { address in
+            let error = await #expect(throws: WebSocketError.self) {
+                try await WebSocket.connect(to: "ws://localhost:\(address.port)/")
+            }
+            #expect(error?.handshake?.status == .badRequest)
+            #expect(error?.handshake?.hint == "the port speaks TLS: use wss")
+        }
+    }
+
     @Test("Each side sees the certificates of the other", arguments: [false, true])
     func certificates(showsOwn: Bool) async throws {
         let (identity, own) = (try TLSIdentity.selfSigned(for: ["localhost"]), try TLSIdentity.selfSigned(for: ["me"]))
@@ -92,6 +106,18 @@ import Testing
         }
     }
 
+    @Test("Folded fields of the answer are unfolded")
+    func foldedFields() async throws {
+        try await withListener { url, accept in
+            async let connected = WebSocket.connect(to: url)
+            let peer = try await accept()
+            try await peer.acceptWebSocket(fields: "X-Version: 7\r\n 8\r\n\t9", "Set-Cookie:\r\n a=1")
+            let fields = try #require(try await connected.responseFields)
+            let version = try #require(HTTPField.Name("X-Version"))
+            #expect(fields[version] == "7 8 9" && fields[.setCookie] == "a=1")
+        }
+    }
+
     @Test("A request that may not be sent is an error before anything is connected")
     func invalidRequest() async {
         var options = WebSocketOptions()
@@ -103,18 +129,6 @@ import Testing
         options.headers[.upgrade] = "something"
         await expect(.invalidRequest) { [options] in
             try await WebSocket.connect(to: "ws://127.0.0.1:1/", options: options)
-        }
-    }
-
-    @Test("Folded fields of the answer are unfolded")
-    func foldedFields() async throws {
-        try await withListener { url, accept in
-            async let connected = WebSocket.connect(to: url)
-            let peer = try await accept()
-            try await peer.acceptWebSocket(fields: "X-Version: 7\r\n 8\r\n\t9", "Set-Cookie:\r\n a=1")
-            let fields = try #require(try await connected.responseFields)
-            let version = try #require(HTTPField.Name("X-Version"))
-            #expect(fields[version] == "7 8 9" && fields[.setCookie] == "a=1")
         }
     }
 

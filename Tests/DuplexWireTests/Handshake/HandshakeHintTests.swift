@@ -40,6 +40,7 @@ struct HandshakeHintTests {
             "<center>The plain HTTP request was sent to HTTPS port</center>",
             "Client sent an HTTP request to an HTTPS server.\n",
             "Reason: You're speaking plain HTTP to an SSL-enabled server port.",
+            String(decoding: PlainRequest.answer(isHead: false, now: UnixTime(seconds: 0)), as: UTF8.self),
         ]
     )
     func wrongScheme(body: String) {
