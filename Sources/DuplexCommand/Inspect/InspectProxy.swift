@@ -154,10 +154,6 @@ struct InspectProxy: Sendable {
             await target.close(code: code)
             return
         }
-        if let code = frame.code, code.isSendable {
-            await target.close(code: code, reason: frame.reason)
-        } else {
-            await target.close()
-        }
+        await target.close(code: frame.code ?? .noStatusReceived, reason: frame.reason)
     }
 }

@@ -24,7 +24,7 @@ public struct Drain: Sendable, Hashable {
     /// Makes a value.
     ///
     /// - Parameters:
-    ///   - code: the close code; one that may go on the wire (`CloseCode.isSendable`), else 1000 is sent.
+    ///   - code: the close code; as in `WebSocket.close(code:reason:)`.
     ///   - reason: the reason for people.
     ///   - spread: over how long, in 20 batches at most. `WebServer.closeTimeout` counts from the last of them.
     public init(code: CloseCode = .goingAway, reason: String = "", over spread: Duration = .zero) {

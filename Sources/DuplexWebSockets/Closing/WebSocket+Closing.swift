@@ -15,7 +15,8 @@ extension WebSocket {
     /// s. Cancelling the task doesn't shorten that. Closing twice is the same as once.
     ///
     /// - Parameters:
-    ///   - code: the reason for programs; one that may go on the wire (`CloseCode.isSendable`), else 1000 is sent.
+    ///   - code: the reason for programs. `CloseCode.noStatusReceived` sends a close frame without code and reason; 1000 takes
+    ///     the place of any other code that may not go on the wire (`CloseCode.isSendable`).
     ///   - reason: the reason for people; cut at 123 bytes of UTF-8, between two characters' scalars.
     /// - Returns: how the connection ended.
     @discardableResult
@@ -54,7 +55,8 @@ extension WebSocket {
     package func beginClose(_ code: CloseCode, reason: String = "") {
         if ending != nil { conclude() }
         guard stage == .open else { return }
-        session.close(code.isSendable ? code : .normalClosure, reason: reason, now: now)
+        let maySend = code.isSendable || code == .noStatusReceived
+        session.close(maySend ? code : .normalClosure, reason: reason, now: now)
         afterCloseFrame()
     }
 

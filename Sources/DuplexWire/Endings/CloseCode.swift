@@ -21,7 +21,7 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable {
     public static let unsupportedData = CloseCode(rawValue: 1_003)
     /// 1005: a close frame came without a code.
     ///
-    /// In reports only, never on the wire.
+    /// Never on the wire: closing with it sends a close frame without a code, as browsers do by default.
     public static let noStatusReceived = CloseCode(rawValue: 1_005)
     /// 1006: no close frame came.
     ///

@@ -135,12 +135,13 @@ extension Session {
     /// Messages of the peer still arrive until its own close frame.
     ///
     /// - Parameters:
-    ///   - code: why, for programs; must be sendable.
-    ///   - reason: why, for people; cut at 123 bytes between scalars.
+    ///   - code: why, for programs; must be sendable, or ``CloseCode/noStatusReceived`` for a close frame without a code.
+    ///   - reason: why, for people; cut at 123 bytes between scalars, and left out without a code.
     ///   - now: the time; the peer's close frame must come within ``closeTimeout`` of it.
     public func close(_ code: CloseCode, reason: String = "", now: Instant) {
-        precondition(code.isSendable, "The code \(code) may not go on the wire.")
-        sendClose(CloseFrame(code: code, reason: reason), initiator: .local, now)
+        let isEmpty = code == .noStatusReceived
+        precondition(code.isSendable || isEmpty, "The code \(code) may not go on the wire.")
+        sendClose(CloseFrame(code: isEmpty ? nil : code, reason: reason), initiator: .local, now)
     }
 
     /// Answers the peer's close frame with its own code (RFC 6455 section 5.5.1).

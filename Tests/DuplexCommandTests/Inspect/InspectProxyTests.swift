@@ -69,6 +69,8 @@ struct InspectProxyTests {
         for try await message in socket.messages {
             if message == .text("close") {
                 await socket.close(code: CloseCode(rawValue: 4_321), reason: "as asked")
+            } else if message == .text("close without a code") {
+                await socket.close(code: .noStatusReceived)
             } else if message == .text("reset") {
                 socket.reset()
             } else {
@@ -191,6 +193,19 @@ struct InspectProxyTests {
             let report = await second.close(code: CloseCode(rawValue: 4_999), reason: "enough")
             #expect(report.received?.code?.rawValue == 4_999)
             #expect(await comesTrue { seen.ends.contains("4999 enough") })
+        }
+    }
+
+    @Test("A close without a code goes through as one, both ways")
+    func closingWithoutCode() async throws {
+        try await Self.withProxy { url, seen in
+            let first = try await Self.connect(url + "/")
+            try await first.send("close without a code")
+            for try await _ in first.messages { Issue.record("Nothing was sent.") }
+            #expect(await first.closeReport.received == CloseFrame(code: nil))
+            let second = try await Self.connect(url + "/")
+            #expect(await second.close(code: .noStatusReceived).received == CloseFrame(code: nil))
+            #expect(await comesTrue { seen.ends.count(where: { $0.hasPrefix("1005") }) == 2 })
         }
     }
 

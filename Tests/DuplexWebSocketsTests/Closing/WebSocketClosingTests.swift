@@ -35,7 +35,7 @@ import Testing
 
     @Test(
         "A code that may not be sent goes out as 1000",
-        arguments: [0, 999, 1_004, 1_005, 1_006, 1_015, 2_999, 5_000] as [UInt16]
+        arguments: [0, 999, 1_004, 1_006, 1_015, 2_999, 5_000] as [UInt16]
     )
     func unsendableCode(number: UInt16) async throws {
         try await withClient { socket, peer in
@@ -44,6 +44,18 @@ import Testing
             try await peer.send(.close(1_000))
             await peer.close()
             #expect(await report.sent?.code == .normalClosure)
+        }
+    }
+
+    @Test("1005 stands for no code: the close frame is empty", arguments: [true, false])
+    func noCode(fromClient: Bool) async throws {
+        try await withPair { client, server in
+            let (near, far) = fromClient ? (client, server) : (server, client)
+            let report = await near.close(code: .noStatusReceived, reason: "lost without a code")
+            #expect(report.sent == CloseFrame(code: nil) && report.received == CloseFrame(code: nil))
+            #expect(report.isClean && report.initiator == .local && report.code == .noStatusReceived)
+            let other = await far.close()
+            #expect(other.received == CloseFrame(code: nil) && other.isClean)
         }
     }
 
