@@ -15,6 +15,19 @@ struct MustacheTemplatesTests {
         var notes: [String]
     }
 
+    @Test("A byte order mark at the beginning of a template isn't a part of it")
+    func byteOrderMark() async throws {
+        let files = ["a.mustache": "\u{FEFF}{{> b}}", "b.mustache": "\u{FEFF}x"]
+        try await withTemplates(files) { folder async throws in
+            let templates = try MustacheTemplates(from: folder)
+            var server = WebServer(port: 0)
+            server.get("/") { _ in try templates.page("a", [String: String]()) }
+            try await WebServer.testing(server) { client async throws in
+                #expect(Array(try await client.get("/").text.utf8) == Array("x".utf8))
+            }
+        }
+    }
+
     @Test("A template makes a page of values, with other templates in it")
     func page() async throws {
         let files = [

@@ -32,12 +32,11 @@ extension HARFile {
         guard bytes.count <= largest.bytes else {
             throw Refusal(description: "The file has more than \(largest.bytes >> 20) MiB.")
         }
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let document: HARDocument
         do {
             document = try JSONDecoder().decode(
                 HARDocument.self,
-                from: Data(bytes.starts(with: mark) ? bytes[3...] : bytes[...])
+                from: Data(ByteOrderMark.removed(from: bytes))
             )
         } catch DecodingError.keyNotFound, DecodingError.typeMismatch, DecodingError.valueNotFound {
             throw Refusal(description: "The file is JSON, but not an HTTP Archive: it has no log with entries.")

@@ -12,9 +12,10 @@ struct PasswordEntries: Sendable {
 
     /// Reads the text of a file.
     ///
-    /// Empty lines, and those that begin with `#`, say nothing.
+    /// Empty lines, and those that begin with `#`, say nothing, nor does a byte order mark at the beginning.
     init(_ text: String) {
-        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let text = ByteOrderMark.removed(from: Array(text.utf8))
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             let bytes = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
             if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { continue }

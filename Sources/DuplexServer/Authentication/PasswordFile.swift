@@ -33,15 +33,15 @@ public final class PasswordFile: Sendable {
 
     /// Reads the file, to see that it can be used; blocks while it does.
     ///
-    /// A line that can't be used is an error here; later, when the file has changed, it is passed over, and its user isn't
-    /// let in.
+    /// A line that can't be used is an error here, also when its hash is damaged, or of a kind that this machine's crypt(3)
+    /// doesn't have. Later, when the file has changed, the line is passed over, and its user isn't let in.
     ///
     /// - Parameter path: of the file; 4 MiB at most.
     /// - Throws: `SocketError` with `unreadableFile`, which says what is wrong in which line.
     public init(path: String) throws(SocketError) {
         self.path = path
         let entries = try Self.read(path)
-        guard let fault = entries.faults.first else { return }
+        guard let fault = entries.faults.first ?? PasswordHash.missingKind(of: entries.hashes.values) else { return }
         throw SocketError(.unreadableFile, message: "“\(path)” isn't a file of passwords: \(fault).")
     }
 

@@ -13,8 +13,6 @@ import Darwin
 
 /// Hashes of passwords as crypt(3) makes them.
 enum PasswordHash {
-    /// bcrypt, SHA-crypt and yescrypt: what takes long to try, and what the C libraries have.
-    private static let prefixes = ["$2a$", "$2b$", "$2y$", "$5$", "$6$", "$y$"]
     /// The longest hash, with its zero (crypt(5)).
     private static let lengthBound = 384
 
@@ -23,8 +21,20 @@ enum PasswordHash {
         if hash.hasPrefix("$apr1$") {
             return "Apache's own MD5 (apr1), which crypt(3) doesn't have: make it anew by htpasswd -B"
         }
-        if prefixes.contains(where: { hash.hasPrefix($0) }) && hash.utf8.count < lengthBound { return nil }
-        return "neither bcrypt (htpasswd -B) nor SHA-crypt nor yescrypt"
+        guard let kind = HashKind.allCases.first(where: { hash.hasPrefix($0.rawValue) }) else {
+            return "neither bcrypt (htpasswd -B) nor SHA-crypt nor yescrypt"
+        }
+        if hash.utf8.count < lengthBound && kind.isWhole(hash.utf8) { return nil }
+        return "damaged: it is cut off, or something follows it: make it anew by htpasswd -B"
+    }
+
+    /// Says which kind of these hashes this machine's crypt(3) doesn't have; `nil` if it has all of them.
+    ///
+    /// It takes a millisecond for each kind.
+    static func missingKind(of hashes: some Sequence<String>) -> String? {
+        let kinds = Set(hashes.compactMap { hash in HashKind.allCases.first { hash.hasPrefix($0.rawValue) } })
+        let missing = kinds.first { (try? isHash($0.cheapest, of: "")) == nil }
+        return missing.map { "this machine's crypt(3) has no hashes that begin with \($0.rawValue)" }
     }
 
     /// Whether the hash is of that password; takes as long as whoever made it wanted, and blocks.

@@ -66,6 +66,13 @@ struct ServeConfigurationTests {
         #expect(options.loops == nil && options.log == nil && !options.quiet)
     }
 
+    @Test("A byte order mark, and line ends of DOS, change nothing", arguments: [("a.json", json), ("a.yaml", yaml)])
+    func windows(name: String, text: String) async throws {
+        let serve = try await configured([], name, "\u{FEFF}" + text.replacing("\n", with: "\r\n"))
+        #expect(serve.target == .folder("public") && serve.options.port == 9_000)
+        #expect(serve.options.tls.certificate == "cert.pem")
+    }
+
     @Test("The command line comes first, then the environment, then the file")
     func precedence() async throws {
         let environment = [

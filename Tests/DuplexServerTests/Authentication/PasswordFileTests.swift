@@ -47,7 +47,7 @@ struct PasswordFileTests {
         return try await client.get("/in", fields: [.authorization: value]).status
     }
 
-    private static let lines = PasswordHashTests.hashes.enumerated().map { "u\($0):\($1)\n" }
+    private static let lines = PasswordEntriesTests.hashes.enumerated().map { "u\($0):\($1)\n" }
 
     @Test("Users of every kind of hash are let in with their passwords, and nobody else is")
     func checking() async throws {
@@ -93,7 +93,11 @@ struct PasswordFileTests {
 
     @Test(
         "A file that can't be used is an error that says why",
-        arguments: [("mia:$apr1$a$b", "line 1 is Apache's own MD5"), ("mia:secret", "line 1"), ("\nmia", "line 2")]
+        arguments: [
+            ("mia:$apr1$a$b", "line 1 is Apache's own MD5"), ("mia:secret", "line 1"), ("\nmia", "line 2"),
+            ("# x\nmia:$2y$05$rdxEk2Fo.RzdicEk81t7jeRZmhKPVsJm1DUw # note", "line 2"), ("mia:$6$salt", "line 1"),
+            ("\u{FEFF}mia:$6$salt", "line 1"),
+        ]
     )
     func faults(text: String, message: String) async throws {
         try await withFile(text) { file in
@@ -103,6 +107,15 @@ struct PasswordFileTests {
         }
         let none = #expect(throws: SocketError.self) { try PasswordFile(path: "/nowhere/at/all") }
         #expect(none?.code == .unreadableFile)
+    }
+
+    @Test("A byte order mark at the beginning, as editors of Windows write it, isn't a part of the first name")
+    func byteOrderMark() async throws {
+        try await withFile("\u{FEFF}" + Self.lines[0].replacing("\n", with: "\r\n")) { file in
+            try await testing(file) { client async throws in
+                #expect(try await status(client, "u0") == .ok)
+            }
+        }
     }
 
     /// A bcrypt of cost 13 takes half a second or so, in which the loop answers others.

@@ -9,14 +9,7 @@ import Testing
 #if os(Linux)
 @Suite("Hashes of passwords by crypt(3)")
 struct PasswordHashTests {
-    /// Of “secret ä”, made by openssl passwd and by crypt(3) itself.
-    static let hashes = [
-        "$2y$04$abcdefghijklmnopqrstuurydDy6ajAR/b4uUYXRl/HDpX6JrEDzC",
-        "$5$saltsalt$OaWrK4nmhlHO8SCAHqi9g.e0kcKiZNwbxYhWI.cXR3B",
-        "$5$rounds=1000$abc$3s9Oe5be0w.2.K7bkqWaKxBJu11RayEBLxv0FWuv7u5",
-        "$6$saltsalt$bF1CGxXrXd8t3M5P5A4BftQgLa5/4Gb7KGxv.tqILmZo0ZJ/DUCqnXITceKwyk1NCcmbGhbHuW4U8Tm9PrsxK0",
-        "$y$j75$abcdefgh$gnht3Fuf8dNcnXgqnst8.SWMVFBrxjyf7GiiaX.21K5",
-    ]
+    private static let hashes = PasswordEntriesTests.hashes
 
     @Test("One password is right and no other is", arguments: hashes)
     func checking(hash: String) throws {
@@ -29,12 +22,25 @@ struct PasswordHashTests {
         #expect((try? PasswordHash.isHash(String(hash.dropLast()), of: "secret ä")) != true)
     }
 
+    @Test("A hash that is cut, goes on after its end, or has other characters can't be used", arguments: hashes)
+    func damages(hash: String) {
+        let blank = hash.dropLast() + " "
+        let longer = hash + "a"
+        for damaged in [
+            String(hash.dropLast()), longer, hash + " # note", String(blank), hash.replacing("abc", with: "a b"),
+        ]
+        where damaged != hash {
+            #expect(PasswordHash.fault(of: damaged) != nil, "\(damaged)")
+        }
+    }
+
     @Test("What can't be used is told")
     func faults() throws {
-        #expect(PasswordHash.fault(of: "$2y$10$abc") == nil)
         #expect(PasswordHash.fault(of: "$apr1$a$b")?.contains("htpasswd -B") == true)
         let long = "$6$" + String(repeating: "a", count: 400)
-        for hash in ["", "x", "$1$a$b", "{SHA}a", "rl.3StKT.4T8M", "$2x$10$", "*0", long] {
+        for hash in [
+            "", "x", "$1$a$b", "{SHA}a", "rl.3StKT.4T8M", "$2x$10$", "*0", "$2y$10$abc", "$6$salt", "$5$", long,
+        ] {
             #expect(PasswordHash.fault(of: hash) != nil, "\(hash)")
         }
         let error = #expect(throws: SocketError.self) { try PasswordHash.isHash("$2y$99$a", of: "x") }
