@@ -107,6 +107,7 @@ extension InspectorSite {
             place.append(foreign("h3", handshake.url), foreign("p", end));
             if (socket.subprotocol) place.append(foreign("p", `Subprotocol: ${socket.subprotocol}`));
             if (socket.lost) place.append(make("p", { class: "lost-items", text: `${count(socket.lost)} frames before these weren't kept.` }));
+            for (const error of socket.errors) place.append(foreign("p", `${clock(error.time)} ${error.message}`, { class: "notice" }));
             await showFrames(place, recording, entry);
             place.append(...message("Request", handshake.requestFields, handshake.requestBody),
                 ...message("Response", handshake.responseFields, handshake.responseBody));

@@ -147,6 +147,8 @@ struct HARDocument: Decodable {
         var encoding: String?
         var size: Number?
         var isCompressed: Bool?
+        /// Whether it says what went wrong, in words, and isn't a message; Chromium gives it the opcode -1.
+        var isError: Bool { type == "error" }
 
         enum CodingKeys: String, CodingKey {
             case type, time, opcode, data

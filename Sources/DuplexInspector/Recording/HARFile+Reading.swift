@@ -86,7 +86,7 @@ extension HARFile {
         if entry.timings == nil { exchange.durations.handler = duration(entry.time) }
         exchange.peer = address(entry.serverIPAddress, RecordedURL(entry.request.url).port)
         exchange.route = entry.route
-        exchange.error = entry.error
+        exchange.error = entry.error.map { words($0) }
         return exchange
     }
 
@@ -104,7 +104,17 @@ extension HARFile {
         connection.responseFields = exchange.responseFields
         connection.subprotocol = exchange.responseFields[.secWebSocketProtocol]
         let messages = (entry.messages ?? []).compactMap(\.value)
-        connection.frames = messages.enumerated().map { frame($0.element, UInt64($0.offset), exchange.began) }
+        connection.errors = messages.filter(\.isError).map { message in
+            RecordedConnection.Fault(time: seconds(message.time?.value) ?? exchange.began, message: words(message.data))
+        }
+        if let error = exchange.error {
+            connection.errors.append(RecordedConnection.Fault(time: exchange.began, message: error))
+        }
+        for message in messages where !message.isError {
+            guard let opcode = opcode(message) else { continue }
+            let number = UInt64(connection.frames.count)
+            connection.frames.append(frame(message, opcode, number, exchange.began))
+        }
         connection.closeCode = whole(entry.closeCode).map { UInt16(clamping: $0) }
         connection.closeReason = entry.closeReason
         if entry.isOpen != true {
@@ -114,8 +124,19 @@ extension HARFile {
         return connection
     }
 
-    private static func frame(_ message: HARDocument.Message, _ number: UInt64, _ began: Double) -> RecordedFrame {
-        let opcode = Opcode(rawValue: UInt8(clamping: whole(message.opcode) ?? 1))
+    /// The opcode, which has four bits (RFC 6455 section 5.2); text where none is named.
+    private static func opcode(_ message: HARDocument.Message) -> Opcode? {
+        guard let number = message.opcode?.value else { return .text }
+        guard (0...15).contains(number), number == number.rounded() else { return nil }
+        return Opcode(rawValue: UInt8(number))
+    }
+
+    private static func frame(
+        _ message: HARDocument.Message,
+        _ opcode: Opcode,
+        _ number: UInt64,
+        _ began: Double
+    ) -> RecordedFrame {
         let isText = opcode == .text && message.encoding != "base64"
         let bytes = isText ? Array(message.data.utf8) : Self.bytes(message.data, isCoded: true)
         let isOutgoing = message.type == "send" || message.type == "sent"
@@ -133,6 +154,9 @@ extension HARFile {
     }
 
     // MARK: Values
+
+    /// The words of an error, as many as a person reads.
+    private static func words(_ text: String) -> String { String(text.prefix(2_000)) }
 
     /// A time since 1970 in seconds; some write milliseconds or microseconds.
     private static func seconds(_ time: Double?) -> Double? {

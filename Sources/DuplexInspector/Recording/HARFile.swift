@@ -9,8 +9,9 @@ import HTTPTypes
 /// An HTTP Archive, version 1.2, with WebSockets as Chromium has them.
 ///
 /// A WebSocket is an entry whose `_resourceType` is `websocket`; its messages are in `_webSocketMessages`: `type` is `send` for
-/// what the client sent, `time` is in seconds since 1970, `data` is text for opcode 1 and base64 for others. Messages are
-/// whole there: fragments are put together. What starts with an underscore is nobody's standard (HAR section 3).
+/// what the client sent, `time` is in seconds since 1970, `data` is text for opcode 1 and base64 for others. An `error` has
+/// the opcode -1, and words as its data. Messages are whole there: fragments are put together. What starts with an underscore
+/// is nobody's standard (HAR section 3).
 enum HARFile {
     static let type: MediaType = "application/json"
 
@@ -74,7 +75,7 @@ enum HARFile {
             entry.add("timings", timings(RecordedExchange.Durations(sending: duration)))
             add(server: connection.server, client: connection.client, to: &entry)
             entry.add("_resourceType", "websocket")
-            entry.add("_webSocketMessages", .array(messages(connection)))
+            entry.add("_webSocketMessages", .array(messages(connection) + connection.errors.map { error($0) }))
             entry.add("_closeCode", connection.closeCode.map { Int($0) })
             entry.add("_closeReason", connection.closeReason)
             if connection.ended == nil { entry.add("_isOpen", true) }
@@ -187,6 +188,15 @@ enum HARFile {
     }
 
     // MARK: Messages
+
+    private static func error(_ fault: RecordedConnection.Fault) -> JSONText {
+        object { json in
+            json.add("type", "error")
+            json.add("time", fault.time)
+            json.add("opcode", -1)
+            json.add("data", fault.message)
+        }
+    }
 
     /// The messages and the control frames, in the order in which they were whole.
     private static func messages(_ connection: RecordedConnection) -> [JSONText] {

@@ -35,6 +35,15 @@ struct RecordedConnection: Sendable, Equatable {
     var frames: [RecordedFrame] = []
     /// How many frames were dropped before the first.
     var lostFrames: UInt64 = 0
+    /// Errors that the recorder noted.
+    var errors: [Fault] = []
+
+    /// An error of the connection.
+    struct Fault: Sendable, Equatable {
+        /// When, in seconds since 1970.
+        var time: Double
+        var message: String
+    }
 
     init(id: UInt64, isClient: Bool, url: String, isSecure: Bool, began: Double) {
         self.id = id

@@ -55,6 +55,11 @@ struct SecretMask: Sendable {
     /// The URL, masked: the password in it, and items of its query.
     func masked(url: String) -> String { InspectorSecret.masked(withoutItems(url)) }
 
+    /// An error in words, which may quote the URL that it is about.
+    private func masked(words: String, of url: String) -> String {
+        InspectorSecret.masked(url.isEmpty ? words : words.replacing(url, with: masked(url: url)))
+    }
+
     private func withoutItems(_ url: String) -> String {
         let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
         let words = parts[0].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -123,6 +128,7 @@ struct SecretMask: Sendable {
         result.responseFields = masked(exchange.responseFields)
         result.requestBody = masked(body: exchange.requestBody, type: exchange.requestFields[.contentType])
         result.responseBody = masked(body: exchange.responseBody, type: exchange.responseFields[.contentType])
+        result.error = exchange.error.map { masked(words: $0, of: exchange.url) }
         return result
     }
 
@@ -134,6 +140,9 @@ struct SecretMask: Sendable {
         result.responseFields = masked(connection.responseFields)
         var frames = MaskedFrames(messages)
         result.frames = connection.frames.map { frames.next($0) }
+        for index in result.errors.indices {
+            result.errors[index].message = masked(words: result.errors[index].message, of: connection.url)
+        }
         return result
     }
 

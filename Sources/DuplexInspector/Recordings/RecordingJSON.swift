@@ -9,6 +9,8 @@ enum RecordingJSON {
     static let rowLimit = 5_000
     /// How many messages are handed out at once.
     static let messageLimit = 200
+    /// How many errors of a WebSocket are handed out.
+    static let errorLimit = 100
     /// How much of the payload of each goes with it.
     static let payloadLimit = 64 << 10
 
@@ -82,8 +84,16 @@ enum RecordingJSON {
         members.add("ended", connection.ended)
         members.add("code", connection.closeCode.map { Int($0) })
         members.add("reason", connection.closeReason)
+        members.add("errors", .array(connection.errors.prefix(errorLimit).map { error($0) }))
         members.add("frames", count)
         members.add("lost", .integer(Int64(clamping: connection.lostFrames)))
+        return .object(members.all)
+    }
+
+    private static func error(_ fault: RecordedConnection.Fault) -> JSONText {
+        var members = JSONText.Members()
+        members.add("time", fault.time)
+        members.add("message", fault.message)
         return .object(members.all)
     }
 

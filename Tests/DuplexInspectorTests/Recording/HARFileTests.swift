@@ -163,6 +163,27 @@ struct HARFileTests {
         #expect(connection.ended == Sample.began + 0.5)
     }
 
+    @Test("Errors among the messages of a WebSocket are no frames, nor are opcodes that no frame has")
+    func messagesThatAreNone() throws {
+        let entry = """
+            {"request":{"method":"GET","url":"wss://a/"},"_resourceType":"websocket","_error":"net::ERR_FAILED",
+             "_webSocketMessages":[{"type":"receive","time":1795455000.5,"opcode":1,"data":"hi"},
+             {"type":"error","time":1795455000.75,"opcode":-1,"data":"gone"},
+             {"type":"receive","opcode":-1,"data":"a"},{"type":"send","opcode":16,"data":"b"},
+             {"type":"send","opcode":300,"data":"c"},{"type":"send","opcode":2.5,"data":"d"}]}
+            """
+        let connection = try #require(HARFile.read(archive(entry)).recording.connections.first)
+        #expect(connection.frames.map(\.payload.bytes) == [Array("hi".utf8)])
+        #expect(
+            connection.errors == [
+                RecordedConnection.Fault(time: Sample.began + 0.75, message: "gone"),
+                RecordedConnection.Fault(time: 0, message: "net::ERR_FAILED"),
+            ]
+        )
+        let again = try HARFile.read(HARFile.write(Recording(connections: [connection]))).recording.connections.first
+        #expect(again?.errors == connection.errors && again?.frames == connection.frames)
+    }
+
     @Test("A byte order mark is passed over")
     func mark() throws {
         #expect(try HARFile.read([0xEF, 0xBB, 0xBF] + archive("")) == HARFile.Reading())

@@ -73,6 +73,7 @@ struct SecretMaskTests {
         exchange.responseBody = body("\(token)")
         var connection = RecordedConnection(id: 1, isClient: true, url: "ws://a/\(token)", isSecure: false, began: 0)
         let payload = RecordedBytes(Array("{\"a\":\"\(token)\"}".utf8))
+        (exchange.error, connection.errors) = (token, [RecordedConnection.Fault(time: 0, message: token)])
         connection.frames = [
             RecordedFrame(number: 0, time: 0, isOutgoing: true, opcode: .text, wireLength: 50, payload: payload)
         ]
@@ -94,10 +95,12 @@ struct SecretMaskTests {
         exchange.requestBody = body("token=S3CRET")
         exchange.responseFields = [.setCookie: "S3CRET"]
         exchange.responseBody = body(#"{"token":"S3CRET"}"#)
+        exchange.error = "http://a/?token=S3CRET can't be reached"
         let masked = mask.masked(Recording(exchanges: [exchange])).exchanges
         #expect(masked.count == 1)
         for exchange in masked {
-            let whole = "\(exchange.url) \(exchange.requestFields) \(exchange.responseFields)"
+            let whole = "\(exchange.url) \(exchange.requestFields) \(exchange.responseFields) \(exchange.error ?? "")"
+            #expect(exchange.error == "http://a/?token=[masked] can't be reached")
             let bodies = String(decoding: exchange.requestBody.bytes + exchange.responseBody.bytes, as: UTF8.self)
             #expect(!(whole + bodies).contains("S3CRET"))
             #expect(bodies == #"token=[masked]{"token":"[masked]"}"#)
@@ -112,12 +115,14 @@ struct SecretMaskTests {
             frame("token", .ping), frame(#"en":"S3C"#, .continuation, isFinal: false),
             frame(#"RET","a":1}"#, .continuation),
         ]
+        connection.errors = [RecordedConnection.Fault(time: 0, message: "“ws://a/?token=1” failed")]
         let masked = mask.masked(connection)
         #expect(
             masked.frames.map { String(decoding: $0.payload.bytes, as: UTF8.self) }
                 == [#"{"tok"#, #""token":"[masked]""#, "token", #"en":"[masked]""#, #","a":1}"#]
         )
         #expect(masked.url == "ws://a/?token=[masked]")
+        #expect(masked.errors.map(\.message) == ["“ws://a/?token=[masked]” failed"])
     }
 
     @Test("What follows a fragment that was cut isn't shown, for it may be a secret's; the next message is")

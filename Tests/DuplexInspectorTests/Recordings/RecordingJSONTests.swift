@@ -48,6 +48,15 @@ struct RecordingJSONTests {
         #expect(frames.last?.text.contains(#""cbor":"{\"a\": 1}""#) == true)
     }
 
+    @Test("Errors of a WebSocket are told beside its frames, the first hundred")
+    func errors() throws {
+        var connection = try Sample.connection()
+        connection.errors = (0..<150).map { RecordedConnection.Fault(time: Double($0), message: "gone \($0)") }
+        let text = RecordingJSON.whole(connection, frames: 12).text
+        #expect(text.contains(#""errors":[{"time":0.0,"message":"gone 0"},{"time":1.0,"#))
+        #expect(text.contains("gone 99") && !text.contains("gone 100"))
+    }
+
     @Test("A replay is told with what was different")
     func outcome() {
         let outcome = Replay.Outcome(status: 200, seconds: 1, differences: ["x"], error: nil)
