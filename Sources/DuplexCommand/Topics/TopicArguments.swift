@@ -50,7 +50,7 @@ extension Failure {
             case .invalidURL, .invalidName: .wrongUsage
             case .unavailable: .cannotConnect
             case .timedOut: .timedOut
-            case .closed, .unanswered: .connectionFailed
+            case .closed, .unanswered, .invalidResponse: .connectionFailed
             default: .failure
             }
         self.init(status, error.message.visible)

@@ -26,6 +26,8 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let invalidArgument = Self(rawValue: "invalidArgument")
         /// A request of the JSON protocol that isn't one.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
+        /// The server's answer to a request isn't one of the JSON protocol.
+        public static let invalidResponse = Self(rawValue: "invalidResponse")
         /// A limit has been reached.
         public static let limitReached = Self(rawValue: "limitReached")
         /// The app doesn't allow it.

@@ -86,8 +86,9 @@ public actor TopicClient {
     ///   - message: the message.
     ///   - topic: the name of the topic.
     /// - Returns: its position; `nil` without a history.
-    /// - Throws: ``TopicError``: the server's refusal; `timedOut` behind ``TopicClientOptions/requestTimeout``;
-    ///   `unanswered` when the connection was lost before the answer, and the message may have been published or not;
+    /// - Throws: ``TopicError``: the server's refusal; `invalidResponse` of a server that doesn't speak the protocol; `timedOut`
+    ///   after ``TopicClientOptions/requestTimeout``; `unanswered` when the connection was lost before the answer, and the
+    ///   message may have been published or not;
     ///   `limitReached` when too many requests wait; `closed` and `unavailable` at the end of the client.
     ///   `CancellationError`; the message may be published all the same.
     @discardableResult

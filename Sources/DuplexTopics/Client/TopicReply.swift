@@ -24,6 +24,8 @@ struct TopicReply: Decodable, Sendable {
 
     /// Of an answer.
     var id: Int64?
+    /// Whether what was asked for is done.
+    var ok: Bool?
     var complete: Bool?
     var count: Int?
     var members: [Member]?
@@ -88,8 +90,10 @@ struct TopicReply: Decodable, Sendable {
         return left.map { .left($0.value) }
     }
 
-    /// Why a request was refused.
+    /// Why a request wasn't done: the server refused it, or doesn't speak the protocol, as an echo doesn't.
     var refusal: TopicError? {
-        error.map { TopicError(TopicError.Code(rawValue: $0), message ?? "The server refused it.") }
+        if let error { return TopicError(TopicError.Code(rawValue: error), message ?? "The server refused it.") }
+        if ok == true { return nil }
+        return TopicError(.invalidResponse, "What answers there doesn't speak the protocol of topics.")
     }
 }

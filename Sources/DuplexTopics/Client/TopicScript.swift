@@ -72,7 +72,7 @@ public enum TopicScript {
             this.#asked.set(id, asked); if (this.#isOpen) this.#send(asked) }
           #send(asked) { asked.isSent = true; this.#socket.send(asked.text) }
           #take(reply) { const { id, topic, position } = reply, asked = this.#asked.get(id)
-            if (!topic) return asked?.end(reply.error ? asked.failed : asked.done, reply)
+            if (!topic) return asked?.end(reply.ok ? asked.done : asked.failed, reply.ok || reply.error ? reply : { error: "invalidResponse" })
             if (reply.joined || reply.left) return this.#watched.get(topic)?.(reply)
             const room = this.#rooms.get(topic) ?? [...this.#rooms.values()].find(room => room.match.test(topic))
             if (!room?.isLive) return; if (reply.missed) return void (room.missed = (room.missed ?? 0) + reply.missed)

@@ -11,7 +11,8 @@ import Testing
         "Errors of topics have the status of what they are",
         arguments: [
             (TopicError.Code.unavailable, CommandStatus.cannotConnect), (.timedOut, .timedOut),
-            (.closed, .connectionFailed), (.unanswered, .connectionFailed), (.notAllowed, .failure),
+            (.closed, .connectionFailed), (.invalidResponse, .connectionFailed), (.unanswered, .connectionFailed),
+            (.notAllowed, .failure),
             (.invalidURL, .wrongUsage), (.invalidName, .wrongUsage),
         ]
     )

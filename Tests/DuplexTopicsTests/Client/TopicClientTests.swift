@@ -65,6 +65,25 @@ struct TopicClientTests {
         }
     }
 
+    @Test("A server that sends requests back has answered none of them", .timeLimit(.minutes(1)))
+    func echo() async throws {
+        try await withServer { server in
+            server.webSocket("/") { socket in
+                for try await message in socket.messages { try await socket.send(message) }
+            }
+        } _: { address in
+            let client = TopicClient("ws://127.0.0.1:\(address.port)/")
+            #expect(await Self.code { try await client.publish("hi", to: "a") }?.rawValue == "invalidResponse")
+            #expect(await Self.code { try await client.enter("a") }?.rawValue == "invalidResponse")
+            #expect(await Self.code { _ = try await client.presence(of: "a") }?.rawValue == "invalidResponse")
+            #expect(await Self.code { for try await _ in client.subscribe(to: "a") {} }?.rawValue == "invalidResponse")
+            #expect(
+                await Self.code { for try await _ in client.presenceChanges(of: "a") {} }?.rawValue == "invalidResponse"
+            )
+            await client.close()
+        }
+    }
+
     @Test("It subscribes, publishes and is present, and what is refused is said")
     func talks() async throws {
         try await Self.run { scene async throws in

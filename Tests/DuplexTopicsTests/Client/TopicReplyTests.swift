@@ -31,6 +31,15 @@ struct TopicReplyTests {
         #expect(list.count == 5 && list.members?.map(\.value) == members)
     }
 
+    @Test("What neither says that it is done nor why it isn't is no answer: a request that comes back")
+    func echoes() throws {
+        for request in [TopicRequest.publish("a", "hi"), .subscribe("a", .none), .enter("a", info: "")] {
+            let reply = try #require(TopicReply(.text(request.text(1))))
+            #expect(reply.id == 1 && reply.topic == nil && reply.refusal?.code == .invalidResponse)
+        }
+        #expect(TopicReply(.text(#"{"id":1,"ok":false}"#))?.refusal?.code == .invalidResponse)
+    }
+
     @Test("Who comes and goes")
     func changes() {
         for change in [PresenceChange.joined(PresenceMember(id: "x", info: "hi")), .left(PresenceMember(id: "y"))] {
