@@ -16,17 +16,25 @@ struct MessagePrinter: Sendable {
     /// How many bytes of a binary message a terminal gets to see.
     private static let shownBytes = 32
 
-    func show(_ message: Message) {
+    /// Prints a message.
+    ///
+    /// - Parameters:
+    ///   - message: what has come.
+    ///   - topic: stands in front of it, with a tab after it. Default: nothing does.
+    func show(_ message: Message, of topic: String? = nil) {
         if isJSON {
             // Texts and Base64 can always be encoded.
             try? console.print(json: MessageForm(message))
             return
         }
-        switch (message, console.isOutputTerminal) {
-        case (.text(let text), true): console.print(mark + text.visible)
-        case (.text(let text), false): console.print(Array(text.utf8))
-        case (.binary(let bytes), true): console.print(mark + summary(of: bytes))
-        case (.binary(let bytes), false): console.print(showsAllBytes ? Array(bytes.hexadecimal.utf8) : bytes)
+        let isVisible = console.isOutputTerminal
+        let label = topic.map { (isVisible ? $0.visible : $0) + "\t" } ?? ""
+        switch (message, isVisible) {
+        case (.text(let text), true): console.print(mark + label + text.visible)
+        case (.text(let text), false): console.print(Array((label + text).utf8))
+        case (.binary(let bytes), true): console.print(mark + label + summary(of: bytes))
+        case (.binary(let bytes), false):
+            console.print(Array(label.utf8) + (showsAllBytes ? Array(bytes.hexadecimal.utf8) : bytes))
         }
     }
 

@@ -15,6 +15,9 @@ struct Subscribe: AsyncParsableCommand {
               duplex subscribe ws://localhost:8080/topics room/42 -n 10
               duplex subscribe ws://localhost:8080/topics 'room/#' --topics
 
+            On a terminal, control characters in messages are made visible (␛ for escape); in a pipe messages are passed on as they \
+            are, line feeds in them too.
+
             \(CommandStatus.explanation)
             """
     )
@@ -55,11 +58,11 @@ struct Subscribe: AsyncParsableCommand {
 
     private func take(_ client: TopicClient) async throws {
         var left = number ?? .max
+        let printer = MessagePrinter(console: .shared, mark: "", showsAllBytes: false)
         let replay = last > 0 ? TopicReplay.last(last) : .none
         for try await message in client.subscribe(to: target.topic, replay: replay) {
             if message.isAfterGap { Console.shared.complain("Something may be missing here.") }
-            let text = message.text.visible
-            Console.shared.print(topics ? "\(message.topic.visible)\t\(text)" : text)
+            printer.show(message.message, of: topics ? message.topic : nil)
             left -= 1
             if left == 0 { break }
         }

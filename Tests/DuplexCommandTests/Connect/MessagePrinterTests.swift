@@ -38,6 +38,22 @@ struct MessagePrinterTests {
         #expect(pipe.read() == output)
     }
 
+    @Test("A topic stands in front of its message, and is made visible on a terminal as well")
+    func topics() throws {
+        let pipe = try TestPipe()
+        let printer = MessagePrinter(
+            console: Console(output: pipe.writing, errors: pipe.writing),
+            mark: "",
+            showsAllBytes: false
+        )
+        for message in [Message.text("a\u{1b}"), .binary([0x62, 0x1B])] { printer.show(message, of: "t\u{1b}") }
+        #expect(pipe.read() == "t\u{1b}\ta\u{1b}\nt\u{1b}\tb\u{1b}\n")
+        let terminal = try PseudoTerminal()
+        let console = Console(output: terminal.program, errors: terminal.program)
+        MessagePrinter(console: console, mark: "", showsAllBytes: false).show(.text("a\u{1b}"), of: "t\u{1b}")
+        terminal.expect("t␛\ta␛\r\n")
+    }
+
     @Test("As JSON a message is an object on a line")
     func json() throws {
         let pipe = try TestPipe()

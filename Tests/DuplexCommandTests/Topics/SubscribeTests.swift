@@ -22,7 +22,26 @@ struct SubscribeTests {
             #expect(third.status == 0)
             let result = try await subscriber.finish()
             #expect(result.status == 0)
-            #expect(result.output.contains("room/1\tthree") && !result.output.contains("\u{1b}"))
+            #expect(result.output == "room/1\tthree\u{1b}[31m\n")
+        }
+    }
+
+    @Test("In a pipe a message is printed as it was published, line feeds, tabs and bytes that aren't text too")
+    func pipe() async throws {
+        try await withServeCommand(["--topics"]) { authority in
+            let url = "ws://\(authority)/topics"
+            let text = "{\n\t\"a\": \"ü\u{202e}\u{1b}\"\n}"
+            #expect(try await RunningCommand.run(["publish", url, "room/1", text]).status == 0)
+            let result = try await RunningCommand.run(["subscribe", url, "room/1", "--last", "1", "-n", "1"])
+            #expect(result == CommandResult(status: 0, output: text + "\n", errors: ""))
+        }
+    }
+
+    @Test("A server that doesn't speak the protocol of topics ends it with 4")
+    func foreign() async throws {
+        try await withServeCommand(["--topics"]) { authority in
+            let result = try await RunningCommand.run(["subscribe", "ws://\(authority)/echo", "room/1"])
+            #expect(result.status == 4 && result.errors.contains("protocol of topics"), "\(result)")
         }
     }
 
