@@ -67,11 +67,11 @@ struct Connect: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait for the next reply: 2s; 10s where -n or -x count them; 0 for not at all.",
+            "How long to wait for the next reply: 2s; 10s where -n or -x count them; 0 for not at all, or unlimited.",
             valueName: "time"
         )
     )
-    var wait: TimeArgument?
+    var wait: TimeLimitArgument?
 
     @Flag(help: "Send every message back until the server closes, and read no input.")
     var echo = false
@@ -227,7 +227,7 @@ struct Connect: AsyncParsableCommand {
             rules: Conversation.Rules(
                 replies: replies,
                 sendsAllFirst: !texts.isEmpty,
-                wait: wait?.duration ?? (replies == nil ? .seconds(2) : .seconds(10)),
+                wait: wait.map(\.duration) ?? (replies == nil ? .seconds(2) : .seconds(10)),
                 endsWithInput: isInteractive
             ),
             lineWasSent: { if hasPrompt { Console.shared.lineWasTyped() } }

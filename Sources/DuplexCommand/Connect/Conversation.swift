@@ -13,8 +13,8 @@ struct Conversation: Sendable {
         var replies: Int?
         /// Whether all lines are sent before the number of messages counts.
         var sendsAllFirst: Bool
-        /// How long the peer may be silent once all lines are sent.
-        var wait: Duration
+        /// How long the peer may be silent once all lines are sent; `nil` until it closes.
+        var wait: Duration?
         /// Whether the end of the lines is the end of it all.
         var endsWithInput: Bool
     }
@@ -74,16 +74,15 @@ struct Conversation: Sendable {
         }
         await partner.finishSending()
         if progress.inputEnded() || rules.endsWithInput { return .done }
-        try await waitForSilence(progress)
+        guard let wait = rules.wait else { return nil }
+        try await waitForSilence(progress, wait)
         guard let missing = progress.missing else { return .done }
-        return .failed(
-            Failure(.timedOut, "No message for \(rules.wait), with \(missing) of the replies still to come.")
-        )
+        return .failed(Failure(.timedOut, "No message for \(wait), with \(missing) of the replies still to come."))
     }
 
-    private func waitForSilence(_ progress: ConversationProgress) async throws {
+    private func waitForSilence(_ progress: ConversationProgress, _ wait: Duration) async throws {
         while true {
-            let deadline = progress.lastActivity.advanced(by: rules.wait)
+            let deadline = progress.lastActivity.advanced(by: wait)
             if ContinuousClock.now >= deadline { return }
             try await Task.sleep(until: deadline, clock: .continuous)
         }

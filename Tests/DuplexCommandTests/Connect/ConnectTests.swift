@@ -27,6 +27,21 @@ struct ConnectTests {
         }
     }
 
+    @Test("With --wait unlimited it waits for replies until the server closes")
+    func waitsWithoutEnd() async throws {
+        let server: @Sendable (isolated WebSocket) async throws -> Void = { socket in
+            for try await message in socket.messages {
+                try await socket.send(message)
+                return
+            }
+        }
+        let result = try await withWebSocketServer(server) {
+            try await RunningCommand.run(["connect", $0, "--wait", "unlimited"], input: "last")
+        }
+        #expect(result.status == 0 && result.output == "last\n", "\(result)")
+        #expect(try await RunningCommand.run(["connect", "ws://a/", "--wait", "never"]).status == 64)
+    }
+
     @Test("Texts on the command line are sent, and as many replies waited for as asked")
     func texts() async throws {
         try await withServeCommand { authority in

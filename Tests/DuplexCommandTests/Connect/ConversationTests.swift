@@ -34,7 +34,7 @@ struct ConversationTests {
         _ lines: any LineSource,
         replies: Int? = nil,
         sendsAllFirst: Bool = true,
-        wait: Duration = .seconds(30),
+        wait: Duration? = .seconds(30),
         endsWithInput: Bool = false,
         to handler: @escaping @Sendable (isolated WebSocket) async throws -> Void
     ) async throws -> (end: Conversation.End, output: String) {
@@ -96,6 +96,18 @@ struct ConversationTests {
     func silence() async throws {
         let result = try await Self.talk(GivenLines(["x"]), wait: .zero) { try await listen($0) }
         #expect(result.end == .done)
+    }
+
+    @Test("Without a limit of the wait, the server's close is the end", arguments: [nil, 2])
+    func waitsWithoutEnd(replies: Int?) async throws {
+        let result = try await Self.talk(GivenLines(["x"]), replies: replies, wait: nil) { socket in
+            for try await message in socket.messages {
+                try await socket.send(message)
+                return
+            }
+        }
+        #expect(result.output == "x\n")
+        #expect((result.end == .done) == (replies == nil))
     }
 
     @Test("Where the end of the lines is the end of it all, nothing is waited for")
