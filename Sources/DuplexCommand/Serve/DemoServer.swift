@@ -28,6 +28,7 @@ enum DemoServer {
     ///   - echoPath: the path of the echo; paths that nothing else claims echo too.
     ///   - style: how the echo handles its connections.
     ///   - folder: its files answer GET where nothing else does; without one the demo page is at `/`.
+    ///   - showsHidden: whether names in the folder that begin with a dot are shown.
     ///   - shared: the same folder, where clients may change it.
     ///   - showsPage: whether the demo page is there beside a folder, at `/demo`.
     ///   - isInspected: whether there is an inspector, to which no page of the folder may get.
@@ -38,6 +39,7 @@ enum DemoServer {
         echoPath: String,
         style: HandlerStyle,
         folder: String? = nil,
+        showsHidden: Bool = false,
         shared: SharedContent? = nil,
         showsPage: Bool = false,
         isInspected: Bool = false,
@@ -50,6 +52,7 @@ enum DemoServer {
         if let folder {
             var serving = FileOptions()
             serving.showsListings = true
+            serving.showsHidden = showsHidden
             let option = isInspected ? RouteOption.all(log.option, InspectedServer.sandbox) : log.option
             if shared?.hasPage != true { server.files("/", option, from: folder, serving: serving) }
         } else {

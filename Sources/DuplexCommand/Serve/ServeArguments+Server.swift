@@ -51,6 +51,7 @@ extension ServeArguments {
             echoPath: echo,
             style: style ?? .async,
             folder: folder,
+            showsHidden: hidden,
             shared: shared,
             showsPage: demo,
             isInspected: inspect,
@@ -65,6 +66,7 @@ extension ServeArguments {
 
     private func share(_ path: String, _ console: Console) throws -> SharedContent {
         var options = FolderOptions()
+        options.showsHidden = hidden
         if verbose {
             options.after = { TransferReport.line($0).map(console.complain) }
         }

@@ -150,6 +150,14 @@ struct ServeArguments: ParsableArguments {
     var webdav = false
 
     @Flag(
+        help: """
+            Show names that begin with a dot, and let them be read: .sync, .~lock.name#, and .git and .env as well. With --upload and \
+            --webdav they may be written, too. Names that begin with .duplex stay hidden.
+            """
+    )
+    var hidden = false
+
+    @Flag(
         help:
             "Let everybody on the network change the files, without a password: --upload and --webdav ask for one else."
     )
@@ -290,6 +298,7 @@ struct ServeArguments: ParsableArguments {
         try configuration.fill(&redirectHttps, "redirect-https", where: Self.isPort)
         try configuration.fill(&upload, "upload")
         try configuration.fill(&webdav, "webdav")
+        try configuration.fill(&hidden, "hidden")
         try configuration.fill(&anyone, "anyone")
         try configuration.fill(&qr, "qr")
         try configuration.fill(&verbose, "verbose")

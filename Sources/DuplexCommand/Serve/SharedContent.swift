@@ -22,7 +22,10 @@ struct SharedContent: Sendable {
     ///   - server: what to add them to.
     ///   - option: settings of these routes that differ from the server's.
     func addRoutes(to server: inout WebServer, _ option: RouteOption) {
-        if hasWebDAV { server.webDAV(Self.webDAVPath, option, root: folder, sharing: sharing) }
+        var options = sharing
+        // Beside other hidden names those of the Finder are nothing special.
+        options.takesFinderFiles = folder.options.showsHidden
+        if hasWebDAV { server.webDAV(Self.webDAVPath, option, root: folder, sharing: options) }
         if hasPage { server.uploader("/", option, root: folder) }
     }
 }

@@ -51,6 +51,36 @@ struct SharedContentTests {
         }
     }
 
+    @Test("Names with a dot at their beginning are hidden, unless --hidden shows them; .duplex is always hidden")
+    func hidden() async throws {
+        let names = [".sync", ".~lock.a.txt%23", "._a.txt", ".DS_Store"]
+        for isShown in [false, true] {
+            try await withServer(["--webdav"] + (isShown ? ["--hidden"] : [])) { client, _ async throws in
+                for name in names {
+                    let put = try await client.request(.put, "/dav/" + name, body: Array("1".utf8))
+                    #expect(put.status == (isShown ? .created : .forbidden), "\(name)")
+                    for place in ["/dav/", "/"] {
+                        #expect(
+                            try await client.get(place + name).status == (isShown ? .ok : .notFound),
+                            "\(place)\(name)"
+                        )
+                    }
+                }
+                let folder = try await client.request(HTTPRequest.Method("MKCOL") ?? .get, "/dav/.notes")
+                #expect(folder.status == (isShown ? .created : .forbidden))
+                let listing = try await client.get("/", fields: [.accept: "text/html"]).text
+                #expect(listing.contains(".sync") == isShown && !listing.contains(".duplex"))
+                for own in [".duplex", ".DUPLEX-x"] {
+                    for place in ["/dav/", "/"] {
+                        #expect(try await client.get(place + own + "/").status == .notFound)
+                    }
+                    let put = try await client.request(.put, "/dav/\(own)/x", body: Array("1".utf8))
+                    #expect(put.status != .created)
+                }
+            }
+        }
+    }
+
     @Test("Without either nobody writes")
     func neither() async throws {
         try await withServer([]) { client, _ async throws in
