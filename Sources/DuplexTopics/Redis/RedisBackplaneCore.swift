@@ -3,6 +3,7 @@
 
 import DuplexSockets
 import DuplexWire
+import Logging
 
 /// A backplane on its loop: takes requests out of the inbox, and calls the listener.
 final class RedisBackplaneCore {
@@ -32,6 +33,7 @@ final class RedisBackplaneCore {
     private let fresh: String
     private(set) weak var listener: (any BackplaneListener)?
     private var subscriptions: [String: Subscription] = [:]
+    private var outage = RedisOutage()
     private var isClosed = false
 
     init(_ client: RedisClient, _ names: RedisTopicNames, _ options: RedisOptions, _ inbox: RedisInbox) {
@@ -84,6 +86,7 @@ final class RedisBackplaneCore {
 
     private func changed(_ state: RedisLinkState) {
         guard !isClosed else { return }
+        log(outage.changed(to: state))
         switch state {
         case .idle: return
         case .connecting(let attempt): listener?.changed(.connecting(attempt: attempt))
@@ -98,6 +101,14 @@ final class RedisBackplaneCore {
         }
         publisher.changed(isAway: !state.isConnected)
         presence.changed(isAway: !state.isConnected)
+    }
+
+    private func log(_ line: RedisOutage.Line?) {
+        switch line {
+        case .began(let reason): options.logger.error("Redis can't be used", metadata: ["error": "\(reason)"])
+        case .ended: options.logger.notice("Redis can be used again")
+        case nil: break
+        }
     }
 
     // MARK: What is asked for

@@ -3,6 +3,7 @@
 
 public import DuplexSockets
 public import DuplexWire
+public import Logging
 
 /// How machines are joined by Redis: deadlines, bounds, and what happens to commands while it is away.
 public struct RedisOptions: Sendable {
@@ -49,6 +50,11 @@ public struct RedisOptions: Sendable {
     /// A node gives three signs within this time. The members of a topic whose nodes are all gone are forgotten after
     /// 20 times as long. Default: 30 s.
     public var presenceLease = Duration.seconds(30)
+
+    /// Gets a line when Redis can't be reached or refuses this client, and one when it can be used again.
+    ///
+    /// Default: swift-log's logger for the label `duplex.redis`.
+    public var logger = Logger(label: "duplex.redis")
 
     /// The durations that are set here and in what belongs to these options.
     var durations: [DurationSetting] {

@@ -39,6 +39,17 @@ struct DemoTopicsTests {
         }
     }
 
+    @Test("A Redis that can't be reached, or refuses the password, is told of once")
+    func unreachable() async throws {
+        let port = try ReservedPort()
+        let arguments = ["serve", "--port", "0", "--topics", "--quiet", "--redis", "redis://:wrong@\(port.address)"]
+        let server = try RunningCommand(arguments)
+        let line = try await server.readError()
+        #expect(line.hasPrefix("error: Redis can't be used") && line.contains("\(port.address)"), "\(line)")
+        server.signal(15)
+        #expect(try await server.finish().status == 0)
+    }
+
     private static func chat(_ one: String, _ two: String) async throws {
         let ann = try await WebSocket.connect(to: "ws://\(one)\(DemoPage.chatPath)")
         #expect(try await ann.receive() == #"{"people":1}"#)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestPeers
 import DuplexTestProcesses
 import DuplexTestTimes
 import DuplexTesting
@@ -19,6 +20,40 @@ struct RedisBackplaneTests {
             try await body(first, second, redis)
             await first.backplane.close()
             await second.backplane.close()
+        }
+    }
+
+    // MARK: The log
+
+    @Test("A Redis that is gone is logged once, and once when it is back; a wrong password too, and it isn't quoted")
+    func logsOutages() async throws {
+        try await TestRedis.run { redis in
+            let log = RecordedLog()
+            var options = RedisTestNode.options
+            options.logger = log.logger
+            let node = try RedisTestNode("first", redis, options: options)
+            try await node.states.wait { $0.contains(.connected) }
+            #expect(log.entries.isEmpty)
+            await redis.kill()
+            try await node.states.wait { $0.contains(.connecting(attempt: 5)) }
+            #expect(log.entries.map(\.message) == ["Redis can't be used"])
+            #expect(log.entries.first?.level == .error && log.entries.first?.metadata["error"]?.isEmpty == false)
+            try await redis.start()
+            _ = try await log.entry(of: "Redis can be used again")
+            await node.backplane.close()
+            #expect(log.entries.map(\.level) == [.error, .notice])
+        }
+        try await TestRedis.run(.server, ["requirepass right"]) { redis in
+            let log = RecordedLog()
+            var options = RedisTestNode.options
+            options.logger = log.logger
+            let url = try RedisURL("redis://:wrong-secret@127.0.0.1:\(redis.port)")
+            let node = try RedisTestNode("first", .one(url), options: options)
+            try await node.states.wait { $0.contains(.connecting(attempt: 4)) }
+            let entry = try #require(log.entries.first)
+            #expect(log.entries.count == 1 && entry.metadata["error"]?.contains("WRONGPASS") == true, "\(log.entries)")
+            #expect(entry.metadata["error"]?.contains("wrong-secret") == false)
+            await node.backplane.close()
         }
     }
 
