@@ -44,7 +44,7 @@ struct TargetArgument: Sendable, Hashable {
             throw ValidationError("The scheme is one of \(schemes.joined(separator: ", ")).")
         }
         do {
-            _ = try WebSocketURL(url)
+            _ = try WebSocketURL(connectingTo: url)
             return url
         } catch {
             throw ValidationError(error.message.visible + ".")

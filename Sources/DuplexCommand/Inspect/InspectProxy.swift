@@ -34,7 +34,7 @@ struct InspectProxy: Sendable {
     ///   - options: how it connects; the fields and subprotocols in it take the place of the clients'.
     /// - Throws: ``Failure`` for what is no URL of a WebSocket.
     init(to url: String, options: WebSocketOptions) throws {
-        guard let parsed = try? WebSocketURL(url), let end = url.firstRange(of: "://")?.upperBound else {
+        guard let parsed = try? WebSocketURL(connectingTo: url), let end = url.firstRange(of: "://")?.upperBound else {
             throw Failure(.failure, "“\(url.visible)” isn't a URL such as ws://host:port/path.")
         }
         let authority = url[end...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }

@@ -20,6 +20,26 @@ public enum PercentEncoding {
         return String(decoding: result, as: UTF8.self)
     }
 
+    /// A path with its query as browsers send it: characters that may not stand there are encoded, and whatever is encoded
+    /// already stays (URL Standard, section 1.3).
+    ///
+    /// - Parameter text: Such as `/käse/?q=a b`.
+    /// - Returns: The text in visible ASCII.
+    static func target(_ text: some StringProtocol) -> String {
+        var result: [UInt8] = []
+        var isQuery = false
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "?") { isQuery = true }
+            if Grammar.isVisible(byte) && !(isQuery ? "\"<>" : "\"<>^`{}").utf8.contains(byte) {
+                result.append(byte)
+            } else {
+                result.append(UInt8(ascii: "%"))
+                result += Base16.encode([byte]).uppercased().utf8
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
     /// RFC 3986 section 2.3.
     private static func isUnreserved(_ byte: UInt8) -> Bool {
         let letter = byte | 0x20

@@ -28,33 +28,53 @@ public struct WebSocketURL: Sendable, Hashable {
     /// Reads a URL.
     ///
     /// RFC 6455 knows the schemes `ws` and `wss`; `http` and `https` are read as these, as browsers do (WebSockets
-    /// Standard, section 3.1), so that the address of a page can be given. What may not stand in a URL (spaces, controls,
-    /// characters beyond ASCII) has to be percent-encoded before. A colon in the path of a Unix socket is written `%3A`.
+    /// Standard, section 3.1), so that the address of a page can be given. In the path and the query, spaces, characters
+    /// beyond ASCII, and others that may not stand in a URL are percent-encoded, as browsers do. Controls are an error, except
+    /// blanks and line ends around the URL, which are passed over. A host with characters beyond ASCII is an error here, since
+    /// making ASCII of it takes tables; a WebSocket that connects has libidn2 do it, if that is installed. A colon in the path of
+    /// a Unix socket is written `%3A`.
     ///
     /// - Parameter text: The URL.
     /// - Throws: ``WebSocketURLError`` saying what is wrong with it.
     public init(_ text: String) throws(WebSocketURLError) {
+        try self.init(text) { host throws(WebSocketURLError) in throw WebSocketURLError(unconverted: host) }
+    }
+
+    /// Reads a URL.
+    ///
+    /// - Parameters:
+    ///   - text: the URL.
+    ///   - convert: makes ASCII of a host with other characters (UTS #46).
+    /// - Throws: as ``init(_:)``, and what `convert` throws.
+    package init(
+        _ text: String,
+        convertingHost convert: (String) throws(WebSocketURLError) -> String
+    ) throws(WebSocketURLError) {
+        let text = Self.withoutBlanksAround(text)
         try Self.checkCharacters(text)
         if Grammar.matches(text.prefix(8), "ws+unix:") {
-            let (path, target) = try Self.unix(text.dropFirst(8))
+            let (path, target) = try Self.unix(PercentEncoding.target(text.dropFirst(8))[...])
             self.init(unixPath: path, requestTarget: target)
         } else {
-            try self.init(ofHost: text)
+            try self.init(ofHost: text, convert)
         }
     }
 
-    private init(ofHost text: String) throws(WebSocketURLError) {
+    private init(
+        ofHost text: String,
+        _ convert: (String) throws(WebSocketURLError) -> String
+    ) throws(WebSocketURLError) {
         let (isSecure, rest) = try Self.scheme(text)
-        let authorityEnd = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let authorityEnd = rest.utf8.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         let (userInfo, hostAndPort) = try Self.separateUserInfo(rest[..<authorityEnd])
-        let authority = try Self.authority(hostAndPort)
+        let authority = try Self.authority(try Self.inASCII(hostAndPort, convert))
         self.isSecure = isSecure
         self.userInfo = userInfo
         self.authorityHost = authority.host
         self.host = authority.address
         self.zone = authority.zone
         self.port = authority.port ?? (isSecure ? 443 : 80)
-        let target = String(rest[authorityEnd...])
+        let target = PercentEncoding.target(rest[authorityEnd...])
         self.requestTarget = target.hasPrefix("/") ? target : "/" + target
         self.unixPath = nil
     }
@@ -85,7 +105,7 @@ public struct WebSocketURL: Sendable, Hashable {
     func with(requestTarget: some StringProtocol) throws(WebSocketURLError) -> WebSocketURL {
         let target = String(requestTarget)
         try Self.checkCharacters(target)
-        return WebSocketURL(self, requestTarget: target)
+        return WebSocketURL(self, requestTarget: PercentEncoding.target(target))
     }
 
     /// The socket and the request target behind `ws+unix:`.
@@ -116,8 +136,42 @@ public struct WebSocketURL: Sendable, Hashable {
     /// The origin of a page that the server would serve from the same host and port, such as `https://example.com`.
     public var origin: String { (isSecure ? "https://" : "http://") + hostField }
 
+    /// Blanks and line ends around a URL, as copying one brings them along (URL Standard, section 4.4).
+    private static func withoutBlanksAround(_ text: String) -> String {
+        var bytes = text.utf8[...]
+        while let first = bytes.first, isAround(first) { bytes.removeFirst() }
+        while let last = bytes.last, isAround(last) { bytes.removeLast() }
+        return String(Substring(bytes))
+    }
+
+    private static func isAround(_ byte: UInt8) -> Bool {
+        Grammar.isBlank(byte) || byte == Grammar.lineFeed || byte == Grammar.carriageReturn
+    }
+
+    /// The host and the port, with the host in ASCII.
+    private static func inASCII(
+        _ text: Substring,
+        _ convert: (String) throws(WebSocketURLError) -> String
+    ) throws(WebSocketURLError) -> Substring {
+        if text.utf8.contains(Grammar.space) {
+            throw WebSocketURLError(.invalidCharacter, "the host has a space, which no host has")
+        }
+        let end = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+        if text[..<end].utf8.allSatisfy({ $0 < 0x80 }) { return text }
+        let host = try convert(String(text[..<end]))
+        // Some characters are mapped to those that end a host: a wide colon to a colon.
+        guard host.utf8.allSatisfy(isLabelByte) else {
+            throw WebSocketURLError(.host, "\(Quotation.of(host)) is no host")
+        }
+        return host + text[end...]
+    }
+
+    private static func isLabelByte(_ byte: UInt8) -> Bool {
+        Grammar.isLetter(byte) || Grammar.isDigit(byte) || "-._".utf8.contains(byte)
+    }
+
     private static func checkCharacters(_ text: String) throws(WebSocketURLError) {
-        for byte in text.utf8 where !Grammar.isVisible(byte) {
+        for byte in text.utf8 where byte < 0x20 || byte == 0x7F {
             throw WebSocketURLError(
                 .invalidCharacter,
                 "the URL has \(Quotation.of(byte)), which must be percent-encoded"
@@ -216,6 +270,17 @@ public struct WebSocketURLError: Error, Sendable, Hashable, CustomStringConverti
     public let code: Code
     /// What was seen, in plain words.
     public let message: String
+
+    /// The error of a host that has to be in ASCII; with the form that it has there, if no tables are needed to know it.
+    ///
+    /// - Parameters:
+    ///   - host: The host.
+    ///   - remedy: What else helps, after "or". Default: nothing.
+    package init(unconverted host: String, or remedy: String? = nil) {
+        let name = Punycode.host(host).map { "Punycode, which is probably \($0)" } ?? "Punycode (xn--…)"
+        let other = remedy.map { ", or \($0)" } ?? ""
+        self.init(.invalidCharacter, "the host has characters beyond ASCII: write it in \(name)\(other)")
+    }
 
     /// Makes an error.
     public init(_ code: Code, _ message: String) {

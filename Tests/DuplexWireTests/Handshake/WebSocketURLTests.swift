@@ -56,6 +56,59 @@ struct WebSocketURLTests {
     }
 
     @Test(
+        "Paths and queries are percent-encoded as browsers do it, and blanks around a URL are passed over",
+        arguments: [
+            ("ws://a/é b?ü=ß 1", "/%C3%A9%20b?%C3%BC=%C3%9F%201"), ("ws://a?日本", "/?%E6%97%A5%E6%9C%AC"),
+            ("ws://a/%C3%A9%zz%", "/%C3%A9%zz%"),
+            ("ws://a/\"<>^`{}|?\"<>^`{}|'", "/%22%3C%3E%5E%60%7B%7D|?%22%3C%3E^`{}|'"),
+            ("ws://a/?\u{308}/", "/?%CC%88/"), ("ws://a/\u{308}", "/%CC%88"), (" \tws://a/x \r\n", "/x"),
+            ("ws://a/😀", "/%F0%9F%98%80"),
+        ]
+    )
+    func encoding(text: String, target: String) throws {
+        let url = try WebSocketURL(text)
+        #expect(url.requestTarget == target && url.host == "a")
+        #expect(try WebSocketURL(url.description) == url)
+    }
+
+    @Test(
+        "A host beyond ASCII is given to whoever converts it, without port and user",
+        arguments: ["bücher.example", "日本", "a\u{308}"]
+    )
+    func convertedHost(host: String) throws {
+        let url = try WebSocketURL("wss://u:p@\(host):81/ü") { given throws(WebSocketURLError) in
+            #expect(given == host)
+            return "xn--X.Example"
+        }
+        #expect(
+            url.host == "xn--x.example" && url.port == 81 && url.requestTarget == "/%C3%BC" && url.userInfo == "u:p"
+        )
+        #expect(url.description == "wss://xn--x.example:81/%C3%BC")
+        _ = try WebSocketURL("ws://ascii/ü") { host throws(WebSocketURLError) in throw WebSocketURLError(.host, host) }
+    }
+
+    @Test(
+        "A conversion may not make something else of a host",
+        arguments: ["a:81", "a@b", "a/b", "a?", "", "[::1]", "a%41", "a b"]
+    )
+    func hostileConversion(host: String) {
+        #expect(throws: WebSocketURLError.self) {
+            try WebSocketURL("ws://ü/") { _ throws(WebSocketURLError) in host }
+        }
+    }
+
+    @Test("The error of a host beyond ASCII says how it is written, if that is known")
+    func hostHint() {
+        let known = #expect(throws: WebSocketURLError.self) { try WebSocketURL("ws://Bücher.example/") }
+        #expect(
+            known?.message
+                == "the host has characters beyond ASCII: write it in Punycode, which is probably xn--bcher-kva.example"
+        )
+        let unknown = #expect(throws: WebSocketURLError.self) { try WebSocketURL("ws://faß.example/") }
+        #expect(unknown?.message == "the host has characters beyond ASCII: write it in Punycode (xn--…)")
+    }
+
+    @Test(
         "A Unix socket is named by its path, and what is asked for there behind a colon",
         arguments: [
             ("ws+unix:/run/app.sock:/x?y=z:1", "/run/app.sock", "/x?y=z:1"),
@@ -63,6 +116,7 @@ struct WebSocketURLTests {
             ("WS+UNIX:///run/app.sock:", "/run/app.sock", "/"), ("ws+unix:/a%3Ab:/", "/a:b", "/"),
             ("ws+unix:@name:/x", "@name", "/x"), ("ws+unix:/a%1Bb%20c%23%3F:/", "/a\u{1b}b c#?", "/"),
             ("ws+unix:/a%253Ab:/", "/a%3Ab", "/"), ("ws+unix:/%C3%A9:/", "/é", "/"), ("ws+unix:/%2Fa:/", "//a", "/"),
+            ("ws+unix:/é b:/ü ?<", "/é b", "/%C3%BC%20?%3C"),
         ]
     )
     func unix(text: String, path: String, target: String) throws {
@@ -121,9 +175,10 @@ struct WebSocketURLTests {
             ("ws://a:-1/", .host), ("ws://[::1", .host), ("ws://::1/", .host), ("ws://[::1]x/", .host),
             ("ws://u@/", .host),
             ("ws://a\\b/", .host), ("ws://a%2/", .host), ("ws://a#b", .fragment), ("ws://a/#", .fragment),
-            ("ws://a/?x#y", .fragment), ("ws://a/ b", .invalidCharacter), ("ws://a b/", .invalidCharacter),
+            ("ws://a/?x#y", .fragment), ("ws://a b/", .invalidCharacter),
             ("ws://a/\r\nX: y", .invalidCharacter), ("ws://a/\u{0}", .invalidCharacter), ("ws://é/", .invalidCharacter),
-            (" ws://a", .invalidCharacter), ("ws://a/é", .invalidCharacter), ("ws://a/\u{7F}", .invalidCharacter),
+            ("ws://a/ü\nb", .invalidCharacter), ("\u{0}ws://a", .invalidCharacter),
+            ("ws://a/\u{7F}", .invalidCharacter),
             ("ws://a@b@c/", .userInfo), ("ws://a\\@b/", .userInfo), ("ws://[::1]@b/", .userInfo),
         ]
     )
