@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+import DuplexTestTimes
 import Logging
 import Testing
 
 @testable import DuplexSockets
 
-@Suite("Clients that don't speak TLS, where it is spoken", .timeLimit(.minutes(1)))
+@Suite("Clients that don't speak TLS, where it is spoken", .timeLimit(minutes: 1))
 struct ChannelPlainPeersTests {
     /// Answers a line that begins with `HEY`, whose third byte decides.
     private static let probe: PlainProbe = { bytes in

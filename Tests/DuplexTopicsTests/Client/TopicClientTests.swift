@@ -65,7 +65,7 @@ struct TopicClientTests {
         }
     }
 
-    @Test("A server that sends requests back has answered none of them", .timeLimit(.minutes(1)))
+    @Test("A server that sends requests back has answered none of them", .timeLimit(minutes: 1))
     func echo() async throws {
         try await withServer { server in
             server.webSocket("/") { socket in
