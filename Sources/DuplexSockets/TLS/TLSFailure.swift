@@ -82,7 +82,7 @@ enum TLSFailure {
 
     // MARK: Handshakes
 
-    /// A client has sent a request in the clear, and was told so.
+    /// A client has sent a request in the clear, and has had its answer.
     static var plainRequest: SocketError {
         SocketError(.tls, message: "The TLS handshake has failed: \(SocketError.plainPeer) (a request in the clear).")
     }

@@ -180,7 +180,8 @@ struct FailureThrottleTests {
                 return answer
             }()
             while !hasEnded.withLock({ $0 }) { await client.clock.advance(by: .seconds(1)) }
-            #expect(try await late.status == .tooManyRequests && late.fields[.retryAfter] == "1")
+            let answer = try await late
+            #expect(answer.status == .tooManyRequests && answer.fields[.retryAfter] == "1")
             async let next = client.get("/in", fields: Self.right)
             judging?.resume(returning: nil)
             #expect(try await first.status == .unauthorized)
@@ -268,7 +269,7 @@ struct FailureThrottleTests {
         }
         _ = try await throttle.enter(request)
         #expect(throttle.networkCount == 0)
-        try throttle.enter(request).end(hasFailed: true)
+        try await throttle.enter(request).end(hasFailed: true)
         #expect(throttle.networkCount == 1)
     }
 }
