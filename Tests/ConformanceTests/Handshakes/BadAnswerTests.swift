@@ -68,7 +68,10 @@ import Testing
         Fault("END", "Sec-WebSocket-Extensions: ; x\r\n", .malformedResponse),
         Fault("END", "Sec-WebSocket-Extensions: x y\r\n", .malformedResponse),
         Fault("END", ": x\r\n", .malformedResponse),
-        Fault("END", " folded\r\n", .malformedResponse), Fault("END", "X : y\r\n", .malformedResponse),
+        // Folded fields are unfolded (RFC 9112 section 5.2): this one is a part of the accept value.
+        Fault("END", " folded\r\n", .acceptMismatch), Fault("END", "X: y\r\n folded\r\n", nil),
+        Fault("Upgrade: websocket", " folded\r\nUpgrade: websocket", .malformedResponse),
+        Fault("END", "X : y\r\n", .malformedResponse),
         Fault("END", "X: a\u{0}b\r\n", .malformedResponse), Fault("END\r\n", "\n", .malformedResponse),
     ]
 
