@@ -70,7 +70,10 @@ struct DuplexTests {
 
     @Test("An argument that is missing is named")
     func missingArgument() async throws {
-        let result = try await RunningCommand.run(["publish", "x", "room"])
-        #expect(result.status == 64 && result.errors.hasPrefix("Error: Missing expected argument '<message>'"))
+        let result = try await RunningCommand.run(["publish", "x"])
+        #expect(
+            result.status == 64 && result.errors.hasPrefix("Error: Missing expected argument '<topic>'"),
+            "\(result.errors)"
+        )
     }
 }

@@ -46,6 +46,8 @@ public final class DelegatedWebSocket: Sendable {
     private enum Command: Sendable {
         case message(Message)
         case ping([UInt8])
+        /// All before it has been taken over by the connection.
+        case mark(AsyncStream<Never>.Continuation)
     }
 
     /// What is known of the connection once it is open, for any thread.
@@ -320,6 +322,8 @@ public final class DelegatedWebSocket: Sendable {
                 await tell { self.tell(event, to: $0) }
                 // Before anything more is taken.
                 if shared.withLock({ $0.isReset }) { await socket.reset() }
+                // Asking for the next message fails the connection then, and what the delegate has answered goes first.
+                if await socket.isAwaitingApp { await handOver() }
             }
         } catch {
             failure = Self.error(error)
@@ -333,6 +337,13 @@ public final class DelegatedWebSocket: Sendable {
         await end(.success(report))
     }
 
+    /// Waits until what was queued so far has been taken over by the connection.
+    private func handOver() async {
+        let (mark, reached) = AsyncStream<Never>.makeStream()
+        guard case .enqueued = commands.yield(.mark(reached)) else { return }
+        for await _ in mark {}
+    }
+
     /// Sends what is queued until this side closes or the connection ends.
     private func sendQueued(on socket: WebSocket) async {
         for await command in outbox {
@@ -342,6 +353,9 @@ public final class DelegatedWebSocket: Sendable {
                 try? await socket.send(message)
                 shared.withLock { $0.queuedBytes -= message.byteCount }
             case .ping(let payload): await socket.askForPong(payload)
+            case .mark(let reached):
+                reached.finish()
+                continue
             }
             shared.withLock { $0.queuedCommands -= 1 }
         }
