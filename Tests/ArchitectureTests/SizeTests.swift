@@ -3,10 +3,9 @@
 
 import Testing
 
-@Suite("Functions fit a screen, and files can be read at one sitting")
+@Suite("Functions fit a screen")
 struct SizeTests {
     private static let longestFunction = 60
-    private static let longestFile = 400
 
     /// The bodies of functions, accessors and closures that are too long.
     private static func faults(_ file: SourceFile) -> [String] {
@@ -20,11 +19,6 @@ struct SizeTests {
     @Test("No function, accessor or closure is longer than a screen")
     func functionsAreShort() {
         #expect(files.flatMap(Self.faults) == [])
-    }
-
-    @Test("No file is longer than 400 lines")
-    func filesAreShort() {
-        #expect(files.filter { $0.lineCount > Self.longestFile }.map { "\($0.path): \($0.lineCount) lines" } == [])
     }
 
     @Test(
