@@ -46,7 +46,7 @@ extension SharedFolder {
         by visitor: FolderVisitor = .app
     ) async throws -> ResponseBody {
         var roots: [FolderWalk.Step] = []
-        var names = FreeNames([])
+        var names = ZipNames()
         for path in paths {
             // Looking at all of them may take long.
             try Task.checkCancellation()
@@ -55,7 +55,7 @@ extension SharedFolder {
                 throw FolderError(.nothing, "There is nothing at “\(path)”.")
             }
             let place = FileName(path.text)
-            roots.append(FolderWalk.Step(place: place, entry: entry, name: names.free(path.name)))
+            roots.append(FolderWalk.Step(place: place, entry: entry, name: names.file(path.name)))
         }
         let walk = FolderWalk(folder: self, roots: roots, visitor: visitor)
         let stream = ZipStream(method)
@@ -63,28 +63,6 @@ extension SharedFolder {
         var items: [ZipItem] = []
         for try await item in walk { items.append(item) }
         return stream.body(of: items, saysLength: items.allSatisfy(\.isWhole))
-    }
-}
-
-/// Names of one folder in a zip; the same name thousands of times takes no longer for each.
-private struct FreeNames {
-    private var taken: Set<String>
-    /// For names that came several times, which number they had last.
-    private var numbers: [String: Int] = [:]
-
-    init(_ taken: Set<String>) { self.taken = taken }
-
-    /// The name, with a number where it comes for another time.
-    mutating func free(_ name: String) -> String {
-        if taken.insert(name).inserted { return name }
-        var number = numbers[name] ?? 1
-        while true {
-            number += 1
-            let free = ZipName.numbered(name, number)
-            guard taken.insert(free).inserted else { continue }
-            numbers[name] = number
-            return free
-        }
     }
 }
 
@@ -172,12 +150,13 @@ struct FolderWalk: AsyncSequence, Sendable {
     /// Names that can be as they are come first, so that others aren't the same.
     private static func steps(below step: Step, _ found: [FolderStore.Found]) -> [Step] {
         let found = found.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
-        var names = FreeNames(Set(found.compactMap(\.name.text).filter(FolderPath.isName)))
+        var names = ZipNames()
+        for name in found.compactMap(\.name.text) where FolderPath.isName(name) { _ = names.file(name) }
         return found.compactMap { one in
             guard let entry = FolderEntry(one.name.escaped, one.status) else { return nil }
             var (name, remark) = (entry.name, String?.none)
             if !FolderPath.isName(name) || one.name.text == nil {
-                name = names.free(ZipName.safe(name))
+                name = names.file(ZipName.safe(name))
                 remark =
                     one.name.text == nil
                     ? "had a name that isn't UTF-8: % and digits are its bytes" : "had a name that can't be read"

@@ -75,14 +75,16 @@ package enum ZipName {
 ///
 /// Takes about 16 bytes for each: the names themselves lie in the directory, and these are their hashes. Two that are the same
 /// by chance, which nobody will live to see, number a name that wasn't there.
-struct ZipNames: Sendable {
+package struct ZipNames: Sendable {
     private var hashes: Set<Int> = []
     private var folders: Set<Int> = []
     /// For names that came several times, which number they had last.
     private var numbers: [Int: Int] = [:]
 
+    package init() {}
+
     /// The name of a file, numbered where it is there already.
-    mutating func file(_ path: String) -> String {
+    package mutating func file(_ path: String) -> String {
         let hash = path.hashValue
         if hashes.insert(hash).inserted { return path }
         var number = numbers[hash] ?? 1
