@@ -99,33 +99,35 @@ import Testing
         }
     }
 
+    /// The options of a socket whose channel has done something.
+    private static func options(
+        after change: @escaping @Sendable (Channel) -> Void
+    ) async throws -> SocketOptions {
+        let pair = try Descriptors.pair()
+        defer { SystemCalls.close(pair.far) }
+        var found: SocketOptions?
+        try await with(pair.near) { fixture in
+            found = try await fixture.run { channel in
+                change(channel)
+                return try SocketOptions(of: channel.descriptor, family: .ipv4)
+            }
+        }
+        return try #require(found)
+    }
+
     #if os(Linux)
     @Test("The system is told when to give up a peer that acknowledges nothing", arguments: [0, 60, 1_000_000])
     func givingUp(seconds: Int) async throws {
-        let pair = try Descriptors.pair()
-        defer { SystemCalls.close(pair.far) }
-        try await Self.with(pair.near) { fixture in
-            let options = try await fixture.run { channel in
-                channel.giveUpPeer(after: .seconds(seconds))
-                return try SocketOptions(of: channel.descriptor, family: .ipv4)
-            }
-            #expect(options.userTimeout == .seconds(min(max(seconds, 1), 32_400)))
-        }
+        let options = try await Self.options { $0.giveUpPeer(after: .seconds(seconds)) }
+        #expect(options.userTimeout == .seconds(min(max(seconds, 1), 32_400)))
     }
     #endif
 
     @Test("The system is told to probe a silent peer, within the times that it takes", arguments: [0, 60, 1_000_000])
     func probing(seconds: Int) async throws {
-        let pair = try Descriptors.pair()
-        defer { SystemCalls.close(pair.far) }
-        try await Self.with(pair.near) { fixture in
-            let options = try await fixture.run { channel in
-                channel.probePeer(after: .seconds(seconds))
-                return try SocketOptions(of: channel.descriptor, family: .ipv4)
-            }
-            let idle = min(max(seconds, 1), 32_400)
-            let interval = Duration.seconds(max(idle / 6, 1))
-            #expect(options.keepalive == .after(.seconds(idle), interval: interval, count: 6))
-        }
+        let options = try await Self.options { $0.probePeer(after: .seconds(seconds)) }
+        let idle = min(max(seconds, 1), 32_400)
+        let interval = Duration.seconds(max(idle / 6, 1))
+        #expect(options.keepalive == .after(.seconds(idle), interval: interval, count: 6))
     }
 }
