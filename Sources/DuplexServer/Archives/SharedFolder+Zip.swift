@@ -128,7 +128,8 @@ struct FolderWalk: AsyncSequence, Sendable {
 
     /// What is in a folder; nil where it can't be read, or has gone meanwhile.
     private func content(of step: Step) async throws -> [Step]? {
-        let found = try await SharedFolder.run { [folder] () throws(FolderError) -> [FolderStore.Found]? in
+        typealias Content = [FolderStore.Found]?
+        let found = try await SharedFolder.look(on: SharedFolder.walks) { [folder] () throws(FolderError) -> Content in
             do throws(FolderError) {
                 return try folder.store.content(
                     of: step.place,

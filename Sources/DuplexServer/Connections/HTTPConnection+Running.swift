@@ -16,7 +16,9 @@ extension HTTPConnection {
         self.runner = runner
         runner.onLoop(services.loop, work) { $0.start($1) }
         services.noteRunner(self)
-        services.owner.spawn { await runner.run() }
+        // Files that its handlers wait for are read in turns with those of other clients.
+        let share = client.remoteAddress.map { BlockingThreads.Share($0.network) }
+        services.owner.spawn { await BlockingThreads.$share.withValue(share) { await runner.run() } }
     }
 
     /// The runner has seen that it is to stop, and its task ends.

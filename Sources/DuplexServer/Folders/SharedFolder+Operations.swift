@@ -16,7 +16,7 @@ extension SharedFolder {
     /// - Throws: ``FolderError`` where the disk can't say.
     public func entry(at path: FolderPath) async throws -> FolderEntry? {
         if !shows(path) { return nil }
-        return try await Self.run { [store] () throws(FolderError) in
+        return try await Self.look { [store] () throws(FolderError) in
             try store.status(of: path).flatMap { FolderEntry(path.name, $0) }
         }
     }
@@ -36,7 +36,7 @@ extension SharedFolder {
     /// The same, and how many have names that can't be in a path.
     package func listing(of path: FolderPath) async throws -> FolderListing {
         if !shows(path) { throw FolderError(.nothing, "There is nothing at “\(path)”.") }
-        return try await Self.run { [store, options] () throws(FolderError) in
+        return try await Self.look(on: Self.walks) { [store, options] () throws(FolderError) in
             try store.entries(of: path, atMost: options.listingLimit, showsHidden: options.showsHidden)
         }
     }
@@ -200,7 +200,16 @@ extension SharedFolder {
     /// - Returns: the items.
     /// - Throws: ``FolderError``.
     public func trash() async throws -> [TrashedItem] {
-        try await Self.run { [store] () throws(FolderError) in try FolderTrash(store: store).items() }
+        try await Self.look(on: Self.walks) { [store] () throws(FolderError) in try FolderTrash(store: store).items() }
+    }
+
+    /// One thing in the trash, whatever else is there.
+    ///
+    /// - Parameter id: its name in the trash.
+    /// - Returns: the item; `nil` where there is none of that name.
+    /// - Throws: ``FolderError``.
+    public func trashedItem(_ id: String) async throws -> TrashedItem? {
+        try await Self.look { [store] () throws(FolderError) in try FolderTrash(store: store).item(id) }
     }
 
     /// Puts something from the trash back where it was, with a number where something else is there.

@@ -43,7 +43,9 @@ extension SharedFolder {
     ) async throws -> (found: [Match], isCut: Bool) {
         try checkReading(visitor, path)
         let text = text.lowercased()
-        var result = try await Self.run { [self] () throws(FolderError) in try step(text, path, atMost: bound) }
+        var result = try await Self.look(on: Self.walks) { [self] () throws(FolderError) in
+            try step(text, path, atMost: bound)
+        }
         var next = 0
         while next < result.folders.count, result.matches.count <= limit {
             try Task.checkCancellation()
@@ -54,9 +56,12 @@ extension SharedFolder {
             }
             next += 1
             guard
-                let step = try? await Self.run({ [self] () throws(FolderError) in
-                    try step(text, folder, atMost: room)
-                })
+                let step = try? await Self.look(
+                    on: Self.walks,
+                    { [self] () throws(FolderError) in
+                        try step(text, folder, atMost: room)
+                    }
+                )
             else {
                 // One that can't be read, or has gone by now, may have had something.
                 result.isCut = true

@@ -37,6 +37,8 @@ public final class SharedFolder: Sendable {
 
     /// Those of trees, which may take long, have threads of their own.
     static let trees = BlockingThreads(name: "duplex-trees", limit: 2)
+    /// Whoever goes through many names delays nobody who reads or writes a file.
+    static let walks = BlockingThreads(name: "duplex-walks", limit: 2)
 
     /// Opens a folder to share it; blocks for as long as the disk takes.
     ///
@@ -144,6 +146,14 @@ public final class SharedFolder: Sendable {
             do throws(FolderError) { return .success(try body()) } catch { return .failure(error) }
         }
         return try result.get()
+    }
+
+    /// Runs what only looks on a thread for that; who is cancelled doesn't wait for it.
+    static func look<Value: Sendable>(
+        on threads: BlockingThreads = .files,
+        _ body: @escaping @Sendable () throws(FolderError) -> Value
+    ) async throws -> Value {
+        try await threads.run(body)
     }
 
     /// Asks whether something may be done, does it, and notifies.

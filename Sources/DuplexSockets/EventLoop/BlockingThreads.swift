@@ -6,18 +6,100 @@ import Synchronization
 
 /// Runs what blocks, such as look-ups of names, on threads of its own: a bounded number at once, the others wait in a
 /// queue.
+///
+/// Who asks for much delays nobody else: each client has a queue of its own, the queues take turns, and one client never has all
+/// threads.
 package final class BlockingThreads: Sendable {
+    /// On whose behalf something runs.
+    package struct Share: Hashable, Sendable {
+        private let number: Int
+
+        /// Equal values are the same client.
+        package init(_ client: some Hashable) {
+            var hasher = Hasher()
+            hasher.combine(client)
+            number = hasher.finalize()
+        }
+    }
+
+    /// Takes a job back.
+    struct Ticket {
+        fileprivate let id: UInt64
+        fileprivate let share: Share?
+    }
+
     private struct Job {
         var id: UInt64
+        var share: Share?
         var body: @Sendable () -> Void
         var onFailure: @Sendable (SocketError) -> Void
     }
 
+    /// The share of what the current task asks for; `nil` for the app itself.
+    @TaskLocal package static var share: Share?
+
     private struct State {
         var lastID: UInt64 = 0
         var running = 0
+        var runningOf: [Share?: Int] = [:]
         /// In the order of their identities.
-        var waiting: Deque<Job> = []
+        var waiting: [Share?: Deque<Job>] = [:]
+        var waitingCount = 0
+        /// The keys of `waiting`, the next one first.
+        var turns: Deque<Share?> = []
+
+        mutating func begin(_ job: Job) {
+            running += 1
+            runningOf[job.share, default: 0] += 1
+        }
+
+        mutating func end(_ share: Share?) {
+            running -= 1
+            guard let count = runningOf[share] else { return }
+            runningOf[share] = count > 1 ? count - 1 : nil
+        }
+
+        mutating func enqueue(_ job: Job) {
+            waitingCount += 1
+            if waiting[job.share] == nil { turns.append(job.share) }
+            waiting[job.share, default: []].append(job)
+        }
+
+        mutating func remove(_ ticket: Ticket) {
+            // An empty queue stays until it has its turn.
+            guard var jobs = waiting.removeValue(forKey: ticket.share) else { return }
+            var (low, high) = (0, jobs.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if jobs[middle].id < ticket.id { low = middle + 1 } else { high = middle }
+            }
+            if low < jobs.count && jobs[low].id == ticket.id {
+                jobs.remove(at: low)
+                waitingCount -= 1
+            }
+            waiting[ticket.share] = jobs
+        }
+
+        /// The next job of those that have less than their bound.
+        mutating func dequeue(bound: (Share?) -> Int) -> Job? {
+            // As many at most as there are threads.
+            var full: [Share?] = []
+            defer { turns.prepend(contentsOf: full) }
+            while let share = turns.popFirst() {
+                if runningOf[share, default: 0] >= bound(share) {
+                    full.append(share)
+                    continue
+                }
+                guard var jobs = waiting.removeValue(forKey: share), let job = jobs.popFirst() else { continue }
+                if !jobs.isEmpty {
+                    waiting[share] = jobs
+                    turns.append(share)
+                }
+                waitingCount -= 1
+                return job
+            }
+            return nil
+        }
     }
 
     private let name: String
@@ -36,7 +118,7 @@ package final class BlockingThreads: Sendable {
 
     /// How many wait for a thread.
     package var waitingCount: Int {
-        state.withLock { $0.waiting.count }
+        state.withLock { $0.waitingCount }
     }
 
     /// Runs something that blocks, and waits for it without blocking the caller's thread.
@@ -50,13 +132,13 @@ package final class BlockingThreads: Sendable {
     package func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try Task.checkCancellation()
         let pending = PendingResult<Value>()
-        let id = submit {
+        let ticket = submit {
             pending.finish(Result { try body() })
         } onFailure: { error in
             pending.finish(Result<Value, SocketError>.failure(error))
         }
         return try await pending.value {
-            withdraw(id)
+            withdraw(ticket)
             pending.finish(Result<Value, any Error>.failure(CancellationError()))
         }
     }
@@ -70,31 +152,30 @@ package final class BlockingThreads: Sendable {
     func submit(
         _ body: @escaping @Sendable () -> Void,
         onFailure: @escaping @Sendable (SocketError) -> Void
-    ) -> UInt64 {
+    ) -> Ticket {
+        let share = Self.share
         let (job, mayStart) = state.withLock { state -> (Job, Bool) in
             state.lastID += 1
-            let job = Job(id: state.lastID, body: body, onFailure: onFailure)
-            if state.running < limit {
-                state.running += 1
+            let job = Job(id: state.lastID, share: share, body: body, onFailure: onFailure)
+            if state.running < limit && state.runningOf[share, default: 0] < bound(share) {
+                state.begin(job)
                 return (job, true)
             }
-            state.waiting.append(job)
+            state.enqueue(job)
             return (job, false)
         }
         if mayStart { start(job) }
-        return job.id
+        return Ticket(id: job.id, share: share)
     }
 
     /// Takes a job out of the queue; one that runs, or has run, is left alone.
-    func withdraw(_ id: UInt64) {
-        state.withLock { state in
-            var (low, high) = (0, state.waiting.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if state.waiting[middle].id < id { low = middle + 1 } else { high = middle }
-            }
-            if low < state.waiting.count && state.waiting[low].id == id { state.waiting.remove(at: low) }
-        }
+    func withdraw(_ ticket: Ticket) {
+        state.withLock { $0.remove(ticket) }
+    }
+
+    /// How many threads a share may have: one is left for others.
+    private func bound(_ share: Share?) -> Int {
+        share == nil ? limit : max(1, limit - 1)
     }
 
     private func start(_ first: Job) {
@@ -105,7 +186,7 @@ package final class BlockingThreads: Sendable {
                 return
             } catch {
                 job.onFailure(error)
-                next = takeNext()
+                next = takeNext(after: job)
             }
         }
     }
@@ -114,15 +195,17 @@ package final class BlockingThreads: Sendable {
         var next: Job? = first
         while let job = next {
             job.body()
-            next = takeNext()
+            next = takeNext(after: job)
         }
     }
 
-    /// The job that has waited longest; where there is none, the place of the caller's thread becomes free.
-    private func takeNext() -> Job? {
+    /// The next job; where there is none, the place of the caller's thread becomes free.
+    private func takeNext(after job: Job) -> Job? {
         state.withLock { state in
-            if state.waiting.isEmpty { state.running -= 1 }
-            return state.waiting.popFirst()
+            state.end(job.share)
+            let next = state.dequeue(bound: bound)
+            if let next { state.begin(next) }
+            return next
         }
     }
 }

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    private func submit(_ number: Int, _ work: Work, to threads: BlockingThreads) -> UInt64 {
+    private func submit(_ number: Int, _ work: Work, to threads: BlockingThreads) -> BlockingThreads.Ticket {
         threads.submit {
             work.block(number)
         } onFailure: { error in
@@ -65,11 +65,10 @@ import Testing
     func withdrawing() async throws {
         let work = try Work()
         let threads = BlockingThreads(name: "duplex-names", limit: 1)
-        let ids = (1...6).map { submit($0, work, to: threads) }
+        let tickets = (1...6).map { submit($0, work, to: threads) }
         await work.wait(for: 1)
         // The one that runs is left alone, those in the middle and at both ends of the queue go, one of them twice.
-        for index in [0, 1, 3, 3, 5] { threads.withdraw(ids[index]) }
-        threads.withdraw(4_711)
+        for index in [0, 1, 3, 3, 5] { threads.withdraw(tickets[index]) }
         #expect(threads.waitingCount == 2)
         work.gate.signal()
         await work.wait(for: 5)
@@ -96,6 +95,52 @@ import Testing
         await work.wait(for: 1)
         #expect(work.ran.withLock { $0 } == [1])
         work.gate.close()
+    }
+
+    @Test("Clients take turns, however much one of them asks for")
+    func turns() async throws {
+        let work = try Work()
+        let threads = BlockingThreads(name: "duplex-names", limit: 1)
+        _ = submit(0, work, to: threads)
+        await work.wait(for: 1)
+        var tickets: [BlockingThreads.Ticket] = []
+        for (client, numbers) in [("a", 10..<14), ("b", 20..<22), ("c", 30..<31), ("d", 40..<41)] {
+            BlockingThreads.$share.withValue(BlockingThreads.Share(client)) {
+                for number in numbers { tickets.append(submit(number, work, to: threads)) }
+            }
+        }
+        _ = submit(1, work, to: threads)
+        // One whose queue is empty by now has no turn, and comes last when it asks again.
+        threads.withdraw(tickets[6])
+        #expect(threads.waitingCount == 8)
+        work.gate.signal()
+        await work.wait(for: 17)
+        #expect(work.ran.withLock { $0 } == [0, 10, 20, 40, 1, 11, 21, 12, 13])
+        #expect(threads.waitingCount == 0)
+        work.gate.close()
+    }
+
+    @Test("One client leaves a thread to others, and the app may have them all")
+    func bound() async throws {
+        let work = try Work()
+        let threads = BlockingThreads(name: "duplex-names", limit: 3)
+        BlockingThreads.$share.withValue(BlockingThreads.Share("a")) {
+            for number in 10..<14 { _ = submit(number, work, to: threads) }
+        }
+        await work.wait(for: 2)
+        #expect(threads.waitingCount == 2)
+        BlockingThreads.$share.withValue(BlockingThreads.Share("b")) { _ = submit(20, work, to: threads) }
+        await work.wait(for: 1)
+        #expect(threads.waitingCount == 2)
+        work.gate.signal()
+        // The rest: two more begin, and all end.
+        await work.wait(for: 7)
+        let apps = try Work()
+        for number in 0..<3 { _ = submit(number, apps, to: threads) }
+        await apps.wait(for: 3)
+        apps.gate.signal()
+        await apps.wait(for: 3)
+        for work in [work, apps] { work.gate.close() }
     }
 
     @Test("Threads that had ended are started again")
