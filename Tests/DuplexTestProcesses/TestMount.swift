@@ -30,16 +30,23 @@ package enum TestMount {
     }()
 
     /// Runs the body with a file system of its own at a folder.
-    package static func with(_ folder: String, _ body: () async throws -> Void) async throws {
-        try await run("mount", "-t", "tmpfs", "none", folder)
+    ///
+    /// - Parameters:
+    ///   - folder: the folder.
+    ///   - size: how many bytes there is room for. Default: for more than any test needs.
+    ///   - body: runs meanwhile.
+    /// - Throws: what the body throws; ``Failed``.
+    package static func with(_ folder: String, size: Int? = nil, _ body: () async throws -> Void) async throws {
+        let options = size.map { ["-o", "size=\($0)"] } ?? []
+        try await run(["mount", "-t", "tmpfs"] + options + ["none", folder])
         do { try await body() } catch {
-            try await run("umount", "-l", folder)
+            try await run(["umount", "-l", folder])
             throw error
         }
-        try await run("umount", "-l", folder)
+        try await run(["umount", "-l", folder])
     }
 
-    private static func run(_ command: String...) async throws {
+    private static func run(_ command: [String]) async throws {
         let run = try await ProgramRun(command)
         if run.status != 0 { throw Failed(text: run.text) }
     }

@@ -36,12 +36,13 @@ extension FolderStore {
     /// - Returns: where it is now.
     /// - Throws: `SocketError`, and it is where it was.
     func takeOut(_ place: Place) throws(SocketError) -> Place {
-        let temporary = try state.temporaryFolder()
         let name = FolderState.randomName()
         do throws(SocketError) {
+            let temporary = try state.temporaryFolder()
             try place.folder.rename(place.name, to: temporary, as: name, .refuse)
             return Place(folder: temporary, name: name)
-        } catch  where error.code == .otherFileSystem {
+        } catch  where error.code == .otherFileSystem || error.isOutOfSpace {
+            // A full disk may have no room for a folder of our own.
             let name = FolderState.prefixBeside + name
             try place.folder.rename(place.name, to: place.folder, as: name, .refuse)
             return Place(folder: place.folder, name: name)

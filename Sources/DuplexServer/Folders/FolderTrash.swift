@@ -39,9 +39,9 @@ struct FolderTrash {
             let trash = try store.state.folder(Self.folderName)
             try trash.makeFolder(id)
             let place = try trash.folder(id)
-            // The note first: what has none can't come back.
-            try place.makeFile(Self.noteName).write(Array("\(now.seconds)\n\(path.text)\n".utf8))
             do throws(SocketError) {
+                // The note first: what has none can't come back.
+                try Self.write("\(now.seconds)\n\(path.text)\n", in: place)
                 try source.place.folder.rename(source.place.name, to: place, as: Self.itemName, .refuse)
             } catch {
                 store.clear(FolderStore.Place(folder: trash, name: id))
@@ -49,6 +49,23 @@ struct FolderTrash {
             }
         }
         return TrashedItem(id: id, path: path, kind: entry.kind, size: entry.size, deleted: now)
+    }
+
+    /// On a full disk there may still be room for the text of a link, which file systems have beside a name.
+    private static func write(_ note: String, in place: OpenedFolder) throws(SocketError) {
+        do throws(SocketError) { try place.makeFile(noteName).write(Array(note.utf8)) } catch  where error.isOutOfSpace
+        {
+            try? place.removeFile(noteName)
+            try place.makeLink(noteName, note)
+        }
+    }
+
+    private static func note(in place: OpenedFolder) -> String? {
+        if let text = try? place.link(noteName) { return text }
+        guard let file = try? place.file(noteName),
+            let bytes = try? file.range(from: 0, count: file.size).readAll(atMost: noteLimit)
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 
     /// What is in the trash, the latest first.
@@ -60,11 +77,15 @@ struct FolderTrash {
         return found.sorted { ($1.deleted.seconds, $1.id) < ($0.deleted.seconds, $0.id) }
     }
 
+    /// What is there under that name; `nil` where nothing is.
+    func item(_ id: String) throws(FolderError) -> TrashedItem? {
+        guard let trash = try trash() else { return nil }
+        return item(id, in: trash)
+    }
+
     private func item(_ id: String, in trash: OpenedFolder) -> TrashedItem? {
         guard let place = try? trash.folder(id), let status = try? place.status(of: Self.itemName),
-            let file = try? place.file(Self.noteName),
-            let bytes = try? file.range(from: 0, count: file.size).readAll(atMost: Self.noteLimit),
-            let note = String(validating: bytes, as: UTF8.self)
+            let note = Self.note(in: place)
         else { return nil }
         let lines = note.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 3, let seconds = Int64(lines[0]), let path = FolderPath(String(lines[1])), !path.isRoot,

@@ -23,8 +23,9 @@ extension UploaderHandler {
         var clash: String?
     }
 
-    private struct Paths: Decodable {
+    private struct Unwanted: Decodable {
         var paths: [String]
+        var forever: Bool?
     }
 
     private struct Items: Decodable {
@@ -118,15 +119,19 @@ extension UploaderHandler {
 
     // MARK: The trash
 
-    /// Puts things into the trash.
+    /// Puts things into the trash, or removes them for good.
     func delete(_ request: Request) async throws -> Response {
         try await answer {
             let visitor = try writer(request)
-            let wanted = try await request.decode(Paths.self)
+            let wanted = try await request.decode(Unwanted.self)
             let paths = try wanted.paths.map { text throws in try Self.path(text) }
             try await check(paths, areApart: true)
             var trashed: [JSONText] = []
             for path in paths {
+                if wanted.forever == true {
+                    try await folder.delete(path, by: visitor)
+                    continue
+                }
                 let item = try await folder.discard(path, by: visitor)
                 trashed.append(UploaderAnswer.item(item.id, item.path))
             }
@@ -150,10 +155,13 @@ extension UploaderHandler {
         try await answer {
             let visitor = try writer(request)
             let ids = try await request.decode(Items.self).ids
-            let there = Dictionary(try await folder.trash().map { ($0.id, $0) }) { first, _ in first }
-            let items = ids.compactMap { there[$0] }
-            guard items.count == ids.count, Set(ids).count == ids.count else {
-                throw FolderError(.nothing, "That isn't in the trash.")
+            if Set(ids).count < ids.count { throw FolderError(.nothing, "One of these is named twice.") }
+            var items: [TrashedItem] = []
+            for id in ids {
+                guard let item = try await folder.trashedItem(id) else {
+                    throw FolderError(.nothing, "That isn't in the trash.")
+                }
+                items.append(item)
             }
             var restored: [JSONText] = []
             for item in items {

@@ -130,6 +130,25 @@ package final class OpenedFolder: Sendable {
         WritableFile(try open(name, O_RDWR | O_CREAT | O_EXCL, permissions: 0o666))
     }
 
+    /// Makes a link that leads nowhere, and has a text in the place of a path: short ones need no room on a full disk.
+    package func makeLink(_ name: some FileNaming, _ text: String) throws(SocketError) {
+        let path = try Self.check(name).cString
+        let result = SystemCall.makeFolder.make(on: descriptor) { unsafe symlinkat(text, descriptor, path) }
+        if result != 0 { throw Self.fault(name, "can't be made", errno) }
+    }
+
+    /// The text of a link; nil where there is none, or one that is longer than paths are.
+    package func link(_ name: some FileNaming) throws(SocketError) -> String? {
+        let path = try Self.check(name).cString
+        let room = 4_096
+        var bytes = [CChar](repeating: 0, count: room)
+        let count = SystemCall.fileStatus.make(on: descriptor) {
+            unsafe readlinkat(descriptor, path, &bytes, room)
+        }
+        guard count >= 0 && count < room else { return nil }
+        return String(validating: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// Opens a file for reading and writing.
     package func writableFile(_ name: some FileNaming) throws(SocketError) -> WritableFile {
         WritableFile(try open(name, O_RDWR | O_NONBLOCK | O_NOCTTY))

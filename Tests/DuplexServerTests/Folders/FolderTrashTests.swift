@@ -4,6 +4,7 @@
 import DuplexTestProcesses
 import DuplexWire
 import Foundation
+import Glibc
 import Testing
 
 @testable import DuplexServer
@@ -84,6 +85,53 @@ import Testing
             let folder = try SharedFolder(root)
             #expect(throws: FolderError.self) { try FolderTrash(store: folder.store).restore(id) }
             #expect(Self.text(root + "a") == "a")
+        }
+    }
+
+    @Test("On a full disk things go into the trash, come back, and are removed", .enabled(if: TestMount.isPossible))
+    func full() async throws {
+        try await withTestFolder(["m/": ""]) { root in
+            try await TestMount.with(root + "m", size: 256 * 1_024) {
+                let folder = try SharedFolder(root + "m")
+                for name in ["a", "b"] {
+                    try name.write(toFile: root + "m/" + name, atomically: false, encoding: .utf8)
+                }
+                #expect(Self.fill(root + "m/rest") == ENOSPC)
+                let items = [
+                    try await folder.discard(#require(FolderPath("a"))),
+                    try await folder.discard(#require(FolderPath("b"))),
+                ]
+                #expect(try await Set(folder.trash()) == Set(items))
+                #expect(try await folder.trashedItem(items[0].id) == items[0])
+                try await folder.restore(items[0])
+                #expect(Self.text(root + "m/a") == "a")
+                try await folder.emptyTrash()
+                #expect(try await folder.trash() == [])
+                try await folder.delete(#require(FolderPath("rest")))
+                try Data(count: 100_000).write(to: URL(fileURLWithPath: root + "m/new"))
+            }
+        }
+    }
+
+    /// Writes a file until that fails; returns why.
+    private static func fill(_ path: String) -> Int32 {
+        let file = unsafe Glibc.open(path, O_WRONLY | O_CREAT, 0o600)
+        defer { Glibc.close(file) }
+        let bytes = [UInt8](repeating: 7, count: 4_096)
+        while unsafe Glibc.write(file, bytes, bytes.count) > 0 {}
+        return errno
+    }
+
+    @Test("One thing is found by its name in the trash, and nothing outside of it")
+    func item() async throws {
+        try await withTestFolder(["a": "a", "b/note": "5\nx\n", "b/item": "x"]) { root in
+            let folder = try SharedFolder(root)
+            #expect(try await folder.trashedItem("x") == nil)
+            let item = try await folder.discard(FolderPath("a")!)
+            #expect(try await folder.trashedItem(item.id) == item)
+            for id in ["", ".", "..", "../../b", item.id + "/../" + item.id, "x\0"] {
+                #expect(try await folder.trashedItem(id) == nil, "\(id)")
+            }
         }
     }
 }

@@ -157,6 +157,17 @@ struct UploaderChangingTests {
         }
     }
 
+    @Test("What is deleted forever isn't in the trash")
+    func forever() async throws {
+        try await UploaderFixture.run(Self.files) { uploader async throws in
+            let answer = try await uploader.answer("delete", "{'paths':['a.txt','b'],'forever':true}")
+            #expect(answer.trashed?.isEmpty == true)
+            #expect(try uploader.names == [".hidden", "f"])
+            #expect(try await uploader.answer("trash").items == [])
+            #expect(try await uploader.code("delete", "{'paths':['a.txt'],'forever':true}") == 404)
+        }
+    }
+
     @Test("Nothing is deleted where one of several isn't there")
     func deleteRefused() async throws {
         try await UploaderFixture.run(Self.files) { uploader async throws in

@@ -78,6 +78,7 @@ extension UploaderPage {
             move: (from, to, clash) => post("move", { from, to, clash }),
             copy: (from, to, clash) => post("copy", { from, to, clash }),
             delete: (paths) => post("delete", { paths }),
+            deleteForever: (paths) => post("delete", { paths, forever: true }),
             restore: (ids) => post("restore", { ids }),
             empty: () => post("empty"),
         };

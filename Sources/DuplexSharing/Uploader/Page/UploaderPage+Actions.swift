@@ -82,11 +82,16 @@ extension UploaderPage {
                 });
             }
 
-            /** Into the trash, out of which an undo brings them back. */
+            /** Into the trash, out of which an undo brings them back. A full disk may have no room for that. */
             delete(entries) {
                 return this.#do(async (reload) => {
-                    const { trashed } = await api.delete(entries.map(({ path }) => path));
+                    const paths = entries.map(({ path }) => path);
+                    const { trashed } = await api.delete(paths).catch((error) => {
+                        if (error.status !== 507) throw error;
+                        return { trashed: null };
+                    });
                     await reload();
+                    if (!trashed) return this.#deleteForever(paths);
                     const back = async () => {
                         const { restored } = await api.restore(trashed.map(({ id }) => id));
                         return restored.map(({ path }) => path);
@@ -94,6 +99,20 @@ extension UploaderPage {
                     const [{ name }] = entries;
                     const count = trashed.length;
                     this.#tell(count === 1 ? t("deletedOne", { name }) : t("deleted", { count }), back);
+                });
+            }
+
+            async #deleteForever(paths) {
+                if (!await confirm(t("delete"), t("fullQuestion"), t("delete"))) return;
+                await this.#do(async (reload) => {
+                    for (const path of paths) {
+                        // Those before the one that failed are in the trash.
+                        await api.deleteForever([path]).catch((error) => {
+                            if (error.status !== 404) throw error;
+                        });
+                    }
+                    await reload();
+                    toast(t("deletedForever"));
                 });
             }
 

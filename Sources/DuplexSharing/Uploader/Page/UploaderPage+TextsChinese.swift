@@ -33,6 +33,7 @@ extension UploaderPage {
             cutOut: "已剪切 {count} 个项目：请在目标文件夹中粘贴", copiedOut: "已复制 {count} 个项目：请在目标文件夹中粘贴",
             emptied: "回收站已清空", undone: "已撤销", nothingToUndo: "没有可撤销的操作",
             emptyQuestion: "回收站中的所有项目将被永久删除，此操作无法撤销。",
+            fullQuestion: "磁盘已满，回收站没有空间。要永久删除吗？此操作无法撤销。", deletedForever: "已永久删除",
 
             nameMissing: "请输入名称。", nameSlash: "名称不能包含斜杠。", nameDot: "名称不能以点开头。",
             clashTitle: "名称已被占用", clash: "“{folder}”中已有名为“{name}”的项目。", forAll: "对其余项目执行相同操作",

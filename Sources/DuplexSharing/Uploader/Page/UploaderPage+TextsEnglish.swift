@@ -43,6 +43,8 @@ extension UploaderPage {
             other: "{count} items to be copied: paste them anywhere" },
             emptied: "The trash is empty now", undone: "Undone", nothingToUndo: "There is nothing to undo",
             emptyQuestion: "What is in the trash is deleted for good. This can’t be undone.",
+            fullQuestion: "The disk is full, and there is no room in the trash. Delete it for good? This can’t be undone.",
+            deletedForever: "Deleted for good",
 
             nameMissing: "A name is needed.", nameSlash: "A name can’t hold a slash.",
             nameDot: "A name can’t begin with a dot.",
