@@ -141,6 +141,62 @@ extension FolderStore {
         }
     }
 
+    /// The same for a file, which stays there behind a loss of power.
+    ///
+    /// What can't be made sure of is undone: the file that was there is kept until then, under the other name.
+    func put(
+        syncing source: Place,
+        at target: Place,
+        _ path: FolderPath,
+        _ clash: NameClash
+    ) throws(SocketError) -> FolderChange {
+        try source.folder.writableFile(source.name).sync()
+        let isKept = clash == .replace ? try exchange(source, target) : false
+        let change =
+            isKept ? FolderChange(path: path, replaced: true) : try put(source, at: target, path, clash)
+        do throws(SocketError) { try target.folder.sync() } catch {
+            try undo(change, source, target, isKept: isKept, error)
+        }
+        if isKept { clear(source) }
+        return change
+    }
+
+    /// Gives a file the place of another, which gets its name; returns false where there is no other, or no way to do that.
+    private func exchange(_ source: Place, _ target: Place) throws(SocketError) -> Bool {
+        guard let there = try target.folder.status(of: target.name), there.kind != .folder else { return false }
+        do throws(SocketError) {
+            try source.folder.rename(source.name, to: target.folder, as: target.name, .exchange)
+            return true
+        } catch  where [ENOENT, EINVAL, ENOTSUP].contains(error.errno ?? 0) {
+            return false
+        }
+    }
+
+    /// Takes a file out of its place again; where that can't be done it stays, and is logged.
+    private func undo(
+        _ change: FolderChange,
+        _ source: Place,
+        _ target: Place,
+        isKept: Bool,
+        _ error: SocketError
+    ) throws(SocketError) {
+        do throws(SocketError) {
+            if isKept {
+                try source.folder.rename(source.name, to: target.folder, as: target.name, .exchange)
+            } else if !change.replaced {
+                try target.folder.rename(change.path.name, to: source.folder, as: source.name, .refuse)
+            } else {
+                throw error
+            }
+        } catch let other {
+            return logger.warning(
+                "A file is in its place, and may not be after a loss of power.",
+                metadata: ["path": "\(change.path)", "error": "\(error)", "undoing": "\(other)"]
+            )
+        }
+        throw error
+    }
+
     private func number(_ source: Place, at target: Place) throws(SocketError) -> String {
         for number in 0..<Self.numberLimit {
             let name = Self.numbered(target.name, number)

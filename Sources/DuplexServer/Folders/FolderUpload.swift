@@ -82,18 +82,19 @@ package final class FolderUpload: Sendable {
         let (rest, size) = state.withLock { ($0.waiting, $0.size) }
         if !rest.isEmpty { try await write(out: rest) }
         let change = try await SharedFolder.run { [self] () throws(FolderError) in
-            try FolderStore.attempt(operation.path) { () throws(SocketError) in
-                if folder.options.syncs { try file.sync() }
-            }
             // Where the path leads now: the folder may have gone, or have another name.
             let target = try folder.store.place(of: operation.path)
             return try FolderStore.attempt(operation.path) { () throws(SocketError) in
                 // Properties that are changed meanwhile would be lost.
-                let change = try folder.changing.withLock { (_) throws(SocketError) in
-                    try folder.store.put(file: staging, at: target, operation.path, clash)
+                try folder.changing.withLock { (_) throws(SocketError) in
+                    try folder.store.put(
+                        file: staging,
+                        at: target,
+                        operation.path,
+                        clash,
+                        syncs: folder.options.syncs
+                    )
                 }
-                if folder.options.syncs { try target.folder.sync() }
-                return change
             }
         }
         state.withLock { $0.isDone = true }
@@ -113,7 +114,8 @@ extension FolderStore {
         file source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameClash
+        _ clash: NameClash,
+        syncs: Bool
     ) throws(SocketError) -> FolderChange {
         if clash == .replace, let there = try target.folder.status(of: target.name) {
             if there.kind == .folder { throw OpenedFolder.isFolder(target.name) }
@@ -123,7 +125,8 @@ extension FolderStore {
                 try FolderTree.copyAttributes([Self.properties], from: old, to: new)
             }
         }
-        return try put(source, at: target, path, clash)
+        return syncs
+            ? try put(syncing: source, at: target, path, clash) : try put(source, at: target, path, clash)
     }
 }
 

@@ -95,10 +95,13 @@ extension ResumableUploads {
             let place = try folder.store.place(of: path)
             return try FolderStore.attempt(path) { () throws(SocketError) in
                 let source = FolderStore.Place(folder: try store.home(), name: id)
-                if folder.options.syncs { try source.folder.writableFile(id).sync() }
-                let change = try folder.store.put(upload: source, at: place, path, target.clash)
-                if folder.options.syncs { try place.folder.sync() }
-                return change
+                return try folder.store.put(
+                    upload: source,
+                    at: place,
+                    path,
+                    target.clash,
+                    syncs: folder.options.syncs
+                )
             }
         }
         if change.replaced { folder.usage.forget() }
@@ -125,16 +128,17 @@ extension FolderStore {
         upload source: Place,
         at target: Place,
         _ path: FolderPath,
-        _ clash: NameClash
+        _ clash: NameClash,
+        syncs: Bool
     ) throws(SocketError) -> FolderChange {
         if source.folder.status.device == target.folder.status.device {
-            return try put(file: source, at: target, path, clash)
+            return try put(file: source, at: target, path, clash, syncs: syncs)
         }
         let staging = try stagingPlace(for: target)
         do throws(SocketError) {
             let copy = try staging.folder.makeFile(staging.name)
             try copy.write(contentOf: try source.folder.file(source.name))
-            let change = try put(file: staging, at: target, path, clash)
+            let change = try put(file: staging, at: target, path, clash, syncs: syncs)
             try? source.folder.removeFile(source.name)
             return change
         } catch {

@@ -70,7 +70,8 @@ extension WebDAVHandler {
             try await checkWriting(request)
             let change = try await upload.finish()
             var response = Response(status: change.replaced ? .noContent : .created)
-            if let tag = try await folder.entry(at: request.path)?.tag { response.fields[.eTag] = tag.description }
+            // It has been written, even if it can't be looked at now.
+            if let tag = try? await folder.entry(at: request.path)?.tag { response.fields[.eTag] = tag.description }
             return response
         }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexSockets
 import DuplexTestProcesses
 import DuplexTestTimes
 import Foundation
@@ -9,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import DuplexServer
+@testable import DuplexSockets
 
 @Suite(.timeLimit(minutes: 2)) struct FolderStoreTests {
     private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
@@ -223,4 +223,40 @@ import Testing
             #expect(try FileManager.default.contentsOfDirectory(atPath: root + "out") == [])
         }
     }
+
+    #if DEBUG
+    @Test(
+        "Whichever call of giving a file its place fails, an error leaves what was there",
+        arguments: [nil, "old"],
+        [NameClash.refuse, .replace, .number]
+    )
+    func placing(before: String?, clash: NameClash) async throws {
+        if before != nil && clash == .refuse { return }
+        try await withTestFolder { root in
+            let store = try FolderStore(path: root)
+            for call in [SystemCall.fileStatus, .openFile, .renameFile, .syncFile] {
+                for number in 1... {
+                    for name in ["a", "a (1)"] { try? FileManager.default.removeItem(atPath: root + name) }
+                    if let before { try before.write(toFile: root + "a", atomically: false, encoding: .utf8) }
+                    let target = try store.place(of: Self.path("a"))
+                    let staging = try store.stagingPlace(for: target)
+                    try staging.folder.makeFile(staging.name).write(Array("new".utf8))
+                    let plan = FaultPlan()
+                    plan.arm([FaultPlan.Rule(call, .fails(EIO), first: number)])
+                    let path = try Self.path("a")
+                    let change = plan.run { try? store.put(file: staging, at: target, path, clash, syncs: true) }
+                    let place = clash == .number && before != nil ? "a (1)" : "a"
+                    let now = [Self.text(root + "a"), Self.text(root + "a (1)")].compactMap(\.self)
+                    if let change {
+                        #expect(change.path.text == place && Self.text(root + place) == "new", "\(call) \(number)")
+                    } else {
+                        #expect(now == [before].compactMap(\.self), "\(call) \(number)")
+                        #expect(try staging.folder.status(of: staging.name) != nil, "\(call) \(number)")
+                    }
+                    if plan.strikes == 0 { break }
+                }
+            }
+        }
+    }
+    #endif
 }
