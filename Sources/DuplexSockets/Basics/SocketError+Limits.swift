@@ -31,7 +31,8 @@ extension SocketError {
         }
     }
 
-    private static var mostDescriptors: UInt64? {
+    /// How many descriptors this process may have (RLIMIT_NOFILE).
+    static var mostDescriptors: UInt64? {
         var limit = rlimit()
         #if canImport(Glibc)
         let code = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -12,7 +12,8 @@ import Darwin
 /// Takes the connections of one listening descriptor on one loop.
 ///
 /// When the process has no descriptor left, it stops looking for a tenth of a second instead of spinning: what waits
-/// stays in the backlog. The descriptor stays watched meanwhile, for nothing, so that the loop's end is noticed here in
+/// stays in the backlog. It stops a little before, so that files can still be opened, and other servers reached, for the connections
+/// there are. The descriptor stays watched meanwhile, for nothing, so that the loop's end is noticed here in
 /// a pause, too. The pause is logged once, and its end.
 final class Acceptor: DescriptorHandler, TimerTarget {
     /// How long nothing is accepted after the system had no descriptor or memory.
@@ -31,6 +32,10 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     private var isOpen = true
     private var isWatched = false
     private var isExhausted = false
+    /// Whether the last connection took one of the last descriptors.
+    private var isScarce = false
+    /// The first of these when it was looked last.
+    private var scarceFrom: Int32 = 0
 
     /// Takes over a listening socket.
     ///
@@ -80,6 +85,7 @@ final class Acceptor: DescriptorHandler, TimerTarget {
         for _ in 0..<Self.burst {
             guard isOpen, resumeTimer == nil else { return }
             guard mayAccept() else { return pause() }
+            if isScarce && !DescriptorReserve.isUntouched { return rest(EMFILE) }
             switch SystemCalls.accept(descriptor) {
             case .accepted(let connection, let address): took(connection, address)
             case .aborted: continue
@@ -114,11 +120,20 @@ final class Acceptor: DescriptorHandler, TimerTarget {
     }
 
     private func took(_ connection: Int32, _ address: SocketAddress?) {
+        noteScarcity(connection)
         if isExhausted {
             isExhausted = false
             logger.notice("accepting connections again")
         }
         accepted(connection, address)
+    }
+
+    /// The limit is asked for again only by a descriptor that may be beyond it.
+    private func noteScarcity(_ connection: Int32) {
+        isScarce = false
+        guard connection >= scarceFrom else { return }
+        scarceFrom = DescriptorReserve.first
+        isScarce = connection >= scarceFrom
     }
 
     private func rest(_ code: Int32) {
