@@ -35,7 +35,7 @@ struct ValueItem: Sendable {
     var kind = InspectorValueKind.text
     /// What is shown; the mask of a secret.
     var text = ""
-    /// Of what the value was, to detect changes since: a hash that only this process can make.
+    /// Of what the value was, to detect changes since.
     var version = ""
     var isEditable = false
     var isSecret = false
@@ -49,14 +49,14 @@ struct ValueItem: Sendable {
     ///   - value: the value.
     ///   - isEditable: whether it can be set.
     ///   - isSecret: whether it is masked.
-    ///   - salt: what only this process knows.
+    ///   - version: of the value.
     init(
         _ name: String,
         _ kind: InspectorValueKind = .text,
         value: String,
         isEditable: Bool = false,
         isSecret: Bool = false,
-        salt: String
+        version: String
     ) {
         self.name = name
         self.kind = kind
@@ -64,7 +64,7 @@ struct ValueItem: Sendable {
         isCut = value.utf8.count > Self.limit
         self.isEditable = isEditable && !isCut
         text = isSecret ? SecretNames.mask : isCut ? String(value.prefix(Self.limit)) : value
-        version = Self.version(of: value, salt: salt)
+        self.version = version
     }
 
     /// A value that couldn't be had.
@@ -72,13 +72,6 @@ struct ValueItem: Sendable {
         self.name = name
         self.kind = kind
         self.error = error
-    }
-
-    static func version(of value: String, salt: String) -> String {
-        var hasher = Hasher()
-        hasher.combine(salt)
-        hasher.combine(value)
-        return String(UInt64(bitPattern: Int64(hasher.finalize())), radix: 36)
     }
 
     var json: JSONText {

@@ -16,7 +16,7 @@ final class ValuesRoom: InspectorRoom {
     private let secrets: SecretNames
     private let entries: [(entry: ValueEntry, call: AppCall<String>)]
     private let clock: any Clock<Duration>
-    private let salt = RandomText.hexadecimal()
+    private let versions = ValueVersions()
     /// What is being set, which isn't set by two at a time.
     private let busy = Mutex<Set<String>>([])
 
@@ -105,7 +105,14 @@ final class ValuesRoom: InspectorRoom {
         let entry = one.entry
         do {
             let text = try await one.call.value()
-            return item(entry.name, entry.kind, text, isEditable: entry.set != nil, isSecret: isSecret(entry))
+            return item(
+                entry.group,
+                entry.name,
+                entry.kind,
+                text,
+                isEditable: entry.set != nil,
+                isSecret: isSecret(entry)
+            )
         } catch {
             return ValueItem(entry.name, entry.kind, error: AppFailure.text(of: error))
         }
@@ -115,6 +122,7 @@ final class ValuesRoom: InspectorRoom {
     ///
     /// One that can be edited and has a secret in it is a secret as a whole: nobody is to write back what stands for that.
     private func item(
+        _ group: String,
         _ name: String,
         _ kind: InspectorValueKind,
         _ text: String,
@@ -124,9 +132,14 @@ final class ValuesRoom: InspectorRoom {
         let shown = secrets.masking(text)
         let isSecret = isSecret || isEditable && shown != text
         let value = isEditable || isSecret ? text : shown
-        var item = ValueItem(name, kind, value: value, isEditable: isEditable, isSecret: isSecret, salt: salt)
-        item.version = ValueItem.version(of: text, salt: salt)
-        return item
+        return ValueItem(
+            name,
+            kind,
+            value: value,
+            isEditable: isEditable,
+            isSecret: isSecret,
+            version: versions.version(of: text, in: group, name)
+        )
     }
 
     private func isSecret(_ entry: ValueEntry) -> Bool {
@@ -137,6 +150,7 @@ final class ValuesRoom: InspectorRoom {
         values.defaults.map { suite in
             let items = suite.settings.prefix(Self.countLimit).map { setting in
                 item(
+                    suite.title,
                     setting.name,
                     setting.kind,
                     setting.text,
@@ -154,13 +168,17 @@ final class ValuesRoom: InspectorRoom {
             let variables = ProcessInfo.processInfo.environment.sorted { $0.key < $1.key }.prefix(Self.countLimit)
             let items = variables.map { name, value in
                 let isSecret = secrets.isSecret(name)
-                return ValueItem(name, value: secrets.masking(value), isSecret: isSecret, salt: salt)
+                let version = versions.version(of: value, in: "Environment", name)
+                return ValueItem(name, value: secrets.masking(value), isSecret: isSecret, version: version)
             }
             groups.append(ValueGroup(name: "Environment", source: .environment, items: items))
         }
         if values.showsArguments {
             let arguments = secrets.masking(ProcessInfo.processInfo.arguments).prefix(Self.countLimit)
-            let items = arguments.enumerated().map { ValueItem("\($0)", value: $1, salt: salt) }
+            let items = arguments.enumerated().map { number, value in
+                let version = versions.version(of: value, in: "Launch arguments", "\(number)")
+                return ValueItem("\(number)", value: value, version: version)
+            }
             groups.append(ValueGroup(name: "Launch arguments", source: .arguments, items: items))
         }
         return groups
@@ -177,7 +195,7 @@ final class ValuesRoom: InspectorRoom {
         }
         defer { busy.withLock { _ = $0.remove(key) } }
         let target = try await target(wish)
-        guard ValueItem.version(of: target.text, salt: salt) == wish.version else {
+        guard versions.version(of: target.text, in: wish.group, wish.name) == wish.version else {
             throw Problem(.conflict, "It has changed meanwhile, and is \(shown(target.text, target)) now.")
         }
         try await body(target)
