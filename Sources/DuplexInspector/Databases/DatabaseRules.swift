@@ -25,8 +25,8 @@ final class DatabaseRules: Sendable {
         var refusal: String?
         /// Whether something was compiled that may take the square of the length of a value.
         var hasSlow = false
-        /// Whether something was compiled that takes longer for a value than to go through it once.
-        var hasUnhurried = false
+        /// After how many steps it is looked whether time is up, for what was compiled.
+        var steps = DatabaseRules.steps
         /// Whether there are columns that are computed by what may take the square of the length of a value.
         var hasSlowColumns = false
     }
@@ -45,8 +45,10 @@ final class DatabaseRules: Sendable {
     static let briefLimit = 4_096
     /// After how many steps of SQLite's machine it is looked whether time is up: some microseconds.
     ///
-    /// Where one step may take seconds, at each row.
+    /// Where one step may take seconds, at each.
     private static let steps: Int32 = 1_000
+    /// The same where one step may go through all bytes of a long value: some milliseconds.
+    private static let lengthySteps: Int32 = 16
 
     /// - Parameters:
     ///   - kind: what may be done.
@@ -118,38 +120,47 @@ final class DatabaseRules: Sendable {
             .contains(function.lowercased())
     }
 
-    /// Functions whose time goes by the length of their values, or less.
+    /// Functions whose time hardly depends on the length of their values.
     private static let quick: Set = [
         "abs", "avg", "changes", "char", "coalesce", "count", "cume_dist", "date", "datetime", "dense_rank",
-        "first_value", "group_concat", "hex", "ifnull", "iif", "julianday", "lag", "last_insert_rowid", "last_value",
-        "lead", "length", "likelihood", "likely", "lower", "match", "max", "min", "nth_value", "ntile", "nullif",
-        "octet_length", "percent_rank", "printf", "format", "quote", "random", "randomblob", "rank", "round",
-        "row_number", "sign", "sqlite_version", "strftime", "string_agg", "substr", "substring", "sum", "time",
-        "timediff", "total", "total_changes", "typeof", "unicode", "unixepoch", "unlikely", "upper", "zeroblob",
+        "first_value", "ifnull", "iif", "julianday", "lag", "last_insert_rowid", "last_value",
+        "lead", "length", "likelihood", "likely", "match", "max", "min", "nth_value", "ntile", "nullif",
+        "octet_length", "percent_rank", "random", "rank", "round",
+        "row_number", "sign", "sqlite_version", "sum", "time",
+        "timediff", "total", "total_changes", "typeof", "unicode", "unixepoch", "unlikely",
+    ]
+    /// Functions whose time goes by the length of their values.
+    private static let lengthy: Set = [
+        "format", "group_concat", "hex", "lower", "printf", "quote", "randomblob", "strftime", "string_agg", "substr",
+        "substring", "upper", "zeroblob",
     ]
 
     /// A pattern is short, so that what LIKE takes is some seconds at most: too long for those who hold up the app.
     private func note(function name: String) {
         if Self.quick.contains(name) { return }
         state.withLock { state in
-            state.hasUnhurried = true
+            if Self.lengthy.contains(name) {
+                state.steps = min(state.steps, Self.lengthySteps)
+                return
+            }
+            state.steps = 1
             if isBrief || name != "like" && name != "glob" { state.hasSlow = true }
         }
     }
 
     /// Compiles one statement, and holds it to its time and to short values as far as its functions need that.
     func statement(_ sql: String, _ database: Database) throws -> Statement {
-        state.withLock { ($0.hasSlow, $0.hasUnhurried) = ($0.hasSlowColumns, $0.hasSlowColumns) }
+        state.withLock { ($0.hasSlow, $0.steps) = ($0.hasSlowColumns, $0.hasSlowColumns ? 1 : Self.steps) }
         let statement = try database.makeStatement(sql: sql)
         bound(database)
         return statement
     }
 
-    /// Holds what was compiled last to values so short that none of its functions takes long, and to its time at each row
-    /// where one may.
+    /// Holds what was compiled last to values so short that none of its functions takes long, and to its time more often where
+    /// one may.
     func bound(_ database: Database) {
-        let (hasSlow, hasUnhurried) = state.withLock { ($0.hasSlow, $0.hasUnhurried) }
-        watch(database, each: hasUnhurried ? 1 : Self.steps)
+        let (hasSlow, steps) = state.withLock { ($0.hasSlow, $0.steps) }
+        watch(database, each: steps)
         let limit = if !hasSlow { Self.valueLimit } else { isBrief ? Self.briefLimit : Self.slowLimit }
         _ = unsafe sqlite3_limit(database.sqliteConnection, SQLITE_LIMIT_LENGTH, Int32(limit))
     }
@@ -163,7 +174,7 @@ final class DatabaseRules: Sendable {
             """
         // Where it can't be known there may be some.
         guard (try? Bool.fetchOne(database, sql: sql)) != false else { return }
-        state.withLock { ($0.hasSlowColumns, $0.hasSlow, $0.hasUnhurried) = (true, true, true) }
+        state.withLock { ($0.hasSlowColumns, $0.hasSlow, $0.steps) = (true, true, 1) }
     }
 
     /// The text for a value that is too long.
@@ -209,6 +220,7 @@ final class DatabaseRules: Sendable {
             SQLITE_LIMIT_COMPOUND_SELECT: 100,
         ]
         for (limit, value) in limits { _ = unsafe sqlite3_limit(connection, limit, Int32(value)) }
+        DatabaseFormat.install(on: database)
         noteColumns(of: database)
         unsafe sqlite3_set_authorizer(
             connection,

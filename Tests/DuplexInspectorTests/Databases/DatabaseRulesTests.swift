@@ -68,6 +68,8 @@ import Testing
             "SELECT count(*) FROM people a, people b, people c, people d, people e, people f, people g, people h, people i,"
                 + " people j, people k, people l, people m, people n, people o, people p", "longer than it may"
         ),
+        ("SELECT printf('%.1000000000c', 'x')", "longer than 4"),
+        ("SELECT 1 WHERE length(format('%d%.*c', 1, 1000000000, 'x')) > 1", "longer than 4"),
         ("SELECT zeroblob(100000000)", "longer than 4"), ("SELECT length(randomblob(1000000000))", "longer than 4"),
         ("SELECT length(hex(zeroblob(3000000)))", "longer than 4"),
         ("SELECT instr(zeroblob(4000000), zeroblob(2000000) || x'01')", "too long for functions that are slow"),
@@ -89,6 +91,24 @@ import Testing
                 }
             }
             #expect(problem?.detail.contains(sentence) == true, "\(sql): \(problem?.detail ?? "ran")")
+        }
+    }
+
+    @Test("SQLite's formats are as they are, also in what a schema has computed")
+    func formats() async throws {
+        let schema = """
+            CREATE TABLE t (a, b AS (printf('%.2f', a)));
+            INSERT INTO t (a) VALUES (1.5);
+            CREATE VIEW v AS SELECT format('%s|%5d|%-5s|%c|%.3c', 'ä', a * 10, b, 'xy', 'z') AS f FROM t
+            """
+        try await DatabaseFixture.run(schema) { file async throws in
+            let texts = try await file.read(within: .limit(seconds: 20)) { database, _ in
+                try ["f FROM v", "b FROM t", "printf() IS NULL", "printf(NULL, 1) IS NULL", "hex(printf('%s', x'41'))"]
+                    .map {
+                        try String.fetchOne(database, sql: "SELECT \($0)")
+                    }
+            }
+            #expect(texts == ["ä|   15|1.50 |x|zzz", "1.50", "1", "1", "41"])
         }
     }
 
