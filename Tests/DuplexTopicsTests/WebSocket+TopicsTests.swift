@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexSockets
+import DuplexTestPeers
 import DuplexTestTimes
 import DuplexTesting
 import DuplexTopics
@@ -168,5 +169,23 @@ struct WebSocketTopicsTests {
                 )
             }
         }
+    }
+
+    @Test("A handler that subscribes a connection that has ended hasn't failed")
+    func late() async throws {
+        let log = RecordedLog()
+        try await TopicFixture.run { fixture in
+            let pair = await fixture.pair()
+            let topic = fixture.topics["a"]
+            async let end: Void = pair.server.run(
+                { socket in
+                    do { while true { _ = try await socket.receive() } } catch { try await socket.subscribe(to: topic) }
+                },
+                logger: log.logger
+            )
+            await pair.client.close()
+            await end
+        }
+        #expect(log.entries.map(\.message) == ["a connection ended"] && log.entries.first?.level == .debug)
     }
 }

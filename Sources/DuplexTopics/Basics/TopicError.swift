@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
+package import DuplexWebSockets
 import DuplexWire
 
 /// Why a topic can't be published to or subscribed to, or why a subscription has ended.
@@ -61,6 +62,10 @@ public struct TopicError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The code and the message in one line.
     public var description: String { "TopicError.\(code.rawValue): \(message)" }
+}
+
+extension TopicError: ConnectionEndError {
+    package var isConnectionEnd: Bool { code == .closed }
 }
 
 extension TopicError {

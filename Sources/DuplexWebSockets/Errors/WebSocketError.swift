@@ -198,6 +198,15 @@ extension Error {
     }
 }
 
+/// An error that may say no more than that its connection has ended, which is the peer's doing and nobody's fault.
+package protocol ConnectionEndError: Error {
+    var isConnectionEnd: Bool { get }
+}
+
+extension WebSocketError: ConnectionEndError {
+    package var isConnectionEnd: Bool { closeReport != nil }
+}
+
 extension WebSocketError {
     /// Refuses durations that can't be used; see `DurationSetting`.
     ///

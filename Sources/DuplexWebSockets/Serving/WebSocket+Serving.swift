@@ -38,7 +38,7 @@ extension WebSocket {
     private func closeCode(after error: any Error, _ logger: Logger) -> CloseCode {
         if error.isCancellation { return .goingAway }
         // A handler that only passes on that the connection has ended has not failed.
-        if let error = error as? WebSocketError, error.closeReport != nil {
+        if let error = error as? any ConnectionEndError, error.isConnectionEnd {
             logger.debug("a connection ended", metadata: ["connection": "\(id)", "reason": "\(error)"])
         } else {
             logger.error("a handler failed", metadata: ["connection": "\(id)", "error": "\(error)"])
