@@ -13,7 +13,7 @@ import Testing
 @Suite("Bytes as Data")
 struct DataTests {
     /// A part of other data, whose indices don't begin at 0.
-    private static let data = Data([9, 9, 0, 1, 255, 10]).dropFirst(2)
+    private static var data: Data { Data([9, 9, 0, 1, 255, 10]).dropFirst(2) }
     private static let bytes: [UInt8] = [0, 1, 255, 10]
 
     @Test("A message is made of data and has some, a text's in UTF-8")

@@ -179,7 +179,7 @@ struct WebSocketTopicsTests {
             let topic = fixture.topics["a"]
             async let end: Void = pair.server.run(
                 { socket in
-                    do { while true { _ = try await socket.receive() } } catch { try await socket.subscribe(to: topic) }
+                    do { while true { _ = try await socket.receive() } } catch { try socket.subscribe(to: topic) }
                 },
                 logger: log.logger
             )

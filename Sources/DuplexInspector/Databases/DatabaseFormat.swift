@@ -9,15 +9,17 @@ import GRDBSQLite
 /// What takes the place of a function of SQLite can't call it. So a connection of its own does, to a database that is empty.
 ///
 /// Belongs to its connection, and is used on one thread at a time, as that is.
-final class DatabaseFormat {
+@safe final class DatabaseFormat {
     private var connection: OpaquePointer?
     /// By the number of arguments.
-    private var statements: [Int: OpaquePointer] = [:]
+    private var statements: [Int: OpaquePointer]
 
-    private init() {}
+    private init() {
+        unsafe statements = [:]
+    }
 
     deinit {
-        for statement in unsafe statements.values { unsafe sqlite3_finalize(statement) }
+        unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
         unsafe sqlite3_close(connection)
     }
 
@@ -56,8 +58,8 @@ final class DatabaseFormat {
             unsafe sqlite3_reset(statement)
             unsafe sqlite3_clear_bindings(statement)
         }
-        for (number, value) in unsafe values.enumerated() {
-            unsafe sqlite3_bind_value(statement, Int32(number + 1), value)
+        for number in 0..<values.count {
+            unsafe sqlite3_bind_value(statement, Int32(number + 1), values[number])
         }
         switch unsafe sqlite3_step(statement) {
         case SQLITE_ROW: unsafe sqlite3_result_value(context, sqlite3_column_value(statement, 0))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
+import DuplexServer
 import Synchronization
 
 /// Numbers for what values are, by which a page tells that one has changed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-package import DuplexWebSockets
+import DuplexWebSockets
 import DuplexWire
 
 /// Why a topic can't be published to or subscribed to, or why a subscription has ended.

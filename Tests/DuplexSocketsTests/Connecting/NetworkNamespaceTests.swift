@@ -147,7 +147,8 @@ struct NetworkNamespaceTests {
         try await TestNetwork.with(rules: "ip meta l4proto tcp drop") { network in
             let (listener, port) = try network.listen()
             defer { SystemCalls.close(listener) }
-            var options = ConnectOptions(timeout: .limit(seconds: 6))
+            var options = ConnectOptions()
+            options.timeout = .seconds(6)
             let (asked, ask) = AsyncStream<Void>.makeStream()
             let (gate, open) = AsyncStream<Never>.makeStream()
             options.resolver = ClosureResolver { _ in

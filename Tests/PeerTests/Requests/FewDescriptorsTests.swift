@@ -32,7 +32,7 @@ struct FewDescriptorsTests {
                 [root, "--webdav", "--upload", "--quiet"],
                 descriptors: 64
             ) { server async throws in
-                let endpoint = Endpoint.tcp(host: "127.0.0.1", port: Int(server.port))
+                let endpoint = Endpoint.host("127.0.0.1", port: Int(server.port))
                 let kept = try await Socket.connect(to: endpoint)
                 #expect(try await Self.status(kept, "GET /dav/a.txt") == "200")
                 var others: [Socket] = []
