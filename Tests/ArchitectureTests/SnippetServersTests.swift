@@ -127,8 +127,11 @@ struct SnippetServersTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let port = String(conversation.port, radix: 16, uppercase: true)
         let program = Process()
-        program.executableURL = URL(filePath: "/usr/bin/unshare")
-        program.arguments = ["--net", "--mount", "bash", "-c", script]
+        // Whatever hangs ends with the limit, as all processes of a namespace do with the first of them.
+        program.executableURL = URL(filePath: "/usr/bin/timeout")
+        let limit = Duration.limit(seconds: 60).components.seconds
+        let namespaces = ["unshare", "--net", "--mount", "--mount-proc", "--pid", "--fork", "--kill-child"]
+        program.arguments = ["--kill-after=5", "\(limit)"] + namespaces + ["bash", "-c", script]
         program.environment = ProcessInfo.processInfo.environment.merging([
             "snippets": URL(filePath: runner).deletingLastPathComponent().path(percentEncoded: false),
             "folder": folder.path(percentEncoded: false),

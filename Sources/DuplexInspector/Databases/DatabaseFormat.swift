@@ -19,7 +19,7 @@ import GRDBSQLite
     }
 
     deinit {
-        unsafe statements.values.forEach { unsafe sqlite3_finalize($0) }
+        for number in unsafe statements.keys { unsafe sqlite3_finalize(statements[number]) }
         unsafe sqlite3_close(connection)
     }
 

@@ -61,7 +61,7 @@ public final class AccessLogFile: Sendable {
         lines = AccessLines(file, format, clock)
     }
 
-    /// Opens the path again before the next line: for a program that moves log files away, and then sends a signal.
+    /// Opens the path again, at once and before the next line: for a program that moves log files away, and then sends a signal.
     ///
     /// Doesn't wait.
     public func reopen() {

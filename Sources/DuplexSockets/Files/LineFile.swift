@@ -17,6 +17,12 @@ package final class LineFile: Sendable {
             self.file = Mutex(file)
         }
 
+        func reopenIfMoved() {
+            file.withLock { file in
+                if isMoved.exchange(false, ordering: .relaxed) { file.reopen() }
+            }
+        }
+
         func append(_ lines: LineBatch) -> LineBatch.Outcome {
             file.withLock { file in
                 if isMoved.exchange(false, ordering: .relaxed) { file.reopen() }
@@ -131,9 +137,11 @@ package final class LineFile: Sendable {
         return bytes
     }
 
-    /// Has the path opened anew before the next line, without waiting: somebody has moved the file away.
+    /// Has the path opened anew soon, and before the next line, without waiting: somebody has moved the file away.
     package func reopen() {
-        storage?.isMoved.store(true, ordering: .relaxed)
+        guard let storage else { return }
+        storage.isMoved.store(true, ordering: .relaxed)
+        BlockingThreads.files.run(unawaited: { storage.reopenIfMoved() })
     }
 
     /// Waits until everything that was appended before is written or dropped.

@@ -84,7 +84,9 @@ struct SharedFolderZipTests {
     private static func zip(_ folder: SharedFolder, saysLength: Bool = false) async throws -> [String: String] {
         var server = WebServer(port: 0)
         server.get("/zip") { _ in Response(body: try await folder.zip(of: [.root], saysLength: saysLength)) }
-        let response = try await WebServer.testing(server, within: .limit(seconds: 60)) { client async throws in try await client.get("/zip") }
+        let response = try await WebServer.testing(server, within: .limit(seconds: 60)) { client async throws in
+            try await client.get("/zip")
+        }
         return try await names(response.body)
     }
 

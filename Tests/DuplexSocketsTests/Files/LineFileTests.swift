@@ -76,6 +76,17 @@ struct LineFileTests {
         #expect(directory.text("log.8") == "a\n" && directory.text() == "b\n")
     }
 
+    @Test("It is made anew without a line, too")
+    func reopenedAtOnce() async throws {
+        let directory = try LineDirectory()
+        let file = try LineFile(path: directory.log, sizeLimit: 1 << 20, fileLimit: 2, queueLimit: 10)
+        #expect(unsafe rename(directory.log, directory.path + "/log.8") == 0)
+        file.reopen()
+        // Whatever was asked of the threads before.
+        while directory.text() == nil { try await BlockingThreads.files.run {} }
+        #expect(directory.text() == "")
+    }
+
     @Test("Lines that were dropped are told of among the others")
     func note() async throws {
         let directory = try LineDirectory()
