@@ -16,17 +16,15 @@ extension SharedFolder {
     /// What a file system says that doesn't take an attribute.
     private static let refusals: Set<Int32> = [ENOTSUP, EOPNOTSUPP, ENOSPC, E2BIG, ERANGE, EPERM, EACCES]
 
-    /// What was noted of files and folders; they go with them where they go.
+    /// The properties that were noted of a file or folder, with which they go where it goes.
     ///
-    /// - Parameter paths: of these.
-    /// - Returns: as many values; nil where nothing was noted, or nothing is.
+    /// Blocks for as long as the disk takes.
+    ///
+    /// - Parameter path: where it is.
+    /// - Returns: what was noted; nil if nothing was.
     /// - Throws: ``FolderError``.
-    package func properties(of paths: [FolderPath]) async throws -> [[UInt8]?] {
-        try await Self.run { [self] () throws(FolderError) in
-            var values: [[UInt8]?] = []
-            for path in paths { values.append(shows(path) ? try noted(of: path) : nil) }
-            return values
-        }
+    package func notedProperties(of path: FolderPath) throws(FolderError) -> [UInt8]? {
+        shows(path) ? try noted(of: path) : nil
     }
 
     /// Changes what is noted of a file or folder, as a whole.

@@ -138,7 +138,7 @@ public final class SharedFolder: Sendable {
     // MARK: Doing it
 
     /// Runs what blocks on a thread for that, to its end.
-    static func run<Value: Sendable>(
+    package static func run<Value: Sendable>(
         on threads: BlockingThreads = .files,
         _ body: @escaping @Sendable () throws(FolderError) -> Value
     ) async throws -> Value {

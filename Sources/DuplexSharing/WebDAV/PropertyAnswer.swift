@@ -7,69 +7,75 @@ import DuplexWire
 import HTTPTypes
 
 /// What a PROPFIND says of one file or folder.
-struct PropertyAnswer {
+struct PropertyAnswer: Sendable {
     private let query: PropertyQuery
-    /// Those that are asked for by name; nil where all are, or their names.
-    private let named: [XMLName]?
+    /// Those that are asked for by name, and what the server knows of them.
+    private let named: [(name: XMLName, live: LiveProperty?)]
+    /// What the answer is written with.
+    let document: MultiStatus
 
     init(_ query: PropertyQuery) {
         self.query = query
-        if case .named(let names) = query { named = names } else { named = nil }
-    }
-
-    /// Whether what clients have noted is asked for.
-    var needsDead: Bool { named?.contains { LiveProperty($0).map { !$0.isProtected } ?? true } ?? true }
-
-    /// Whether it is asked how much room there is.
-    var needsSpace: Bool {
         let names: [XMLName] =
             switch query {
             case .named(let names), .all(let names): names
             case .names: []
             }
-        return names.contains { LiveProperty($0).map { !$0.isCommon } ?? false }
+        named = names.map { ($0, LiveProperty($0)) }
+        document = MultiStatus(naming: names)
     }
+
+    private var isNamed: Bool { if case .named = query { true } else { false } }
+
+    /// Whether what clients have noted is asked for.
+    var needsDead: Bool { !isNamed || named.contains { $0.live.map { !$0.isProtected } ?? true } }
+
+    /// Whether it is asked how much room there is.
+    var needsSpace: Bool { named.contains { $0.live.map { !$0.isCommon } ?? false } }
+
+    /// Whether it is asked for locks.
+    var needsLocks: Bool { !isNamed || named.contains { $0.live == .locks } }
 
     /// The piece of the answer.
     func piece(_ href: String, _ facts: LiveProperty.Facts, _ dead: [XMLElement]) -> String {
         switch query {
-        case .named(let names): return MultiStatus.response(href, Self.sorted(names, facts, dead))
+        case .named: return document.response(href, sorted(facts, dead, others: []))
         case .names:
             let live = LiveProperty.allCases.filter { $0.element(facts) != nil }.map(\.name)
             let names = live + dead.map(\.name).filter { !live.contains($0) }
-            return MultiStatus.response(href, [(.ok, names.map { XMLElement($0) })])
-        case .all(let others):
-            let names = LiveProperty.allCases.filter(\.isCommon).map(\.name) + dead.map(\.name)
-            let all = Self.sorted(names.unique, facts, dead)[0]
-            let asked = Self.sorted(others.filter { !names.contains($0) }, facts, dead)
-            return MultiStatus.response(href, [(.ok, all.elements + asked[0].elements), asked[1]])
+            return document.response(href, [(.ok, names.map { .value(XMLElement($0)) })])
+        case .all:
+            let common = LiveProperty.allCases.filter(\.isCommon)
+            let names = common.map(\.name)
+            let live = common.compactMap { property in
+                dead.first { $0.name == property.name } ?? property.element(facts)
+            }
+            let all = live + dead.filter { !names.contains($0.name) }
+            return document.response(href, sorted(facts, dead, others: all))
         }
     }
 
-    /// Those that are there, and those that aren't.
-    private static func sorted(
-        _ names: [XMLName],
+    /// Those that are there, the others first, and those that aren't.
+    private func sorted(
         _ facts: LiveProperty.Facts,
-        _ dead: [XMLElement]
-    ) -> [(status: HTTPResponse.Status, elements: [XMLElement])] {
-        var found: [XMLElement] = []
-        var missing: [XMLElement] = []
-        for name in names {
-            let noted = dead.first { $0.name == name }
-            if let element = noted ?? LiveProperty(name)?.element(facts) {
-                found.append(element)
+        _ dead: [XMLElement],
+        others: [XMLElement]
+    ) -> [(status: HTTPResponse.Status, properties: [MultiStatus.Property])] {
+        let noted = Dictionary(dead.map { ($0.name, $0) }) { first, _ in first }
+        let told = Set(others.map(\.name))
+        var found = others.map(MultiStatus.Property.value)
+        var missing: [MultiStatus.Property] = []
+        for (index, (name, live)) in named.enumerated() where told.isEmpty || !told.contains(name) {
+            // A folder without a length has none, though all that is common was asked for.
+            if !isNamed, live?.isCommon == true { continue }
+            if let element = noted.isEmpty ? nil : noted[name] {
+                found.append(.value(element))
+            } else if let element = live?.element(facts) {
+                found.append(.value(element))
             } else {
-                missing.append(XMLElement(name))
+                missing.append(.name(index))
             }
         }
         return [(.ok, found), (.notFound, missing)]
-    }
-}
-
-extension [XMLName] {
-    /// Each once, where it is first.
-    fileprivate var unique: [XMLName] {
-        var seen: Set<XMLName> = []
-        return filter { seen.insert($0).inserted }
     }
 }

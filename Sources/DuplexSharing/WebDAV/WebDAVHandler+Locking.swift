@@ -10,7 +10,7 @@ import HTTPTypes
 
 extension WebDAVHandler {
     /// The most bytes of what a client says of who holds a lock.
-    private static let ownerBound = 4_096
+    static let ownerBound = 1_024
 
     func lock(_ request: WebDAVRequest) async throws -> Response {
         if !folder.mayWrite(request.visitor) {
@@ -20,8 +20,8 @@ extension WebDAVHandler {
         let wish = try LockRequest(document)
         let depth = try WebDAVDepth(request.fields, absent: .infinity)
         if depth == .one { throw Problem(.badRequest, "Depth is 0 or infinity for LOCK.") }
-        if let owner = wish.owner, Self.size(of: owner) > Self.ownerBound {
-            throw Problem(.badRequest, "The owner has more than \(Self.ownerBound) bytes.")
+        if let owner = wish.owner, owner.written.utf8.count > Self.ownerBound {
+            throw Problem(.contentTooLarge, "The owner has more than \(Self.ownerBound) bytes.")
         }
         return try await changing(request) { try await grant(request, wish, isDeep: depth == .infinity) }
     }
@@ -50,7 +50,7 @@ extension WebDAVHandler {
             await locks.drop(lock)
             throw error
         }
-        var response = discovery(request)
+        var response = discovery(of: lock, request)
         response.status = entry == nil ? .created : .ok
         response.fields[.lockToken] = "<\(lock.token)>"
         return response
@@ -59,12 +59,6 @@ extension WebDAVHandler {
     private func expiry(_ request: WebDAVRequest) -> UnixTime {
         let bound = options.lockTime.components.seconds
         return now().advanced(by: .seconds(WebDAVTimeout(request.fields).granted(upTo: bound)))
-    }
-
-    private static func size(of element: XMLElement) -> Int {
-        var writer = XMLWriter()
-        writer.add(element)
-        return writer.text.utf8.count
     }
 
     private static func randomBytes() -> [UInt8] {
@@ -77,8 +71,11 @@ extension WebDAVHandler {
             try await locks.change { table, now in try table.add(lock, now: now) }
         } catch LockTable.Refusal.tooMany {
             throw Problem(.insufficientStorage, "There are \(options.lockLimit) locks, and no more may be.")
+        } catch LockTable.Refusal.tooManyOfUser {
+            throw Problem(.insufficientStorage, "You have \(options.userLockLimit) locks, and may have no more.")
         } catch LockTable.Refusal.conflict(let roots) {
-            let hrefs = roots.compactMap { FolderPath($0.text) }.map { request.href($0, isFolder: false) }
+            let paths = roots.sorted { $0.text < $1.text }.compactMap { FolderPath($0.text) }
+            let hrefs = WebDAVRefusal.told(paths.map { request.href($0, isFolder: false) })
             if roots.contains(where: { $0.isBelow(lock.root) }) {
                 // RFC 4918 section 9.10.9.
                 throw WebDAVRefusal.elsewhere(
@@ -105,17 +102,38 @@ extension WebDAVHandler {
         let lock = try await locks.change { table, now in
             table.refresh(request.tokens, on: path, by: request.visitor.user, until: expiry, now: now)
         }
-        if lock == nil {
+        guard let lock else {
             throw WebDAVRefusal.condition(.preconditionFailed, .dav("lock-token-matches-request-uri"))
         }
-        return discovery(request)
+        return discovery(of: lock, request)
     }
 
-    /// What locks there are now.
-    private func discovery(_ request: WebDAVRequest) -> Response {
-        let found = XMLElement.dav("lockdiscovery", lockElements(on: request.path, request))
+    /// The lock that the request is about; others needn't be told of (RFC 4918 section 9.10.1).
+    private func discovery(of lock: WebDAVLock, _ request: WebDAVRequest) -> Response {
+        let found = XMLElement.dav("lockdiscovery", lockElements([lock], request))
         let body = MultiStatus.document(.dav("prop", [found]))
         return Response(type: WebDAVRefusal.type, body: .text(body))
+    }
+
+    /// The locks that hold for something, as clients see them.
+    ///
+    /// - Parameters:
+    ///   - path: of the resource.
+    ///   - request: the request.
+    ///   - inherits: whether deep locks of folders above are among them.
+    /// - Returns: elements `activelock`.
+    func lockElements(on path: FolderPath, _ request: WebDAVRequest, inherits: Bool) -> [XMLElement] {
+        let resource = ResourcePath(path.text)
+        let held = locks.look { table, now in
+            inherits ? table.locks(on: resource, now: now) : table.locks(rootedAt: resource, now: now)
+        }
+        return held.isEmpty ? [] : lockElements(held, request)
+    }
+
+    private func lockElements(_ held: [WebDAVLock], _ request: WebDAVRequest) -> [XMLElement] {
+        LockDiscovery.elements(of: held, for: request.visitor.user, now: now()) { root in
+            request.href(FolderPath(root.text) ?? request.path, isFolder: false)
+        }
     }
 
     func unlock(_ request: WebDAVRequest) async throws -> Response {

@@ -15,8 +15,17 @@ extension WebDAVHandler {
         var entry: FolderEntry
     }
 
-    /// How many files and folders are looked at for one piece of an answer.
-    private static let batch = 64
+    /// A part of an answer.
+    private struct Piece: Sendable {
+        var text: String
+        /// How many files and folders it is about.
+        var count: Int
+    }
+
+    /// How many files and folders are looked at for one piece of an answer, at most.
+    private static let batch = 128
+    /// How many bytes a piece has; what is said of one file or folder may be more.
+    private static let pieceSize = 65_536
 
     /// PROPFIND: of something, and of what is in a folder.
     ///
@@ -44,19 +53,19 @@ extension WebDAVHandler {
             }
         }
         let (all, end) = (resources, MultiStatus.end(Self.remark(unlisted)))
+        // What fails here is an error of its own; later it can only end the response.
+        let first = try await piece(of: all[...], answer, space, request)
+        let beginning = answer.document.start + first.text
+        if first.count == all.count {
+            return Response(status: .multi, type: WebDAVRefusal.type, body: .text(beginning + end))
+        }
         return Response(status: .multi, type: WebDAVRefusal.type) { [self] writer in
-            var text = MultiStatus.start
-            for start in stride(from: 0, to: all.count, by: Self.batch) {
-                let batch = Array(all[start..<min(all.count, start + Self.batch)])
-                let noted = answer.needsDead ? try await folder.properties(of: batch.map(\.path)) : []
-                for (index, resource) in batch.enumerated() {
-                    let facts = facts(of: resource, space, request)
-                    let href = request.href(resource.path, isFolder: resource.entry.kind == .folder)
-                    let dead = DeadProperties.properties(in: noted.isEmpty ? nil : noted[index])
-                    text += answer.piece(href, facts, dead)
-                }
-                try await writer.write(text)
-                text = ""
+            try await writer.write(beginning)
+            var rest = all.dropFirst(first.count)
+            while !rest.isEmpty {
+                let piece = try await piece(of: rest, answer, space, request)
+                try await writer.write(piece.text)
+                rest = rest.dropFirst(piece.count)
             }
             try await writer.write(end)
         }
@@ -66,22 +75,29 @@ extension WebDAVHandler {
         unlisted == 0 ? nil : "Not listed, as their names can't be in a URL here: \(unlisted)."
     }
 
-    private func facts(
-        of resource: Resource,
+    /// Makes a piece of an answer, off the loop: the disk is read, and some thousand elements are written.
+    private func piece(
+        of resources: ArraySlice<Resource>,
+        _ answer: PropertyAnswer,
         _ space: FolderSpace?,
         _ request: WebDAVRequest
-    ) -> LiveProperty.Facts {
-        var facts = LiveProperty.Facts(entry: resource.entry, space: space)
-        facts.locks = lockElements(on: resource.path, request)
-        return facts
-    }
-
-    /// The locks that hold for something, as clients see them.
-    func lockElements(on path: FolderPath, _ request: WebDAVRequest) -> [XMLElement] {
-        let (held, now) = locks.look { table, now in (table.locks(on: ResourcePath(path.text), now: now), now) }
-        return held.map { lock in
-            let root = FolderPath(lock.root.text) ?? path
-            return lock.element(href: request.href(root, isFolder: false), now: now)
+    ) async throws -> Piece {
+        try await SharedFolder.run { [self] () throws(FolderError) in
+            var piece = Piece(text: "", count: 0)
+            for resource in resources.prefix(Self.batch) {
+                var facts = LiveProperty.Facts(entry: resource.entry, space: space)
+                if answer.needsLocks {
+                    // A deep lock of a folder above is told once, of what the request is about, and not for all that is in it.
+                    let inherits = resource.path == request.path
+                    facts.locks = lockElements(on: resource.path, request, inherits: inherits)
+                }
+                let noted = answer.needsDead ? try folder.notedProperties(of: resource.path) : nil
+                let href = request.href(resource.path, isFolder: resource.entry.kind == .folder)
+                piece.text += answer.piece(href, facts, DeadProperties.properties(in: noted))
+                piece.count += 1
+                if piece.text.utf8.count >= Self.pieceSize { break }
+            }
+            return piece
         }
     }
 
@@ -100,15 +116,13 @@ extension WebDAVHandler {
         try checkLocks(request, Change(path: request.path))
         let href = request.href(request.path, isFolder: entry.kind == .folder)
         let names = update.steps.map(\.name)
-        let isProtected = { (name: XMLName) in LiveProperty(name)?.isProtected ?? false }
-        if names.contains(where: isProtected) {
-            return Self.answer(
-                href,
-                [
-                    (.forbidden, names.filter(isProtected).map { XMLElement($0) }),
-                    (.failedDependency, names.filter { !isProtected($0) }.map { XMLElement($0) }),
-                ]
-            )
+        let protected = names.indices.filter { LiveProperty(names[$0])?.isProtected ?? false }
+        func answer(_ properties: [(status: HTTPResponse.Status, names: [Int])]) -> Response {
+            Self.answer(href, names, properties)
+        }
+        if !protected.isEmpty {
+            let others = names.indices.filter { !protected.contains($0) }
+            return answer([(.forbidden, protected), (.failedDependency, others)])
         }
         let limit = options.propertySize.bytes
         do {
@@ -120,20 +134,26 @@ extension WebDAVHandler {
                 return bytes
             }
         } catch let error as FolderError where error.status == .insufficientStorage {
-            return Self.answer(href, [(.insufficientStorage, names.map { XMLElement($0) })])
+            return answer([(.insufficientStorage, Array(names.indices))])
         }
-        return Self.answer(href, [(.ok, names.map { XMLElement($0) })])
+        return answer([(.ok, Array(names.indices))])
     }
 
     private static func answer(
         _ href: String,
-        _ properties: [(status: HTTPResponse.Status, elements: [XMLElement])]
+        _ names: [XMLName],
+        _ properties: [(status: HTTPResponse.Status, names: [Int])]
     ) -> Response {
-        let piece = MultiStatus.response(href, properties, error: .dav("cannot-modify-protected-property"))
+        let document = MultiStatus(naming: names)
+        let piece = document.response(
+            href,
+            properties.map { ($0.status, $0.names.map(MultiStatus.Property.name)) },
+            error: .dav("cannot-modify-protected-property")
+        )
         return Response(
             status: .multi,
             type: WebDAVRefusal.type,
-            body: .text(MultiStatus.start + piece + MultiStatus.end)
+            body: .text(document.start + piece + MultiStatus.end)
         )
     }
 }

@@ -23,7 +23,7 @@ final class WebDAVHandler: Sendable {
         self.folder = folder
         self.options = options
         self.now = now
-        locks = WebDAVLocks(folder, bound: options.lockLimit, now: now)
+        locks = WebDAVLocks(folder, options, now: now)
     }
 
     /// Answers a request.
@@ -185,15 +185,15 @@ final class WebDAVHandler: Sendable {
         }
         let own = changes.flatMap { obstacles($0, false) }
         if !own.isEmpty {
-            let hrefs = own.map { XMLElement.dav("href", text: request.href($0, isFolder: false)) }
-            throw WebDAVRefusal.condition(.locked, .dav("lock-token-submitted", hrefs))
+            let hrefs = WebDAVRefusal.told(own.map { request.href($0, isFolder: false) })
+            let elements = hrefs.map { XMLElement.dav("href", text: $0) }
+            throw WebDAVRefusal.condition(.locked, .dav("lock-token-submitted", elements))
         }
         let below = changes.filter(\.isDeep).flatMap { obstacles($0, true) }
         if below.isEmpty { return }
         throw WebDAVRefusal.elsewhere(
-            below.map { path in
-                let href = request.href(path, isFolder: false)
-                return (href, .locked, .dav("lock-token-submitted", [.dav("href", text: href)]))
+            WebDAVRefusal.told(below.map { request.href($0, isFolder: false) }).map { href in
+                (href, .locked, .dav("lock-token-submitted", [.dav("href", text: href)]))
             }
         )
     }

@@ -18,8 +18,8 @@ final class WebDAVLocks: Sendable {
     /// Reads the locks that are there; blocks for as long as the disk takes.
     ///
     /// Where they can't be read there are none.
-    init(_ folder: SharedFolder, bound: Int, now: @escaping @Sendable () -> UnixTime) {
-        var table = LockTable(bound: bound)
+    init(_ folder: SharedFolder, _ options: WebDAVOptions, now: @escaping @Sendable () -> UnixTime) {
+        var table = LockTable(bound: options.lockLimit, userBound: options.userLockLimit)
         let bytes = try? folder.ownBytes(of: Self.name, in: Self.group, atMost: LockDocument.bound)
         for lock in LockDocument.locks(in: (bytes ?? nil) ?? []) {
             // What was locked may have gone while the process was ended.

@@ -13,6 +13,10 @@ public struct WebDAVOptions: Sendable {
     ///
     /// Default: 1,000. They are kept in one file, which is written at each change.
     public var lockLimit = 1_000
+    /// How many locks one user may hold at a time.
+    ///
+    /// Default: 200. Clients that don't log in count as one user.
+    public var userLockLimit = 200
     /// How many bytes the properties may have that clients give to a file or a folder.
     ///
     /// Default: 64 KiB, in XML.

@@ -13,6 +13,19 @@ enum WebDAVRefusal: Error {
     case elsewhere([(href: String, status: HTTPResponse.Status, error: XMLElement?)])
 
     static let type: MediaType = "application/xml; charset=utf-8"
+    /// The most bytes of the URLs of what stands in the way, one URL excepted.
+    static let bound = 16_384
+
+    /// As many of these URLs as are told: a client mends one at a time, and there may be a thousand.
+    static func told(_ hrefs: [String]) -> [String] {
+        var size = 0
+        return Array(
+            hrefs.enumerated().prefix { index, href in
+                size += href.utf8.count
+                return index == 0 || size <= bound
+            }.map(\.element)
+        )
+    }
 
     var response: Response {
         switch self {
@@ -23,7 +36,7 @@ enum WebDAVRefusal: Error {
                 status: .multi,
                 type: Self.type,
                 body: .text(
-                    MultiStatus.start
+                    MultiStatus().start
                         + resources.map { MultiStatus.response($0.href, $0.status, error: $0.error) }.joined()
                         + MultiStatus.end
                 )

@@ -11,18 +11,24 @@ package struct LockTable: Sendable {
         case conflict([ResourcePath])
         /// There are as many as there may be.
         case tooMany
+        /// The user has as many as a user may have.
+        case tooManyOfUser
     }
 
     private var locks: [ResourcePath: [WebDAVLock]] = [:]
     /// How many there are, some of which may have ended.
     package private(set) var count = 0
     private let bound: Int
+    private let userBound: Int
 
     /// Makes a table without a lock.
     ///
-    /// - Parameter bound: the most locks that it takes.
-    package init(bound: Int) {
+    /// - Parameters:
+    ///   - bound: the most locks that it takes.
+    ///   - userBound: the most locks of one user; clients that don't log in are one user. Default: as many as it takes.
+    package init(bound: Int, userBound: Int = .max) {
         self.bound = bound
+        self.userBound = userBound
     }
 
     /// All that hold, in no order.
@@ -35,6 +41,12 @@ package struct LockTable: Sendable {
         if locks.isEmpty { return [] }
         let own = locks[path] ?? []
         return (own + path.ancestors.flatMap { locks[$0]?.filter(\.isDeep) ?? [] }).filter { $0.expiry > now }
+    }
+
+    /// Those on a path itself, without deep ones above.
+    package func locks(rootedAt path: ResourcePath, now: UnixTime) -> [WebDAVLock] {
+        if locks.isEmpty { return [] }
+        return locks[path]?.filter { $0.expiry > now } ?? []
     }
 
     /// The paths below one that locks are on.
@@ -59,6 +71,7 @@ package struct LockTable: Sendable {
         let conflicts = others.filter { lock.scope == .exclusive || $0.scope == .exclusive }
         guard conflicts.isEmpty else { throw .conflict(Array(Set(conflicts.map(\.root)))) }
         guard count < bound else { throw .tooMany }
+        guard locks.values.joined().count(where: { $0.user == lock.user }) < userBound else { throw .tooManyOfUser }
         locks[lock.root, default: []].append(lock)
         count += 1
     }

@@ -4,15 +4,49 @@
 package import HTTPTypes
 
 /// Writes the body of an answer that concerns several resources (RFC 4918 section 13), piece by piece.
-package enum MultiStatus {
+///
+/// The properties that a request names are written once, and their namespaces are declared once, at the beginning: a name of
+/// some bytes, which escaping makes six times as long, isn't multiplied by the number of resources.
+package struct MultiStatus: Sendable {
+    /// A property in an answer.
+    package enum Property: Sendable, Hashable {
+        /// With its value.
+        case value(XMLElement)
+        /// One of those that the request names, without a value: its place among them.
+        case name(Int)
+    }
+
     private static let scope = [(prefix: "D", namespace: XMLName.davNamespace)]
 
     /// What stands at the beginning of every document.
     package static let declaration = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
-    /// The beginning.
-    package static let start = declaration + "<D:multistatus xmlns:D=\"DAV:\">\n"
     /// The end.
     package static let end = "</D:multistatus>\n"
+
+    /// The beginning.
+    package let start: String
+    /// The empty elements of the properties that are named.
+    private let tags: [String]
+
+    /// Begins an answer.
+    ///
+    /// - Parameter names: the properties that the request names.
+    package init(naming names: [XMLName] = []) {
+        // Namespaces as names without a local part, which are compared byte by byte.
+        var prefixes = [XMLName.dav(""): "D:", XMLName("", in: XMLName.xmlNamespace): "xml:", XMLName("", in: ""): ""]
+        var scope = Self.scope
+        tags = names.map { name in
+            let namespace = XMLName("", in: name.namespace)
+            if let prefix = prefixes[namespace] { return "<\(prefix)\(name.local)/>" }
+            let prefix = "n\(scope.count)"
+            prefixes[namespace] = prefix + ":"
+            scope.append((prefix, name.namespace))
+            return "<\(prefix):\(name.local)/>"
+        }
+        var writer = XMLWriter()
+        writer.begin(.dav("multistatus"), declaring: scope)
+        start = Self.declaration + writer.text + "\n"
+    }
 
     /// The end, with a sentence for people about all of it (RFC 4918 section 14.25); nil for none.
     package static func end(_ description: String?) -> String {
@@ -29,26 +63,31 @@ package enum MultiStatus {
     ///   - properties: the properties with each status; a status without any is left out.
     ///   - error: which condition didn't hold for those that are forbidden (RFC 4918 section 16).
     /// - Returns: the piece.
-    package static func response(
+    package func response(
         _ href: String,
-        _ properties: [(status: HTTPResponse.Status, elements: [XMLElement])],
+        _ properties: [(status: HTTPResponse.Status, properties: [Property])],
         error: XMLElement? = nil
     ) -> String {
-        var writer = XMLWriter(within: scope)
+        var writer = XMLWriter(within: Self.scope)
         writer.begin(.dav("response"))
         writer.leaf(.dav("href"), href)
-        for (status, elements) in properties where !elements.isEmpty {
+        for (status, properties) in properties where !properties.isEmpty {
             writer.begin(.dav("propstat"))
             writer.begin(.dav("prop"))
-            for element in elements { writer.add(element) }
+            for property in properties {
+                switch property {
+                case .value(let element): writer.add(element)
+                case .name(let index): writer.add(written: tags[index])
+                }
+            }
             writer.end()
-            writer.leaf(.dav("status"), line(status))
+            writer.leaf(.dav("status"), Self.line(status))
             if let error, status == .forbidden { writer.add(.dav("error", [error])) }
             writer.end()
         }
         // One of them is there in any case (RFC 4918 section 14.24).
-        if properties.allSatisfy(\.elements.isEmpty) {
-            writer.add(.dav("propstat", [.dav("prop"), .dav("status", text: line(.ok))]))
+        if properties.allSatisfy(\.properties.isEmpty) {
+            writer.add(.dav("propstat", [.dav("prop"), .dav("status", text: Self.line(.ok))]))
         }
         writer.end()
         return writer.text + "\n"
@@ -78,9 +117,7 @@ package enum MultiStatus {
 
     /// A document of its own.
     package static func document(_ root: XMLElement) -> String {
-        var writer = XMLWriter()
-        writer.add(root)
-        return declaration + writer.text + "\n"
+        declaration + root.written + "\n"
     }
 
     private static func line(_ status: HTTPResponse.Status) -> String {

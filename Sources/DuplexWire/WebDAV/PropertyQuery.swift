@@ -12,6 +12,8 @@ package enum PropertyQuery: Sendable, Hashable {
 
     /// The most properties that a request may name: each is answered for each resource.
     package static let bound = 256
+    /// The most bytes of their names, with each namespace counted once.
+    package static let nameBound = 16_384
 
     /// Reads the body of a request.
     ///
@@ -37,6 +39,11 @@ package enum PropertyQuery: Sendable, Hashable {
         var seen: Set<XMLName> = []
         let names = element.elements.map(\.name).filter { seen.insert($0).inserted }
         guard names.count <= bound else { throw WebDAVFault("A request names at most \(bound) properties.") }
+        // The names that a resource doesn't have are repeated for each resource, and there may be thousands.
+        let parts = names.map(\.local) + Set(names.map(\.namespace))
+        guard parts.reduce(0, { $0 + $1.utf8.count }) <= nameBound else {
+            throw WebDAVFault("The names of properties have at most \(nameBound) bytes in a request.")
+        }
         return names
     }
 }

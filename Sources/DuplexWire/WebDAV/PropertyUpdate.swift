@@ -44,12 +44,13 @@ package struct PropertyUpdate: Sendable, Hashable {
 
     /// The properties as they are then.
     package func applied(to properties: [XMLElement]) -> [XMLElement] {
-        var properties = properties
-        for step in steps {
-            properties.removeAll { $0.name == step.name }
-            if case .set(let element) = step { properties.append(element) }
+        // Of several steps for one property the last decides.
+        let last = Dictionary(steps.enumerated().map { ($1.name, $0) }) { max($0, $1) }
+        let set = steps.enumerated().compactMap { index, step -> XMLElement? in
+            guard case .set(let element) = step, last[element.name] == index else { return nil }
+            return element
         }
-        return properties
+        return properties.filter { last[$0.name] == nil } + set
     }
 }
 

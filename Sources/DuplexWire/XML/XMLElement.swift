@@ -57,6 +57,13 @@ package struct XMLElement: Sendable, Hashable {
         children.reduce(into: "") { text, child in if case .text(let part) = child { text += part } }
     }
 
+    /// The element as a document of its own has it, without a declaration.
+    package var written: String {
+        var writer = XMLWriter()
+        writer.add(self)
+        return writer.text
+    }
+
     package func attribute(_ name: XMLName) -> String? {
         attributes.first { $0.name == name }?.value
     }

@@ -31,5 +31,6 @@ package struct XMLName: Sendable, Hashable, CustomStringConvertible {
     package func hash(into hasher: inout Hasher) {
         // The same bytes are the same text.
         hasher.combine(local)
+        hasher.combine(namespace)
     }
 }

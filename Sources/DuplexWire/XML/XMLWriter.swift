@@ -20,8 +20,20 @@ package struct XMLWriter: Sendable {
     // MARK: Elements
 
     /// Opens an element.
-    package mutating func begin(_ name: XMLName, prefix: String = "", _ attributes: [XMLElement.Attribute] = []) {
+    ///
+    /// - Parameters:
+    ///   - name: of the element.
+    ///   - prefix: the prefix that it is to have; empty for any.
+    ///   - attributes: of the element.
+    ///   - declared: prefixes that the element declares for what is in it, whether or not it has them itself.
+    package mutating func begin(
+        _ name: XMLName,
+        prefix: String = "",
+        _ attributes: [XMLElement.Attribute] = [],
+        declaring declared: [(prefix: String, namespace: String)] = []
+    ) {
         let outer = scope.count
+        scope += declared
         let tag = tag(name, prefix, attributes, outer)
         text += "<" + tag.opening + ">"
         open.append((tag.name, outer))
@@ -62,6 +74,11 @@ package struct XMLWriter: Sendable {
     /// A text.
     package mutating func add(_ content: String) {
         Self.escape(content, isAttribute: false, into: &text)
+    }
+
+    /// Elements that another writer has written, with prefixes that are declared around this.
+    package mutating func add(written: String) {
+        text += written
     }
 
     // MARK: Names

@@ -71,15 +71,15 @@ struct PropertySidecarTests {
             try await folder.changeProperties(of: old, by: .app) { before throws(FolderError) in
                 before == nil ? value : nil
             }
-            #expect(try await folder.properties(of: [old, new]) == [value, nil])
+            #expect(try folder.notedProperties(of: old) == value && folder.notedProperties(of: new) == nil)
             try await folder.move(try Self.path("f"), to: try Self.path("g"))
-            #expect(try await folder.properties(of: [old, new]) == [nil, value])
+            #expect(try folder.notedProperties(of: old) == nil && folder.notedProperties(of: new) == value)
             // Short ones go back to the file.
             try await folder.changeProperties(of: new, by: .app) { _ throws(FolderError) in [1] }
-            #expect(try await folder.properties(of: [new]) == [[1]])
+            #expect(try folder.notedProperties(of: new) == [1])
             try await folder.changeProperties(of: new, by: .app) { _ throws(FolderError) in value }
             try await folder.delete(try Self.path("g"))
-            #expect(try await folder.properties(of: [new]) == [nil])
+            #expect(try folder.notedProperties(of: new) == nil)
         }
     }
 
@@ -92,7 +92,7 @@ struct PropertySidecarTests {
             try FileManager.default.removeItem(atPath: root + "a")
             let upload = try await folder.upload(to: path, clash: .replace, size: nil, by: .app)
             _ = try await upload.finish()
-            #expect(try await folder.properties(of: [path]) == [nil])
+            #expect(try folder.notedProperties(of: path) == nil)
         }
     }
 }

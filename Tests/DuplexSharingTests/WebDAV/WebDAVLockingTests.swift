@@ -217,6 +217,46 @@ struct WebDAVLockingTests {
         }
     }
 
+    @Test("A deep lock is told once in a listing, of what was asked for or what it is on")
+    func toldOnce() async throws {
+        try await WebDAVFixture.run(["f/g/a": "x", "f/g/b": "x"]) { dav async throws in
+            let (deep, own) = (try await dav.lock("f", "shared"), try await dav.lock("f/g/a", "shared", depth: "0"))
+            func tokens(_ path: String, depth: String) async throws -> [String: [String]] {
+                try await dav.properties(path, depth: depth).mapValues { properties in
+                    let locks = properties[.dav("lockdiscovery")]?.elements ?? []
+                    return locks.compactMap { $0.first(.dav("locktoken"))?.first(.dav("href"))?.text }
+                }
+            }
+            let listed = try await tokens("f/g", depth: "1")
+            #expect(listed == ["/dav/f/g/": [deep], "/dav/f/g/a": [own], "/dav/f/g/b": []])
+            #expect(try await tokens("f/g/b", depth: "0") == ["/dav/f/g/b": [deep]])
+            #expect(try await tokens("f/g/a", depth: "0") == ["/dav/f/g/a": [own, deep]])
+        }
+    }
+
+    @Test("However many shared locks there are, answers stay short, and a user's are told to that user")
+    func manyShared() async throws {
+        var sharing = WebDAVOptions()
+        sharing.userLockLimit = 40
+        let files = Dictionary(uniqueKeysWithValues: (0..<50).map { ("\($0)", "x") })
+        try await WebDAVFixture.run(files, sharing: sharing) { dav async throws in
+            let (me, you) = (dav.with("me"), dav.with("you"))
+            let long = WebDAVFixture.lockInfo("shared").replacing("me", with: String(repeating: "o", count: 900))
+            for _ in 0..<40 {
+                let response = try await you.request(.lock, "", [:], long)
+                #expect(response.status == .ok && response.body.count < 2_048)
+                let token = try #require(response.fields[.lockToken]?.dropFirst().dropLast())
+                #expect(response.text.contains(token))
+            }
+            #expect(try await you.code(.lock, "", [:], long) == 507)
+            let own = try await me.lock("", "shared")
+            let response = try await me.request(.propfind, "", [.depth: "1"])
+            #expect(response.body.count < 80_000 && response.text.contains(own))
+            let tooLong = WebDAVFixture.lockInfo("shared").replacing("me", with: String(repeating: "&lt;", count: 256))
+            #expect(try await me.code(.lock, "0", [:], tooLong) == 413)
+        }
+    }
+
     @Test("Locks hold over a restart, and as many as there may be")
     func restart() async throws {
         var sharing = WebDAVOptions()

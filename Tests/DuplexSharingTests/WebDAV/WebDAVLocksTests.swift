@@ -24,7 +24,7 @@ struct WebDAVLocksTests {
     }
 
     private static func locks(_ root: String) throws -> WebDAVLocks {
-        WebDAVLocks(try SharedFolder(root), bound: 10) { UnixTime(seconds: 50) }
+        WebDAVLocks(try SharedFolder(root), WebDAVOptions()) { UnixTime(seconds: 50) }
     }
 
     private static func tokens(_ locks: WebDAVLocks) -> Set<String> {

@@ -12,6 +12,7 @@ struct WebDAVOptionsTests {
     func defaults() {
         let options = WebDAVOptions()
         #expect(options.lockTime == .seconds(3_600) && options.lockLimit == 1_000)
+        #expect(options.userLockLimit == 200)
         #expect(options.propertySize == .kibibytes(64) && !options.takesFinderFiles && options.publicHosts.isEmpty)
     }
 }

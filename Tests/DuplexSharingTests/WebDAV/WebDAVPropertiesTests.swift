@@ -169,6 +169,26 @@ struct WebDAVPropertiesTests {
         }
     }
 
+    @Test("A request of 8 KB gets as many bytes for each file as names without namespaces, and pieces of a bounded size")
+    func escaped() async throws {
+        let files = Dictionary(uniqueKeysWithValues: (0..<100).map { ("f/\($0)", "x") })
+        try await WebDAVFixture.run(files) { dav async throws in
+            let namespace = String(repeating: "&quot;", count: 1_000)
+            let names = (0..<256).map { "<x:a\($0)/>" }.joined()
+            let body = "<propfind xmlns='DAV:'><prop xmlns:x='\(namespace)'>\(names)</prop></propfind>"
+            let response = try await dav.request(.propfind, "f", [.depth: "1"], body)
+            #expect(response.status == .multi && response.body.count < 500_000)
+            let missing = try WebDAVFixture.resources(response, status: "404")
+            #expect(missing.count == 101)
+            let name = XMLName("a255", in: String(repeating: "\"", count: 1_000))
+            #expect(missing["/dav/f/99"]?[name] != nil && missing["/dav/f/"]?.count == 256)
+            let update = "<propertyupdate xmlns='DAV:'><remove><prop xmlns:x='\(namespace)'>\(names)</prop></remove></propertyupdate>"
+            let done = try await dav.request(.proppatch, "f/0", [:], update)
+            #expect(done.status == .multi && done.body.count < 10_000)
+            #expect(try WebDAVFixture.resources(done)["/dav/f/0"]?.count == 256)
+        }
+    }
+
     @Test("One with more than are listed isn't told of by halves")
     func tooMany() async throws {
         var options = FolderOptions()

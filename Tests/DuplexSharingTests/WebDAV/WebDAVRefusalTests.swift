@@ -21,6 +21,14 @@ struct WebDAVRefusalTests {
         #expect(Self.text(refusal).hasSuffix("<D:error xmlns:D=\"DAV:\"><D:lock-token-submitted/></D:error>\n"))
     }
 
+    @Test("As many URLs are told as fit in a number of bytes, and the first in any case")
+    func told() {
+        let hrefs = [String](repeating: String(repeating: "x", count: 1_024), count: 1_000)
+        #expect(WebDAVRefusal.told(hrefs).count == 16)
+        #expect(WebDAVRefusal.told([String(repeating: "x", count: 20_000), "y"]).count == 1)
+        #expect(WebDAVRefusal.told([]) == [] && WebDAVRefusal.told(["a", "b"]) == ["a", "b"])
+    }
+
     @Test("What is elsewhere is in a list")
     func elsewhere() {
         let refusal = WebDAVRefusal.elsewhere([("/a", .locked, nil), ("/b", .failedDependency, nil)])

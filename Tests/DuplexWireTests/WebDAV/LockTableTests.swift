@@ -84,6 +84,37 @@ struct LockTableTests {
         #expect(table.count == 2)
     }
 
+    @Test("A user has a bound of their own, and clients without a name are one user")
+    func userBound() throws {
+        var table = LockTable(bound: 5, userBound: 2)
+        for (token, user) in [("1", "me"), ("2", "me"), ("3", nil), ("4", nil)] {
+            try table.add(Self.lock(token, token, user: user), now: Self.now)
+        }
+        for user in ["me", nil] {
+            #expect(throws: LockTable.Refusal.tooManyOfUser) {
+                try table.add(Self.lock("5", "5", user: user), now: Self.now)
+            }
+        }
+        _ = table.remove("1", on: ResourcePath("1"), now: Self.now)
+        try table.add(Self.lock("5", "5", user: "me"), now: Self.now)
+        try table.add(Self.lock("6", "6", user: "you"), now: Self.now)
+        #expect(throws: LockTable.Refusal.tooMany) { try table.add(Self.lock("7", "7", user: "you"), now: Self.now) }
+    }
+
+    @Test("Locks on a path itself are told from those that hold for it from above")
+    func rooted() throws {
+        let table = try Self.table(
+            Self.lock("1", "", .shared, isDeep: true),
+            Self.lock("2", "a", .shared),
+            Self.lock("3", "a", .shared, seconds: 1)
+        )
+        let later = UnixTime(seconds: Self.now.seconds + 1)
+        #expect(table.locks(rootedAt: ResourcePath("a"), now: Self.now).map(\.token) == ["2", "3"])
+        #expect(table.locks(rootedAt: ResourcePath("a"), now: later).map(\.token) == ["2"])
+        #expect(table.locks(rootedAt: ResourcePath("b"), now: Self.now).isEmpty)
+        #expect(table.locks(on: ResourcePath("a"), now: later).map(\.token) == ["2", "1"])
+    }
+
     // MARK: Using them
 
     @Test("A lock is refreshed by who has it, from anywhere that it holds for")

@@ -37,6 +37,21 @@ struct PropertyQueryTests {
         #expect(throws: WebDAVFault.self) { try PropertyQuery(XMLElement(XMLName("propfind", in: ""))) }
     }
 
+    @Test("There is a bound on the bytes of names, in which each namespace counts once")
+    func bytes() throws {
+        func query(_ length: Int) throws -> PropertyQuery {
+            let namespace = String(repeating: "n", count: 1_024)
+            let names = (0..<16).map { number in
+                let local = "a\(10 + number)" + String(repeating: "x", count: length - 3)
+                return XMLElement(XMLName(local, in: namespace))
+            }
+            return try PropertyQuery(.dav("propfind", [.dav("prop", names)]))
+        }
+        #expect(PropertyQuery.nameBound == 16_384)
+        #expect(try query(960) != .names)
+        #expect(throws: WebDAVFault.self) { try query(961) }
+    }
+
     @Test("There is a bound on names")
     func bound() throws {
         #expect(try PropertyQuery(.dav("propfind", [Self.names(PropertyQuery.bound)])) != .names)
