@@ -34,7 +34,7 @@ let tracing = product("Tracing", of: "swift-distributed-tracing", for: "WebSocke
 let inMemoryTracing = product("InMemoryTracing", of: "swift-distributed-tracing", for: "WebSockets")
 let mustache = product("Mustache", of: "swift-mustache", for: "Mustache")
 let configuration = product("Configuration", of: "swift-configuration", for: "Command")
-let database = product("GRDB", of: "GRDB.swift", for: "Inspector")
+let database = product("GRDB", of: "GRDB.swift", for: "Sharing")
 let sqlite = product("GRDBSQLite", of: "GRDB.swift", for: "Inspector")
 let histogram = product("Histogram", of: "hdrhistogram-swift", for: "Inspector")
 
@@ -66,7 +66,8 @@ let package = Package(
             enabledTraits: ["WebSockets"]
         ),
         .trait(name: "Mustache", description: "DuplexMustache: templates", enabledTraits: ["Server"]),
-        .trait(name: "Inspector", description: "DuplexInspector: databases, percentiles", enabledTraits: ["Server"]),
+        .trait(name: "Sharing", description: "DuplexSharing: a database of properties", enabledTraits: ["Server"]),
+        .trait(name: "Inspector", description: "DuplexInspector: databases, percentiles", enabledTraits: ["Sharing"]),
         .trait(name: "Command", description: "duplex: arguments, configuration", enabledTraits: ["Inspector"]),
     ],
     dependencies: [
@@ -164,7 +165,7 @@ let package = Package(
             name: "DuplexSharing",
             dependencies: [
                 "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON", "DuplexServer", httpTypes,
-                logging,
+                logging, database,
             ],
             swiftSettings: strict
         ),

@@ -42,7 +42,7 @@ struct ImportTests {
         "DuplexMustache": ["DuplexWire", "DuplexServer", "Foundation", "HTTPTypes", "Mustache", "Synchronization"],
         "DuplexSharing": [
             "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON", "DuplexServer", "Glibc",
-            "Darwin", "Synchronization", "HTTPTypes", "Logging",
+            "Darwin", "Synchronization", "HTTPTypes", "Logging", "GRDB",
         ],
         "DuplexInspector": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",

@@ -64,8 +64,10 @@ extension SharedFolder {
     ///   - visitor: who does it. Default: the app.
     /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
     public func createFolder(_ path: FolderPath, by visitor: FolderVisitor = .app) async throws {
-        try await perform(FolderOperation(.createFolder, path, by: visitor)) { [store] () throws(FolderError) in
+        try await perform(FolderOperation(.createFolder, path, by: visitor)) { [self] () throws(FolderError) in
             try store.createFolder(path)
+            // Something that went by another program may have left some.
+            follow(path) { keeper throws(SocketError) in try keeper.remove(path) }
         }
     }
 
@@ -90,7 +92,7 @@ extension SharedFolder {
             if try store.status(of: from)?.kind == .file { try checkFile(path, size: nil) }
             if clash == .replace { usage.forget() }
             let change = try store.move(from, to: path, clash)
-            sidecar.follow { beside throws(SocketError) in try beside.move(from, to: change.path) }
+            follow(change.path) { keeper throws(SocketError) in try keeper.move(from, to: change.path) }
             return change
         }
     }
@@ -122,8 +124,8 @@ extension SharedFolder {
             try checkRoom(for: size.bytes)
             let change = try store.copy(from, to: path, clash, onlyItself: onlyItself)
             change.replaced ? usage.forget() : usage.add(size.bytes)
-            sidecar.follow { beside throws(SocketError) in
-                try beside.copy(from, to: change.path, onlyItself: onlyItself)
+            follow(change.path) { keeper throws(SocketError) in
+                try keeper.copy(from, to: change.path, onlyItself: onlyItself)
             }
             return change
         }
@@ -153,10 +155,10 @@ extension SharedFolder {
         try await perform(
             FolderOperation(.delete, path, by: visitor),
             on: Self.trees
-        ) { [store, usage, sidecar] () throws(FolderError) in
+        ) { [self] () throws(FolderError) in
             defer { usage.forget() }
             try store.delete(path)
-            sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
+            follow(path) { keeper throws(SocketError) in try keeper.remove(path) }
         }
     }
 
@@ -176,7 +178,7 @@ extension SharedFolder {
         return try await perform(operation, on: Self.trees) { [self] () throws(FolderError) in
             let (trash, now) = (FolderTrash(store: store), UnixTime.now)
             let item = try trash.take(path, now: now)
-            sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
+            follow(path) { keeper throws(SocketError) in try keeper.remove(path) }
             if isTrashDue(now) {
                 // What can't be cleared up now is cleared up the next time.
                 try? trash.empty(before: now.advanced(by: .zero - options.trashAge))
@@ -221,8 +223,10 @@ extension SharedFolder {
     /// - Throws: ``FolderError``; what ``FolderOptions/before`` throws.
     @discardableResult
     public func restore(_ item: TrashedItem, by visitor: FolderVisitor = .app) async throws -> FolderChange {
-        try await perform(FolderOperation(.restore, item.path, by: visitor)) { [store] () throws(FolderError) in
-            try FolderTrash(store: store).restore(item.id)
+        try await perform(FolderOperation(.restore, item.path, by: visitor)) { [self] () throws(FolderError) in
+            let change = try FolderTrash(store: store).restore(item.id)
+            follow(change.path) { keeper throws(SocketError) in try keeper.remove(change.path) }
+            return change
         }
     }
 

@@ -16,6 +16,26 @@ extension SharedFolder {
     /// What a file system says that doesn't take an attribute.
     private static let refusals: Set<Int32> = [ENOTSUP, EOPNOTSUPP, ENOSPC, E2BIG, ERANGE, EPERM, EACCES]
 
+    /// Has properties kept that the file system doesn't keep, unless that is done already.
+    ///
+    /// - Parameter make: makes what keeps them, in a place of its own.
+    package func keepProperties(by make: (OwnPlace) -> any PropertyKeeping) {
+        propertyKeeper.withLock { keeper in
+            if keeper == nil { keeper = make(OwnPlace(store.state, path: path, group: "properties")) }
+        }
+    }
+
+    /// Has kept properties follow a change that is done: it isn't undone if they can't.
+    func follow(_ path: FolderPath, _ change: (any PropertyKeeping) throws(SocketError) -> Void) {
+        guard let keeper = propertyKeeper.withLock({ $0 }) else { return }
+        do throws(SocketError) { try change(keeper) } catch {
+            options.logger.warning(
+                "The properties of something in a shared folder haven't followed it.",
+                metadata: ["path": "\(path)", "error": "\(error)"]
+            )
+        }
+    }
+
     /// The properties that were noted of a file or folder, with which they go where it goes.
     ///
     /// Blocks for as long as the disk takes.
@@ -44,37 +64,50 @@ extension SharedFolder {
         }
     }
 
-    /// What is new has none: those may be left that lay beside something that went as the process was ended.
+    /// What is new has none: some may be left of something that went by another program, or as the process was ended.
     func forgetProperties(of path: FolderPath) async {
-        guard sidecar.mayHave(path) else { return }
-        try? await Self.run { [sidecar] () throws(FolderError) in
-            sidecar.follow { beside throws(SocketError) in try beside.remove(path) }
+        if propertyKeeper.withLock({ $0 == nil }) { return }
+        try? await Self.run { [self] () throws(FolderError) in
+            follow(path) { keeper throws(SocketError) in try keeper.remove(path) }
         }
     }
 
     private func noted(of path: FolderPath) throws(FolderError) -> [UInt8]? {
         try FolderStore.attempt(path) { () throws(SocketError) in
-            if let value = try sidecar.value(of: path) { return value }
-            guard case .found(let file) = try store.folder.find(path.text), file.kind != .other else { return nil }
+            var fault: SocketError?
             do throws(SocketError) {
-                return try file.attribute(FolderStore.properties)
-            } catch  where Self.refusals.contains(error.errno ?? 0) {
-                return nil
-            }
+                if let value = try propertyKeeper.withLock({ $0 })?.value(of: path) { return value }
+            } catch { fault = error }
+            if let value = try attribute(of: path) { return value }
+            // Nobody knows whether there are some.
+            if let fault { throw fault }
+            return nil
+        }
+    }
+
+    private func attribute(of path: FolderPath) throws(SocketError) -> [UInt8]? {
+        guard case .found(let file) = try store.folder.find(path.text), file.kind != .other else { return nil }
+        do throws(SocketError) {
+            return try file.attribute(FolderStore.properties)
+        } catch  where Self.refusals.contains(error.errno ?? 0) {
+            return nil
         }
     }
 
     private func note(_ value: [UInt8]?, of path: FolderPath) throws(FolderError) {
         let file = try store.open(path)
+        let keeper = propertyKeeper.withLock { $0 }
         try FolderStore.attempt(path) { () throws(SocketError) in
             do throws(SocketError) {
                 try file.setAttribute(FolderStore.properties, value)
-                try sidecar.set(nil, of: path)
             } catch  where Self.refusals.contains(error.errno ?? 0) {
-                // What is beside comes first, so what may be left with the file counts no more.
-                try sidecar.set(value, of: path)
+                guard let keeper else { throw error }
+                // What is kept beside comes first, so what may be left with the file counts no more.
+                try keeper.set(value, of: path)
                 try? file.setAttribute(FolderStore.properties, nil)
+                return
             }
+            try keeper?.set(nil, of: path)
         }
     }
 

@@ -26,8 +26,8 @@ public final class SharedFolder: Sendable {
     package let path: String
     let store: FolderStore
     let usage: FolderUsage
-    /// Properties that the file system doesn't keep.
-    let sidecar: PropertySidecar
+    /// Keeps properties that the file system doesn't keep.
+    let propertyKeeper = Mutex<(any PropertyKeeping)?>(nil)
     /// Held while something is read, changed and written again.
     let changing = Mutex(())
     /// When it was looked last for what is old in the trash.
@@ -52,7 +52,6 @@ public final class SharedFolder: Sendable {
         self.path = path
         store = try FolderStore(path: path, options.logger)
         usage = FolderUsage(root: store.root)
-        sidecar = PropertySidecar(state: store.state)
     }
 
     /// What files are served from, and read from.

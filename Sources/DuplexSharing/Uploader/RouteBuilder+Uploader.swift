@@ -40,6 +40,7 @@ extension RouteBuilder {
     ) {
         let base = path.hasSuffix("/") ? String(path.dropLast()) : path
         let all = RouteOption.all([.sameSite(), UploaderAnswer.problems] + options)
+        folder.keepProperties { PropertyDatabase($0, folder.options.logger) }
         let uploader = UploaderHandler(folder, showing)
         UploaderPage.site(showing).add(at: path, to: &self, all)
         addReading(uploader, base, all)

@@ -37,9 +37,16 @@ struct PropertyAnswer: Sendable {
     var needsLocks: Bool { !isNamed || named.contains { $0.live == .locks } }
 
     /// The piece of the answer.
-    func piece(_ href: String, _ facts: LiveProperty.Facts, _ dead: [XMLElement]) -> String {
+    ///
+    /// - Parameters:
+    ///   - href: the URL of the file or folder.
+    ///   - facts: what is known of it.
+    ///   - noted: what clients have noted; nil if that can't be read.
+    /// - Returns: the piece.
+    func piece(_ href: String, _ facts: LiveProperty.Facts, _ noted: [XMLElement]?) -> String {
+        let dead = noted ?? []
         switch query {
-        case .named: return document.response(href, sorted(facts, dead, others: []))
+        case .named: return document.response(href, sorted(facts, noted, others: []))
         case .names:
             let live = LiveProperty.allCases.filter { $0.element(facts) != nil }.map(\.name)
             let names = live + dead.map(\.name).filter { !live.contains($0) }
@@ -51,20 +58,21 @@ struct PropertyAnswer: Sendable {
                 dead.first { $0.name == property.name } ?? property.element(facts)
             }
             let all = live + dead.filter { !names.contains($0.name) }
-            return document.response(href, sorted(facts, dead, others: all))
+            return document.response(href, sorted(facts, noted, others: all))
         }
     }
 
-    /// Those that are there, the others first, and those that aren't.
+    /// Those that are there, the others first, and those that aren't, or can't be read.
     private func sorted(
         _ facts: LiveProperty.Facts,
-        _ dead: [XMLElement],
+        _ dead: [XMLElement]?,
         others: [XMLElement]
     ) -> [(status: HTTPResponse.Status, properties: [MultiStatus.Property])] {
-        let noted = Dictionary(dead.map { ($0.name, $0) }) { first, _ in first }
+        let noted = Dictionary((dead ?? []).map { ($0.name, $0) }) { first, _ in first }
         let told = Set(others.map(\.name))
         var found = others.map(MultiStatus.Property.value)
         var missing: [MultiStatus.Property] = []
+        var unread: [MultiStatus.Property] = []
         for (index, (name, live)) in named.enumerated() where told.isEmpty || !told.contains(name) {
             // A folder without a length has none, though all that is common was asked for.
             if !isNamed, live?.isCommon == true { continue }
@@ -72,10 +80,12 @@ struct PropertyAnswer: Sendable {
                 found.append(.value(element))
             } else if let element = live?.element(facts) {
                 found.append(.value(element))
+            } else if dead == nil && live == nil {
+                unread.append(.name(index))
             } else {
                 missing.append(.name(index))
             }
         }
-        return [(.ok, found), (.notFound, missing)]
+        return [(.ok, found), (.notFound, missing), (.internalServerError, unread)]
     }
 }

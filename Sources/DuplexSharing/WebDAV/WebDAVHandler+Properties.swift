@@ -91,14 +91,21 @@ extension WebDAVHandler {
                     let inherits = resource.path == request.path
                     facts.locks = lockElements(on: resource.path, request, inherits: inherits)
                 }
-                let noted = answer.needsDead ? try folder.notedProperties(of: resource.path) : nil
+                let noted = answer.needsDead ? notedProperties(of: resource.path) : []
                 let href = request.href(resource.path, isFolder: resource.entry.kind == .folder)
-                piece.text += answer.piece(href, facts, DeadProperties.properties(in: noted))
+                piece.text += answer.piece(href, facts, noted)
                 piece.count += 1
                 if piece.text.utf8.count >= Self.pieceSize { break }
             }
             return piece
         }
+    }
+
+    /// What clients have noted; nil if it can't be read, which says nothing of the others.
+    private func notedProperties(of path: FolderPath) -> [XMLElement]? {
+        do throws(FolderError) {
+            return DeadProperties.properties(in: try folder.notedProperties(of: path))
+        } catch { return nil }
     }
 
     // MARK: Changing

@@ -24,6 +24,7 @@ final class WebDAVHandler: Sendable {
         self.options = options
         self.now = now
         locks = WebDAVLocks(folder, options, now: now)
+        folder.keepProperties { PropertyDatabase($0, folder.options.logger) }
     }
 
     /// Answers a request.

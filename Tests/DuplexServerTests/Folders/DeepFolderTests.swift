@@ -198,21 +198,4 @@ struct DeepFolderTests {
             #expect(result.found.isEmpty && result.isCut)
         }
     }
-
-    @Test("Properties that lie beside go with a folder that is moved deeper than paths lead, and come back")
-    func properties() async throws {
-        try await withTestFolder { root in
-            let state = FolderState(root: try FolderStore(path: root).root)
-            let sidecar = PropertySidecar(state: state)
-            let here = try Self.path("a")
-            let deep = try Self.path([String](repeating: "d", count: 60).joined(separator: "/"))
-            let inner = try Self.path("a/" + [String](repeating: "e", count: 60).joined(separator: "/"))
-            try sidecar.set([1, 2], of: inner)
-            try sidecar.move(here, to: deep)
-            // Another one reads what was written.
-            let other = PropertySidecar(state: state)
-            try other.move(deep, to: here)
-            #expect(try other.value(of: inner) == [1, 2])
-        }
-    }
 }
