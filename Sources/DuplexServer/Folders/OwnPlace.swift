@@ -56,6 +56,7 @@ package struct OwnPlace: Sendable {
     /// Whether there is nothing at a path of the shared folder; false if the disk can't say.
     ///
     /// - Parameter path: names with slashes between them, as many as there may be.
+    /// - Returns: whether the disk says that there is nothing.
     package func isGone(_ path: String) -> Bool {
         var folder = state.root
         let names = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }

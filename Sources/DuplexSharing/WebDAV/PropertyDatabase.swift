@@ -155,7 +155,9 @@ final class PropertyDatabase: PropertyKeeping {
         let gone = paths.filter(place.isGone)
         if !gone.isEmpty {
             try transaction(database) {
-                for path in gone { try database.execute(sql: "DELETE FROM properties WHERE path = ?", arguments: [path]) }
+                for path in gone {
+                    try database.execute(sql: "DELETE FROM properties WHERE path = ?", arguments: [path])
+                }
             }
         }
         return paths.count < count ? "" : paths.last ?? ""
@@ -215,7 +217,8 @@ final class PropertyDatabase: PropertyKeeping {
         let queue = try DatabaseQueue(path: try place.path(of: Self.name), configuration: configuration)
         let swept = try queue.inDatabase { database in
             if try Int.fetchOne(database, sql: "PRAGMA user_version") == 0 { try Self.make(database) }
-            do { return try Self.sweep(database, place, after: "", Self.sweepSizes.opening) } catch let error as DatabaseError
+            do { return try Self.sweep(database, place, after: "", Self.sweepSizes.opening) } catch let error
+                as DatabaseError
                 where [.SQLITE_READONLY, .SQLITE_BUSY].contains(error.resultCode)
             { return "" }
         }

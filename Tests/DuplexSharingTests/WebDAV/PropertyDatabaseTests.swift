@@ -218,7 +218,10 @@ struct PropertyDatabaseTests {
         case text, cut, zeroed, empty
     }
 
-    @Test("A damaged database is put aside, whether or not it is open, and a new one takes its place", arguments: Damage.allCases)
+    @Test(
+        "A damaged database is put aside, whether or not it is open, and a new one takes its place",
+        arguments: Damage.allCases
+    )
     func damaged(_ damage: Damage) async throws {
         try await withTestFolder(["a": "", "b": ""]) { root in
             let a = try Self.path("a")
@@ -267,7 +270,8 @@ struct PropertyDatabaseTests {
     @Test("Without a database that can be opened files are served, and answers say what can't be read or kept")
     func unusable() async throws {
         // Where the folder of the database should be there is a file.
-        try await WebDAVFixture.run(["a": "Hello", ".duplex/properties": "x"], sharing: Self.sharing) { dav async throws in
+        try await WebDAVFixture.run(["a": "Hello", ".duplex/properties": "x"], sharing: Self.sharing) {
+            dav async throws in
             #expect(try await dav.code(.proppatch, "a", [:], Self.patch) >= 400)
             let response = try await dav.request(.propfind, "", [.depth: "1"], Self.question)
             #expect(try WebDAVFixture.resources(response)["/dav/a"]?[.dav("getcontentlength")]?.text == "5")
