@@ -96,6 +96,41 @@ static inline void cduplex_print_name(BIO *bio, const X509_NAME *name) {
     X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB);
 }
 
+// Stores of roots.
+
+/// How many certificates and revocation lists are in memory.
+static inline int cduplex_store_count(X509_STORE *store) {
+    return sk_X509_OBJECT_num(X509_STORE_get0_objects(store));
+}
+
+/// A store with the same certificates, that also looks into the system's folder as the first one does; NULL without memory.
+static inline X509_STORE *cduplex_store_copy(X509_STORE *store) {
+    X509_STORE *copy = X509_STORE_new();
+    STACK_OF(X509) *certificates = copy ? X509_STORE_get1_all_certs(store) : NULL;
+    X509_LOOKUP *folder = copy ? X509_STORE_add_lookup(copy, X509_LOOKUP_hash_dir()) : NULL;
+    int isMade = certificates && folder;
+    for (int index = 0; isMade && index < sk_X509_num(certificates); index++) {
+        isMade = X509_STORE_add_cert(copy, sk_X509_value(certificates, index));
+    }
+    sk_X509_pop_free(certificates, X509_free);
+    if (isMade) {
+        X509_LOOKUP_add_dir(folder, NULL, X509_FILETYPE_DEFAULT);
+        return copy;
+    }
+    X509_STORE_free(copy);
+    return NULL;
+}
+
+/// Has clients' certificates lead to these roots, and keeps a reference to them.
+static inline void cduplex_ctx_set_roots(SSL_CTX *context, X509_STORE *store) {
+    SSL_CTX_set1_cert_store(context, store);
+}
+
+/// Has the peer's certificate lead to these roots, in place of those of the context.
+static inline int cduplex_ssl_set_roots(SSL *ssl, X509_STORE *store) {
+    return SSL_set1_verify_cert_store(ssl, store) == 1;
+}
+
 // Errors.
 
 static inline int cduplex_error_library(unsigned long code) { return ERR_GET_LIB(code); }

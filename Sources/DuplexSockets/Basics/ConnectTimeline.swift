@@ -51,6 +51,7 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
         var addresses: [SocketAddress]
         var attempts: [Attempt]
         var proxy: Duration?
+        var roots: Duration?
         var tls: Duration?
         var total: Duration
     }
@@ -71,11 +72,20 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
         addresses: [SocketAddress] = [],
         attempts: [Attempt],
         proxy: Duration? = nil,
+        roots: Duration? = nil,
         tls: Duration? = nil,
         total: Duration
     ) {
         storage = Storage(
-            Content(names: names, addresses: addresses, attempts: attempts, proxy: proxy, tls: tls, total: total)
+            Content(
+                names: names,
+                addresses: addresses,
+                attempts: attempts,
+                proxy: proxy,
+                roots: roots,
+                tls: tls,
+                total: total
+            )
         )
     }
 
@@ -91,6 +101,10 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
     ///
     /// ``names`` and ``attempts`` are about the proxy then.
     public var proxy: Duration? { storage.content.proxy }
+    /// How long the TLS handshake waited for the system's roots to be read; `nil` if it didn't.
+    ///
+    /// They are read once in a process.
+    public var roots: Duration? { storage.content.roots }
     /// How long the TLS handshake took, whether it succeeded or not; `nil` where it wasn't begun.
     public var tls: Duration? { storage.content.tls }
     /// How long it took until the connection was made or given up.
@@ -106,12 +120,13 @@ public struct ConnectTimeline: Sendable, Hashable, CustomStringConvertible {
         hasher.combine(storage.content)
     }
 
-    /// A line for the names, one for each attempt, one for TLS, and one for the whole.
+    /// A line for the names, one for each attempt, one for the roots and for TLS, and one for the whole.
     public var description: String {
         let lines = (names.map { ["names 0 ms to \(Self.text(of: $0))"] } ?? []) + attempts.map(\.description)
         let secured = tls.map { ["TLS took \(Self.text(of: $0))"] } ?? []
         let proxied = proxy.map { ["the proxy took \(Self.text(of: $0))"] } ?? []
-        return (lines + proxied + secured + ["in all \(Self.text(of: total))"]).joined(separator: "\n")
+        let rooted = roots.map { ["the system's roots took \(Self.text(of: $0))"] } ?? []
+        return (lines + proxied + rooted + secured + ["in all \(Self.text(of: total))"]).joined(separator: "\n")
     }
 
     /// Milliseconds with one digit behind the point.

@@ -26,6 +26,8 @@ public struct StageEvent: Sendable, CustomStringConvertible {
         public static let connecting = Stage("connecting")
         /// The proxy is asked for the connection behind it; again on a new connection where it wants one.
         public static let proxy = Stage("proxy")
+        /// The system's roots are being read, which happens once in a process, and TLS waits for them.
+        public static let roots = Stage("roots")
         /// TLS is agreed upon: with the proxy before ``proxy``, with the peer otherwise.
         public static let tls = Stage("tls")
     }

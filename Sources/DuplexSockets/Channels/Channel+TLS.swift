@@ -43,16 +43,51 @@ extension Channel {
         tls = layer
     }
 
-    /// Starts the handshake.
+    /// Whether the handshake will wait for the system's roots first.
+    package var awaitsRoots: Bool { tls?.engine.awaitsRoots ?? false }
+
+    /// How long the connection has waited for the system's roots; `nil` if it didn't.
+    package var rootsTime: Duration? { tls?.rootsTime }
+
+    /// Starts the handshake, once the system's roots are there if it needs them.
     ///
-    /// - Parameter early: what has arrived already and nobody has read: the peer's first message at best, and never
-    ///   anything that counts as secured.
-    package func startTLS(early: [UInt8] = []) {
+    /// - Parameters:
+    ///   - early: what has arrived already and nobody has read: the peer's first message at best, and never anything that
+    ///     counts as secured.
+    ///   - whenRooted: called when the roots are there, if ``awaitsRoots``. Default: nothing.
+    package func startTLS(early: [UInt8] = [], whenRooted: (() -> Void)? = nil) {
         guard isOpen, let tls, tls.stage == .prepared else { return }
-        tls.stage = .shakingHands
         let now = core.readClock()
-        tls.began = now
         tls.timer = core.schedule(self, at: now.advanced(by: tls.timeout))
+        guard tls.engine.awaitsRoots, let system = tls.engine.context.trust?.system else {
+            return beginHandshake(tls, early, now)
+        }
+        tls.stage = .awaitingRoots
+        tls.rootsBegan = now
+        tls.whenRooted = whenRooted
+        let (channel, loop) = (LoopBound(self, on: tls.loop.thread), tls.loop)
+        system.read { result in
+            loop.execute { _ in channel.value.rootsRead(result, early) }
+        }
+        updateInterest()
+    }
+
+    private func rootsRead(_ result: Result<RootStore, SocketError>, _ early: [UInt8]) {
+        guard isOpen, let tls, tls.stage == .awaitingRoots else { return }
+        let now = core.readClock()
+        tls.rootsTime = tls.rootsBegan?.duration(to: now)
+        do throws(SocketError) {
+            try tls.engine.use(try result.get())
+        } catch {
+            return failSecured(error, tls)
+        }
+        tls.whenRooted.take()?()
+        beginHandshake(tls, early, now)
+    }
+
+    private func beginHandshake(_ tls: TLSLayer, _ early: [UInt8], _ now: Instant) {
+        tls.stage = .shakingHands
+        tls.began = now
         if let outer = tls.outer { begin(tls, within: outer) } else { take(early.span.raw, tls) }
         updateInterest()
     }
@@ -180,7 +215,8 @@ extension Channel {
 
     func handshakeTimedOut(_ tls: TLSLayer) {
         tls.timer = nil
-        failSecured(SocketError(.timedOut, message: "The TLS handshake took longer than \(tls.timeout.rounded)."), tls)
+        let what = tls.stage == .awaitingRoots ? "Reading the system's roots" : "The TLS handshake"
+        failSecured(SocketError(.timedOut, message: "\(what) took longer than \(tls.timeout.rounded)."), tls)
     }
 
     /// Closes after the alert with the reason, and notifies the waiter.

@@ -17,7 +17,10 @@ final class ConnectOperation<Value: Sendable>: Sendable {
         /// How long the name took, and what it came to.
         var names: Duration?
         var addresses: [SocketAddress] = []
-        /// How long the handshake took.
+        /// Whether the handshake waits for the system's roots, and how long it did.
+        var awaitsRoots = false
+        var roots: Duration?
+        /// How long the handshake took, after that.
         var tls: Duration?
     }
 
@@ -174,7 +177,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     // MARK: TLS
 
     private func secure(_ channel: Channel, _ context: TLSContext, _ attempts: [ConnectTimeline.Attempt]) {
-        stages?.begin(.tls, attempts.first { $0.outcome == .connected }?.address)
+        let address = attempts.first { $0.outcome == .connected }?.address
         let start = loop.clock.now()
         let remaining = start.duration(to: began.advanced(by: options.timeout))
         do throws(SocketError) {
@@ -184,7 +187,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
                 timeout: max(.zero, min(options.tls.handshakeTimeout, remaining)),
                 loop: loop
             ) { [self] result in
-                progress.withLock { $0.tls = start.duration(to: loop.clock.now()) }
+                tookTLS(since: start)
                 switch result {
                 case .success:
                     stages?.end()
@@ -197,10 +200,31 @@ final class ConnectOperation<Value: Sendable>: Sendable {
                 $0.race = nil
                 $0.channel = bound
             }
-            channel.startTLS()
+            progress.withLock { $0.awaitsRoots = channel.awaitsRoots }
+            stages?.begin(channel.awaitsRoots ? .roots : .tls, address)
+            channel.startTLS { [self] in
+                let roots = start.duration(to: loop.clock.now())
+                progress.withLock { ($0.awaitsRoots, $0.roots) = (false, roots) }
+                stages?.end()
+                stages?.begin(.tls, address)
+            }
         } catch {
+            stages?.begin(.tls, address)
             channel.close()
             fail(error, attempts)
+        }
+    }
+
+    /// Takes note of how long the handshake took.
+    private func tookTLS(since start: Instant) {
+        let whole = start.duration(to: loop.clock.now())
+        progress.withLock { progress in
+            // A handshake whose wait for the roots has failed wasn't begun.
+            if progress.awaitsRoots {
+                progress.roots = whole
+            } else {
+                progress.tls = whole - (progress.roots ?? .zero)
+            }
         }
     }
 
@@ -222,11 +246,12 @@ final class ConnectOperation<Value: Sendable>: Sendable {
     }
 
     private func timeline(_ attempts: [ConnectTimeline.Attempt]) -> ConnectTimeline {
-        let (names, addresses, tls) = progress.withLock { ($0.names, $0.addresses, $0.tls) }
+        let (names, addresses, roots, tls) = progress.withLock { ($0.names, $0.addresses, $0.roots, $0.tls) }
         return ConnectTimeline(
             names: names,
             addresses: addresses,
             attempts: attempts,
+            roots: roots,
             tls: tls,
             total: began.duration(to: loop.clock.now())
         )

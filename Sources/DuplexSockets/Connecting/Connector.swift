@@ -38,7 +38,7 @@ package enum Connector {
                 return try await attempts.connect(asking: ask)
             }
         }
-        // Here, and not on the loop, since the roots are read from files the first time.
+        // Here, and not on the loop; the system's roots are read on a thread of their own meanwhile.
         let context = endpoint.isSecured ? try options.tls.context() : nil
         let operation = ConnectOperation(endpoint: endpoint, loop: loop, options: options, context, make: make)
         await withTaskCancellationHandler {

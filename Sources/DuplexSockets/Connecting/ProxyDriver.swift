@@ -85,8 +85,10 @@ actor ProxyDriver: EndsOnce {
         }
         channel.value.handler = nil
         hasLetGo = true
-        let secured = security.map { _ in tunnelled.duration(to: loop.clock.now()) }
-        return make(channel, timeline(until: tunnelled, tls: secured))
+        // The proxy's own TLS may have waited for the roots before.
+        let roots = security == nil ? nil : channel.value.rootsTime
+        let secured = security.map { _ in tunnelled.duration(to: loop.clock.now()) - (roots ?? .zero) }
+        return make(channel, timeline(until: tunnelled, roots: roots ?? timeline.roots, tls: secured))
     }
 
     /// The proxy's.
@@ -94,7 +96,7 @@ actor ProxyDriver: EndsOnce {
 
     private func secure(_ security: Security) async throws {
         let box = channel.value
-        stages?.begin(.tls, address)
+        let (stages, address) = (stages, address)
         let result = try await waitOnLoop { (waiter: Waiter<Result<TLSConnection, SocketError>>) in
             guard box.isOpen else { return waiter.resume(returning: .failure(Self.cancelled)) }
             do throws(SocketError) {
@@ -103,17 +105,22 @@ actor ProxyDriver: EndsOnce {
                     serverName: security.serverName,
                     timeout: security.timeout,
                     loop: loop
-                ) { [stages] result in
+                ) { result in
                     if case .success = result { stages?.end() }
                     waiter.resume(returning: result)
                 }
-                box.startTLS()
+                stages?.begin(box.awaitsRoots ? .roots : .tls, address)
+                box.startTLS {
+                    stages?.end()
+                    stages?.begin(.tls, address)
+                }
             } catch {
+                stages?.begin(.tls, address)
                 waiter.resume(returning: .failure(error))
             }
         } onCancel: {
             // The channel notifies the waiter for the handshake.
-            let (channel, stages) = (channel, stages)
+            let channel = channel
             loop.execute { _ in
                 stages?.end(CancellationError())
                 channel.value.fail(Self.cancelled)
@@ -129,12 +136,13 @@ actor ProxyDriver: EndsOnce {
 
     private static let cancelled = SocketError(.closed, message: "The connection has ended.")
 
-    private func timeline(until end: Instant, tls: Duration?) -> ConnectTimeline {
+    private func timeline(until end: Instant, roots: Duration?, tls: Duration?) -> ConnectTimeline {
         ConnectTimeline(
             names: timeline.names,
             addresses: timeline.addresses,
             attempts: timeline.attempts,
             proxy: max(.zero, began.duration(to: end) - timeline.total + (timeline.tls ?? .zero)),
+            roots: roots,
             tls: tls,
             total: began.duration(to: loop.clock.now())
         )
@@ -143,7 +151,7 @@ actor ProxyDriver: EndsOnce {
     private func described(_ error: SocketError) -> SocketError {
         var error = error
         error.message = "By the proxy \(proxy): \(error.message)"
-        error.timeline = timeline(until: loop.clock.now(), tls: nil)
+        error.timeline = timeline(until: loop.clock.now(), roots: nil, tls: nil)
         return error
     }
 

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 internal import CDuplexOpenSSL
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -25,12 +26,17 @@ import Darwin
     private let others: [(identity: TLSIdentity, context: TLSContext)]
     private let identity: TLSIdentity?
     private let keyLog: KeyLog?
+    /// A client's own roots, where it trusts the system's besides.
+    private let additions: [X509Reference]
+    /// The roots of both, once they were needed.
+    private let allRoots = Mutex<RootStore?>(nil)
 
     init(client options: TLSOptions) throws(SocketError) {
         // First what may fail while there is no context that would have to be freed.
         protocols = try Self.wire(options.applicationProtocols)
         keyLog = try KeyLog.open(options.keyLogFile)
         try options.trust.checkPins()
+        additions = options.trust.usesSystemRoots ? try Self.references(options.trust.roots) : []
         unsafe pointer = try Self.make(options.versions, options.ciphers)
         isServer = false
         trust = options.trust
@@ -70,6 +76,8 @@ import Darwin
         case .required(let wanted): (trust, mode) = (wanted, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT)
         }
         try trust?.checkPins()
+        additions = []
+        let system = try trust?.system?.readNow()
         unsafe pointer = try Self.make(options.versions, options.ciphers)
         isServer = true
         sessions = nil
@@ -78,6 +86,10 @@ import Darwin
         self.keyLog = keyLog
         try use(identity)
         if let trust { try setTrust(trust, mode) }
+        if let system {
+            let store = try system.adding(try Self.references(trust?.roots ?? []))
+            unsafe cduplex_ctx_set_roots(pointer, store.pointer)
+        }
         setServer(resumes: options.resumesSessions)
         setKeyLog()
     }
@@ -132,9 +144,8 @@ import Darwin
 
     private func setTrust(_ trust: TLSTrust, _ mode: Int32) throws(SocketError) {
         OpenSSLErrors.clear()
-        if trust.usesSystemRoots, unsafe SSL_CTX_set_default_verify_paths(pointer) != 1 {
-            throw SocketError(.tls, message: "The system's roots can't be found: \(OpenSSLErrors.take()).")
-        }
+        // Read beside names and addresses; each connection gets them before its handshake.
+        if !isServer { trust.system?.prepare() }
         for root in trust.roots {
             let certificate = try X509Reference(der: root.der)
             _ = unsafe X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), certificate.pointer)
@@ -148,6 +159,21 @@ import Darwin
             { store, _ in unsafe TLSEngine.ofVerification(store)?.verify(store) ?? 0 },
             nil
         )
+    }
+
+    private static func references(_ roots: [TLSCertificate]) throws(SocketError) -> [X509Reference] {
+        var references: [X509Reference] = []
+        for root in roots { references.append(try X509Reference(der: root.der)) }
+        return references
+    }
+
+    /// What a client's connections get as roots, of the system's.
+    func roots(_ system: RootStore) throws(SocketError) -> RootStore {
+        if additions.isEmpty { return system }
+        if let made = allRoots.withLock({ $0 }) { return made }
+        let made = try system.adding(additions)
+        allRoots.withLock { $0 = made }
+        return made
     }
 
     private func setSessions() {

@@ -39,6 +39,9 @@ internal import CDuplexOpenSSL
     /// The name that is looked for in the peer's certificate.
     private let serverName: String?
 
+    /// Whether the handshake needs the system's roots, which aren't read yet: see ``use(_:)``.
+    private(set) var awaitsRoots = false
+
     private var verdict: Bool?
     private var undecided: TLSPeer?
     private var verifyFailure: SocketError?
@@ -75,6 +78,7 @@ internal import CDuplexOpenSSL
         } else {
             unsafe SSL_set_connect_state(ssl)
             try setName()
+            try setRoots()
             resume()
         }
     }
@@ -116,6 +120,18 @@ internal import CDuplexOpenSSL
         let flags = UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT)
         unsafe X509_VERIFY_PARAM_set_hostflags(parameters, flags)
         _ = unsafe X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count)
+    }
+
+    private func setRoots() throws(SocketError) {
+        guard let system = context.trust?.system else { return }
+        if let store = system.store { try use(store) } else { awaitsRoots = true }
+    }
+
+    /// Has the server's certificate lead to the system's roots, or to those that the options add.
+    func use(_ system: RootStore) throws(SocketError) {
+        let store = try context.roots(system)
+        _ = unsafe cduplex_ssl_set_roots(ssl, store.pointer)
+        awaitsRoots = false
     }
 
     // MARK: Sessions

@@ -21,6 +21,8 @@ final class TLSLayer {
     enum Stage {
         /// What is written waits; what arrives is still in the clear.
         case prepared
+        /// The system's roots are being read, without which no handshake can end well.
+        case awaitingRoots
         case shakingHands
         /// The caller is asked whether to go on with the peer.
         case deciding
@@ -39,6 +41,11 @@ final class TLSLayer {
     var completion: ((Result<TLSConnection, SocketError>) -> Void)?
     /// The deadline of the handshake.
     var timer: TimerID?
+    /// When the wait for the system's roots began, and how long it took.
+    var rootsBegan: Instant?
+    var rootsTime: Duration?
+    /// Called when the system's roots are there, if there was a wait for them.
+    var whenRooted: (() -> Void)?
     /// When the handshake was started.
     var began: Instant?
     /// How long the handshake took, once it has ended.
@@ -86,6 +93,7 @@ final class TLSLayer {
         if let timer { core.cancel(timer) }
         timer = nil
         completion = nil
+        whenRooted = nil
         decision?.cancel()
         decision = nil
     }

@@ -17,7 +17,8 @@ public struct TLSTrust: Sendable {
     public typealias Report = @Sendable (TLSPeer) -> Void
 
     var isVerified = true
-    var usesSystemRoots = false
+    /// The roots of the system, if they are trusted.
+    var system: SystemRoots?
     var roots: [TLSCertificate] = []
     var checksName = true
     var pins: [String] = []
@@ -25,7 +26,10 @@ public struct TLSTrust: Sendable {
     var decision: Decision?
 
     /// Certificates that lead to one of the system's roots, with the right name.
-    public static let systemRoots = TLSTrust(usesSystemRoots: true)
+    ///
+    /// The roots are read once in a process, on a thread of their own: a connection that comes before they are read waits for
+    /// them, which is the stage ``StageEvent/Stage/roots``.
+    public static let systemRoots = TLSTrust(system: .shared)
 
     /// Certificates that lead to one of these, with the right name; the system's roots are not trusted.
     public static func roots(_ roots: [TLSCertificate]) -> TLSTrust {
@@ -77,6 +81,8 @@ public struct TLSTrust: Sendable {
     public func decided(by decision: @escaping Decision) -> TLSTrust {
         changed { $0.decision = decision }
     }
+
+    var usesSystemRoots: Bool { system != nil }
 
     private func changed(_ change: (inout TLSTrust) -> Void) -> TLSTrust {
         var copy = self

@@ -58,7 +58,8 @@ public struct TimelineReport: Sendable {
         let first = timeline.flatMap { timeline in timeline.firstMessage.map { timeline.opened.duration(to: $0) } }
         let all: [(String, Duration?)] = [
             ("names", connecting?.names), ("connecting", chosen.map { $0.end - $0.start }),
-            ("proxy", connecting?.proxy), ("tls", connecting?.tls ?? timeline?.tls),
+            ("proxy", connecting?.proxy), ("roots", connecting?.roots),
+            ("tls", connecting?.tls ?? timeline?.tls),
             ("upgrade", handshake?.upgrade ?? timeline?.upgrade), ("opening", opening), ("first_message", first),
         ]
         return all.compactMap { name, took in took.map { (name, $0) } }
@@ -90,6 +91,7 @@ public struct TimelineReport: Sendable {
             }
         )
         members.add("proxy_us", Self.time(connecting?.proxy))
+        members.add("roots_us", Self.time(connecting?.roots))
         members.add("tls", security?.version.description)
         members.add("tls_resumed", security?.isResumed)
         members.add("tls_us", Self.time(connecting?.tls ?? timeline?.tls))

@@ -55,8 +55,8 @@ public struct TimelineSink: Sendable {
 
     /// Records how long each stage took.
     ///
-    /// The timer `_stage` has the dimensions `role` and `stage`, which is `names`, `connecting`, `proxy`, `tls`, `upgrade`,
-    /// `opening` (all of them together) or `first_message`; the counter `_attempts_failed` has the stage at which attempts
+    /// The timer `_stage` has the dimensions `role` and `stage`, which is `names`, `connecting`, `proxy`, `roots`, `tls`,
+    /// `upgrade`, `opening` (all of them together) or `first_message`; the counter `_attempts_failed` has the stage at which attempts
     /// failed, `none` where nothing was begun.
     ///
     /// - Parameters:

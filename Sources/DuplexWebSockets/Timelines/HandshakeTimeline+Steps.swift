@@ -54,7 +54,7 @@ extension ConnectTimeline {
         var position = attempts.map(\.end).max() ?? .zero
         if let chosen = attempts.first(where: { $0.outcome == .connected }) { position = chosen.end }
         if let first = attempts.first { intervals.append((.connecting, first.start, position)) }
-        for (stage, took) in [(HandshakeTimeline.Stage.proxy, proxy), (.tls, tls)] {
+        for (stage, took) in [(HandshakeTimeline.Stage.proxy, proxy), (.roots, roots), (.tls, tls)] {
             guard let took else { continue }
             intervals.append((stage, position, position + took))
             position += took

@@ -17,6 +17,8 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         case connecting
         /// The proxy was asked.
         case proxy
+        /// TLS waited for the system's roots to be read, once in the process.
+        case roots
         /// TLS was agreed upon.
         case tls
         /// The server was asked for the WebSocket.
@@ -146,6 +148,7 @@ public struct HandshakeTimeline: Sendable, Hashable, CustomStringConvertible {
         if let names = connecting?.names { parts.append("names \(Self.text(names))") }
         if let attempts = connecting?.attempts, !attempts.isEmpty { parts.append(Self.text(attempts)) }
         if let proxy = connecting?.proxy { parts.append("proxy \(Self.text(proxy))") }
+        if let roots = connecting?.roots { parts.append("roots \(Self.text(roots))") }
         if let tls = connecting?.tls { parts.append("\(security?.description ?? "TLS") \(Self.text(tls))") }
         if let upgrade { parts.append("upgrade \(Self.text(upgrade))") }
         if requests > 1 { parts.append("\(requests) requests") }
@@ -183,6 +186,7 @@ extension HandshakeTimeline.Stage {
         case .invalidOptions, .invalidAddress, .invalidCertificate: self = .request
         case .unknownHost, .nameServiceFailed: self = .names
         case .proxyRefused: self = .proxy
+        case .tls where error.timeline?.roots != nil && error.timeline?.tls == nil: self = .roots
         case .tls, .untrustedPeer, .truncated: self = .tls
         default:
             guard let timeline = error.timeline else {
@@ -192,6 +196,8 @@ extension HandshakeTimeline.Stage {
             let isConnected = timeline.attempts.contains { $0.outcome == .connected }
             if timeline.tls != nil {
                 self = .tls
+            } else if timeline.roots != nil {
+                self = .roots
             } else if isConnected {
                 self = timeline.proxy == nil ? .tls : .proxy
             } else {

@@ -129,6 +129,61 @@ import Testing
         }
     }
 
+    @Test("TLS waits for the system's roots, which are read once, and the wait is a stage")
+    func roots() async throws {
+        let server = try TestCertificates.serverOptions()
+        let gated = try GatedRoots()
+        var options = try options()
+        options.tls = gated.options
+        try await withListener { socket in
+            try await socket.startTLS(server)
+            _ = try await socket.read()
+        } _: { port in
+            let first = options
+            async let connecting = Socket.connect(to: .tls("localhost", port: port), options: first)
+            for await stage in recorder.begun where stage == .roots { break }
+            gated.open()
+            let socket = try await connecting
+            let expected = [
+                "roots 127.0.0.1 began", "roots 127.0.0.1 ended", "tls 127.0.0.1 began", "tls 127.0.0.1 ended",
+            ]
+            #expect(recorder.words.suffix(4) == expected)
+            let timeline = try #require(socket.timeline)
+            let (roots, tls) = (try #require(timeline.roots), try #require(timeline.tls))
+            #expect(roots > .zero && roots + tls <= timeline.total)
+            #expect(timeline.description.contains("the system's roots took "))
+            await socket.reset()
+            // Other options, the same roots.
+            options.tls = gated.options
+            let next = try await Socket.connect(to: .tls("localhost", port: port), options: options)
+            #expect(next.timeline?.roots == nil && recorder.words.suffix(3).first?.contains("connecting") == true)
+            #expect(gated.count == 1)
+            await next.reset()
+        }
+    }
+
+    @Test("Roots that aren't read in time, or can't be, fail that stage with the error")
+    func rootsFail() async throws {
+        let late = try GatedRoots()
+        defer { late.open() }
+        let missing = try GatedRoots(.failure(SocketError(.tls, message: "The system's roots can't be found.")))
+        missing.open()
+        try await withListener { socket in
+            _ = try await socket.read()
+        } _: { port in
+            var options = try options()
+            options.tls = late.options
+            options.tls.handshakeTimeout = .milliseconds(50)
+            let error = await connectError(.tls("localhost", port: port), options)
+            #expect(error?.code == .timedOut && error?.message.contains("Reading the system's roots took") == true)
+            #expect(recorder.words.suffix(2) == ["roots 127.0.0.1 began", "roots 127.0.0.1 failed"])
+            #expect(error?.timeline?.roots != nil && error?.timeline?.tls == nil)
+            options.tls = missing.options
+            let other = await connectError(.tls("localhost", port: port), options)
+            #expect(other?.code == .tls && other?.message.contains("The system's roots can't be found.") == true)
+        }
+    }
+
     @Test("What fails before anything is begun has no stage")
     func nothing() async throws {
         var options = try options()

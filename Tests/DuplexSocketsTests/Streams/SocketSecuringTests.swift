@@ -42,6 +42,24 @@ import Testing
         }
     }
 
+    @Test("What is written while the system's roots are being read goes out secured")
+    func waitingForRoots() async throws {
+        let gated = try GatedRoots()
+        var options = gated.options
+        options.serverName = "localhost"
+        let server = try TestCertificates.serverOptions()
+        try await withPair { [options] near, far in
+            async let secured: Void = near.startTLS(options)
+            for await _ in gated.reads { break }
+            try await near.write("secret")
+            async let served: Void = far.startTLS(server)
+            gated.open()
+            try await secured
+            try await served
+            #expect(try await far.read() == Array("secret".utf8))
+        }
+    }
+
     @Test("Reads of every kind, of more than a record, piece by piece")
     func reads() async throws {
         try await withSecuredPair { near, far in

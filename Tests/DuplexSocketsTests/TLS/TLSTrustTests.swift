@@ -13,6 +13,8 @@ import Testing
         name: String = "localhost",
         trust: TLSTrust? = nil
     ) throws -> SocketError? {
+        // A pair of engines has no loop that could wait for the roots.
+        _ = try trust?.system.map { try $0.readNow() }
         let client = try TestCertificates.clientOptions { if let trust { $0.trust = trust } }
         let pair = try EnginePair(client, TLSServerOptions(identity), name: name)
         pair.run()
