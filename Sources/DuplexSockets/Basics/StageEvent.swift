@@ -70,6 +70,13 @@ public struct StageEvent: Sendable, CustomStringConvertible {
     public var attempt: Int
     /// Which request of the attempt it is for, where redirects and challenges lead to more than one; 1 otherwise.
     public var request: Int
+    /// Where the attempt leads, without credentials and query, if it is for a WebSocket; `nil` otherwise.
+    public var url: String?
+    /// The addresses that the name has come to, in the order in which they are tried, at the end of ``Stage/names``; empty
+    /// otherwise.
+    public var addresses: [SocketAddress]
+    /// How long the stage took, at its end; `nil` when it begins.
+    public var duration: Duration?
 
     /// Makes an event.
     ///
@@ -80,13 +87,19 @@ public struct StageEvent: Sendable, CustomStringConvertible {
     ///   - instant: when.
     ///   - attempt: which attempt it is of. Default: 1.
     ///   - request: which request of the attempt it is for. Default: 1.
+    ///   - url: where the attempt leads. Default: `nil`.
+    ///   - addresses: what the name has come to. Default: none.
+    ///   - duration: how long the stage took. Default: `nil`.
     public init(
         _ stage: Stage,
         _ phase: Phase,
         address: SocketAddress? = nil,
         instant: Instant,
         attempt: Int = 1,
-        request: Int = 1
+        request: Int = 1,
+        url: String? = nil,
+        addresses: [SocketAddress] = [],
+        duration: Duration? = nil
     ) {
         self.stage = stage
         self.phase = phase
@@ -94,6 +107,9 @@ public struct StageEvent: Sendable, CustomStringConvertible {
         self.instant = instant
         self.attempt = attempt
         self.request = request
+        self.url = url
+        self.addresses = addresses
+        self.duration = duration
     }
 
     /// The stage, the address if there is one, and the phase: `connecting 192.0.2.1:443 began`.

@@ -110,7 +110,7 @@ final class ConnectOperation<Value: Sendable>: Sendable {
             do throws(SocketError) {
                 let addresses = try usable(try result.get(), host, port)
                 progress.withLock { $0.addresses = addresses }
-                stages?.end()
+                stages?.end(addresses)
                 race(addresses, core)
             } catch {
                 fail(error)

@@ -152,11 +152,18 @@ package final class ConnectRace: TimerTarget, StopObserver {
         entries[index].error = error
         let phase: StageEvent.Phase =
             if let error { .failed(error) } else { outcome == .connected ? .ended : .abandoned }
-        tell(phase, entries[index].address, now)
+        tell(phase, entries[index].address, now, since: entries[index].start)
     }
 
-    private func tell(_ phase: StageEvent.Phase, _ address: SocketAddress, _ now: Instant) {
-        options.onStage?(StageEvent(.connecting, phase, address: address, instant: now))
+    private func tell(
+        _ phase: StageEvent.Phase,
+        _ address: SocketAddress,
+        _ now: Instant,
+        since start: Instant? = nil
+    ) {
+        guard let onStage = options.onStage else { return }
+        let duration = start?.duration(to: now)
+        onStage(StageEvent(.connecting, phase, address: address, instant: now, duration: duration))
     }
 
     package func loopStopped() {

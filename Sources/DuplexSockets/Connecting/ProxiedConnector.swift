@@ -112,7 +112,7 @@ enum ProxiedConnector {
                 let message = "“\(host)” has no address of a family that the proxy can be asked for (\(families))."
                 throw SocketError(.cannotConnect, message: message)
             }
-            stages?.end()
+            stages?.end(usable)
             return first
         } catch {
             stages?.end(error)

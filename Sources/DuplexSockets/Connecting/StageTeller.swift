@@ -13,7 +13,7 @@ package final class StageTeller: Sendable {
     private let callback: Callback
     private let clock: LoopClock
     /// The stage that was begun and isn't over.
-    private let present = Mutex<(stage: StageEvent.Stage, address: SocketAddress?)?>(nil)
+    private let present = Mutex<StageEvent?>(nil)
 
     /// Makes one; `nil` without a callback.
     ///
@@ -28,19 +28,25 @@ package final class StageTeller: Sendable {
 
     /// A stage begins.
     package func begin(_ stage: StageEvent.Stage, _ address: SocketAddress? = nil) {
-        present.withLock { $0 = (stage, address) }
-        callback(StageEvent(stage, .began, address: address, instant: clock.now()))
+        let event = StageEvent(stage, .began, address: address, instant: clock.now())
+        present.withLock { $0 = event }
+        callback(event)
     }
 
     /// The present stage, if there is one, has come to what it is for.
-    package func end() { end(.ended) }
+    ///
+    /// - Parameter addresses: what a name has come to. Default: none.
+    package func end(_ addresses: [SocketAddress] = []) { end(.ended, addresses) }
 
     /// The present stage, if there is one, ends with an error, or was given up.
     package func end(_ error: any Error) { end(error is CancellationError ? .abandoned : .failed(error)) }
 
-    private func end(_ phase: StageEvent.Phase) {
+    private func end(_ phase: StageEvent.Phase, _ addresses: [SocketAddress] = []) {
         // Called without the lock, as the callback may do anything.
-        guard let (stage, address) = present.withLock({ $0.take() }) else { return }
-        callback(StageEvent(stage, phase, address: address, instant: clock.now()))
+        guard var event = present.withLock({ $0.take() }) else { return }
+        let now = clock.now()
+        (event.phase, event.addresses) = (phase, addresses)
+        (event.duration, event.instant) = (event.instant.duration(to: now), now)
+        callback(event)
     }
 }

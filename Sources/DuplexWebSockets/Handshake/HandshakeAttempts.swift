@@ -26,32 +26,32 @@ struct HandshakeAttempts: Sendable {
     /// Makes requests until one is answered by a WebSocket, or none is left to be made.
     func run(_ plan: HandshakePlan) async throws -> WebSocket {
         try WebSocketError.check(options.durations)
-        guard !options.timelines.isEmpty else { return try await traced(plan) }
+        var plan = plan
+        guard !options.timelines.isEmpty else { return try await traced(&plan) }
         do {
-            return try await traced(plan)
+            return try await traced(&plan)
         } catch {
             // Who gives up doesn't fail.
             if !(error is CancellationError) {
-                let report = TimelineReport(failed: error, attempt: options.attempt)
+                let report = TimelineReport(failed: error, url: plan.target.withoutQuery, attempt: options.attempt)
                 for sink in options.timelines { sink.take(report) }
             }
             throw error
         }
     }
 
-    private func traced(_ plan: HandshakePlan) async throws -> WebSocket {
-        guard let tracer = options.tracer else { return try await run(plan, nil) }
+    private func traced(_ plan: inout HandshakePlan) async throws -> WebSocket {
+        guard let tracer = options.tracer else { return try await run(&plan, nil) }
         let span = HandshakeSpan(tracer, to: plan.target)
         do {
-            return try await run(plan, span)
+            return try await run(&plan, span)
         } catch {
             span.failed(error)
             throw error
         }
     }
 
-    private func run(_ plan: HandshakePlan, _ span: HandshakeSpan?) async throws -> WebSocket {
-        var plan = plan
+    private func run(_ plan: inout HandshakePlan, _ span: HandshakeSpan?) async throws -> WebSocket {
         while true {
             let token = try await token(plan)
             var fields = plan.fields(token: token)
@@ -120,9 +120,9 @@ struct HandshakeAttempts: Sendable {
     /// The callback for the stages of the next request: it adds the attempt and the request to each.
     private func onStage(of plan: HandshakePlan) -> StageTeller.Callback? {
         guard let onStage = options.onStage else { return nil }
-        return { [attempt = options.attempt, request = plan.requests] event in
+        return { [attempt = options.attempt, request = plan.requests, url = plan.target.withoutQuery] event in
             var event = event
-            (event.attempt, event.request) = (attempt, request)
+            (event.attempt, event.request, event.url) = (attempt, request, url)
             onStage(event)
         }
     }

@@ -33,7 +33,8 @@ extension WebSocket {
     private func tell(_ sinks: [TimelineSink]) {
         if sinks.isEmpty { return }
         let role: Session.Role = session.masksFrames ? .client : .server
-        let report = TimelineReport(id, role, timeline, session.report, endingError)
+        let url = record?.observation.url
+        let report = TimelineReport(id, role, timeline, session.report, endingError, url: url)
         for sink in sinks { sink.take(report) }
     }
 

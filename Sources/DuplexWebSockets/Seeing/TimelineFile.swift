@@ -8,8 +8,9 @@ import DuplexWire
 ///
 /// Written on a thread of its own: no connection waits for the disk. Lines that find ``Options/queueLimit`` others waiting,
 /// and those that the disk doesn't take, are dropped and counted. Only the owner can read the file. Names of lines' members
-/// that end in `_us` are microseconds: those of stages as they took, `opened_us`, `first_message_us`, `closed_us` and
-/// `failed_us` since the beginning. `time` is the date and time of the end, in UTC.
+/// that end in `_us` are microseconds: with `_took_us` how long a stage took, all others since one origin, the beginning of
+/// the attempt or of a server's connection (`start_us`, `end_us`, `opened_us`, `first_message_us`, `closed_us`, `failed_us`).
+/// `time` is the date and time of the end, in UTC; `url` has no credentials and no query; `reason` is the close frame's.
 ///
 /// > Warning: Errors may have a server's response, and addresses identify people.
 public final class TimelineFile: Sendable {

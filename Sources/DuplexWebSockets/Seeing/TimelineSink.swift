@@ -40,6 +40,8 @@ public struct TimelineSink: Sendable {
         TimelineSink { report in
             var metadata: Logger.Metadata = ["role": "\(report.role)", "attempt": "\(report.attempt)"]
             if let connection = report.connection { metadata["connection"] = "\(connection)" }
+            if let url = report.url { metadata["url"] = "\(url)" }
+            if let reason = report.closeReason { metadata["reason"] = "\(reason)" }
             if let timeline = report.timeline {
                 metadata["timeline"] = "\(timeline)"
             } else if let handshake = report.handshake {

@@ -87,6 +87,13 @@ import Testing
             #expect(recorder.words == expected)
             let instants = recorder.events.map(\.instant)
             #expect(instants == instants.sorted())
+            let ends = recorder.events.filter(\.phase.isEnd)
+            #expect(ends.count == 4 && ends.allSatisfy { ($0.duration ?? .seconds(-1)) >= .zero })
+            #expect(recorder.events.filter { !$0.phase.isEnd }.allSatisfy { $0.duration == nil })
+            #expect(
+                recorder.events.map { $0.addresses.map(\.host) } == [[], ["::1", "127.0.0.1"]]
+                    + Array(repeating: [], count: 6)
+            )
             await socket.reset()
         }
     }

@@ -31,6 +31,7 @@ import Testing
             "proxy abandoned",
         ]
         #expect(events.map(\.description) == words)
+        #expect(events.map(\.duration) == [nil, .seconds(1), nil, .zero, nil, .zero])
         #expect(events.map { start.duration(to: $0.instant) } == [.zero] + Array(repeating: .seconds(1), count: 5))
     }
 

@@ -35,6 +35,8 @@ import Testing
             let connecting = ["connecting began", "connecting ended", "upgrade began"]
             #expect(recorder.words == connecting + ["upgrade failed"] + connecting + ["upgrade ended"])
             #expect(recorder.events.map(\.request) == [1, 1, 1, 1, 2, 2, 2, 2])
+            let urls = Array(repeating: url, count: 4) + Array(repeating: url + "next", count: 4)
+            #expect(recorder.events.map(\.url) == urls)
             #expect(recorder.events.allSatisfy { $0.address == socket.remoteAddress && $0.attempt == 1 })
             let refusal = try #require(recorder.error(.upgrade) as? WebSocketError)
             #expect(refusal.status?.code == 302)

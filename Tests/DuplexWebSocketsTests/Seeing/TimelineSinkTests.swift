@@ -33,7 +33,7 @@ struct TimelineSinkTests {
             #expect(try await client.receive() == "hello")
             #expect(clients.list.isEmpty && servers.list.isEmpty)
             async let end = try? server.receive()
-            await client.close()
+            await client.close(reason: "done")
             _ = await end
             #expect(clients.list.map(\.connection) == [client.id])
         }
@@ -41,9 +41,12 @@ struct TimelineSinkTests {
         #expect(client.role == .client && client.error == nil && client.closeReport?.code == .normalClosure)
         #expect(client.handshake?.stage == .upgrade && client.timeline?.closed != nil)
         #expect(client.timeline?.bytesReceived == 5)
+        #expect(client.url?.hasPrefix("ws://") == true && client.closeReason == "done")
+        #expect(servers.list.first?.closeReason == "done" && servers.list.first?.url == nil)
         #expect(servers.list.map(\.role) == [.server] && servers.list.first?.handshake == nil)
         let entry = try #require(log.entries.first)
         #expect(log.entries.count == 1 && entry.level == .info)
+        #expect(entry.metadata["url"] == client.url && entry.metadata["reason"] == "done")
         #expect(entry.metadata["connection"] == client.connection?.description)
         #expect(entry.metadata["timeline"]?.contains("closed at ") == true)
         for stage in ["connecting", "upgrade", "opening", "first_message"] {
@@ -58,8 +61,11 @@ struct TimelineSinkTests {
         var options = WebSocketOptions()
         options.timelines = [reports.sink, .log(log.logger, level: .warning), .metrics(factory, prefix: "x")]
         options.resolver = try FixedResolver(literals: ["other.test": ["127.0.0.1"]])
-        await expect(.cannotConnect) { try await WebSocket.connect(to: "ws://host.test/", options: options) }
+        await expect(.cannotConnect) {
+            try await WebSocket.connect(to: "ws://me:secret@host.test/a?token=1", options: options)
+        }
         let report = try #require(reports.list.first)
+        #expect(report.url == "ws://host.test/a" && report.closeReason == nil)
         #expect(reports.list.count == 1 && report.connection == nil && report.timeline == nil)
         #expect(report.handshake?.stage == .names && (report.error as? WebSocketError)?.code == .cannotConnect)
         #expect(log.entries.map(\.level) == [.warning] && log.entries.first?.metadata["stage"] == "names")
