@@ -118,7 +118,8 @@ struct ConnectionOptions: ParsableArguments {
         options.compression = (compression ?? .on).compression
         for header in headers { options.headers.append(header.field) }
         if !cookies.isEmpty { options.headers[.cookie] = cookies.joined(separator: "; ") }
-        (options.origin, options.userAgent, options.redirects) = (origin, userAgent, redirects)
+        (options.origin, options.userAgent) = (origin.map { WebSocketOrigin($0) }, userAgent)
+        options.redirects = redirects
         if let proxy { options.proxy = proxy.settings }
         if let user {
             let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -132,6 +132,10 @@ struct HandshakeAttempts: Sendable {
     }
 
     private func handshake(_ target: WebSocketURL, _ fields: HTTPFields) throws -> ClientHandshake {
+        if options.requiresSubprotocol && options.subprotocols.isEmpty {
+            let message = "A subprotocol is required, and none is offered: see WebSocketOptions.subprotocols."
+            throw WebSocketError(.invalidRequest, message: message)
+        }
         var random = SystemRandomNumberGenerator()
         do {
             return try ClientHandshake(
@@ -201,6 +205,7 @@ extension WebSocketError {
         if proxy?.code == .unauthorized { return "the proxy wants credentials, or others: see WebSocketOptions.proxy" }
         if (cause as? SocketError)?.isOfPlainPeer == true { return "the port doesn't speak TLS: use ws" }
         guard let handshake, let hint = handshake.hint else { return nil }
+        if handshake.isOfMissingOrigin { return hint + ": see WebSocketOptions.origin and authentication" }
         return handshake.status?.code == 401 ? hint + ": see WebSocketOptions.authentication" : hint
     }
 

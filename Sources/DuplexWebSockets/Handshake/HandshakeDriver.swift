@@ -67,6 +67,9 @@ actor HandshakeDriver: EndsOnce {
         do throws(HandshakeError) {
             guard let result = try handshake.receive(bytes, from: &position) else { return }
             if options.compression.isRequired && result.deflate == nil { throw Self.declined(result.responseHead) }
+            if options.requiresSubprotocol && result.subprotocol == nil {
+                throw Self.declined(options.subprotocols, result.responseHead)
+            }
             open(result, leftover: [UInt8](copying: bytes.raw.extracting(position..<bytes.count)))
         } catch {
             refused(error)
@@ -79,6 +82,15 @@ actor HandshakeDriver: EndsOnce {
             "the server doesn't accept permessage-deflate, which is required",
             response: head,
             hint: "offer it instead, by WebSocketOptions.compression"
+        )
+    }
+
+    private static func declined(_ subprotocols: [String], _ head: ResponseHead) -> HandshakeError {
+        HandshakeError(
+            .subprotocolDeclined,
+            "the server chose none of the subprotocols \(subprotocols.joined(separator: ", ")), and one is required",
+            response: head,
+            hint: "it may not know them, or drop the field: see WebSocketOptions.requiresSubprotocol"
         )
     }
 

@@ -61,7 +61,7 @@ struct HandshakePlan: Sendable {
             fields[name] = value
         }
         add(.userAgent, options.userAgent)
-        add(.origin, options.origin)
+        add(.origin, options.origin?.value(for: target))
         add(.cookie, options.cookies?.value(for: target))
         if !hasLeft && !fields.contains(.authorization) {
             add(.authorization, token.map { "Bearer " + $0 } ?? authorization())

@@ -11,6 +11,12 @@ public import Tracing
 public struct WebSocketOptions: Sendable {
     /// The subprotocols to offer, the preferred one first; the server chooses one or none (RFC 6455 section 1.9).
     public var subprotocols: [String] = []
+    /// Whether connecting fails if the server chooses none of ``subprotocols``.
+    ///
+    /// Default: false; ``WebSocket/subprotocol`` is `nil` then.
+    ///
+    /// The error has the code ``WebSocketError/Code/handshakeRefused``, and `HandshakeError.Code.subprotocolDeclined` below it.
+    public var requiresSubprotocol = false
     /// Fields to send with the request.
     ///
     /// They replace ours of the same name: Host, User-Agent, Origin, Cookie, Authorization. Those that make the handshake
@@ -21,12 +27,12 @@ public struct WebSocketOptions: Sendable {
     ///
     /// Default: what the URL has before its `@`, or nothing.
     public var authentication = WebSocketAuthentication.none
-    /// The origin to send, such as `https://example.com`, for servers that serve browsers only.
+    /// The origin to send, such as `https://example.com` or ``WebSocketOrigin/ofURL``, for servers that serve browsers only.
     ///
     /// Default: none.
     ///
     /// A field Origin in ``headers`` takes its place.
-    public var origin: String?
+    public var origin: WebSocketOrigin?
     /// What to send as User-Agent.
     ///
     /// Default: nothing.

@@ -32,6 +32,7 @@ public struct ClientHandshake: Sendable {
     /// The request to send.
     public let requestBytes: [UInt8]
 
+    private let sent: HandshakeHint.Sent
     private let expectation: ResponseExpectation
     private var state = State.head
     private var parser: ResponseHeadParser
@@ -74,6 +75,7 @@ public struct ClientHandshake: Sendable {
             extensions: extensions,
             fields: fields
         )
+        sent = HandshakeHint.Sent(fields)
         expectation = ResponseExpectation(
             accept: AcceptKey.acceptValue(for: key, digest: digest),
             subprotocols: subprotocols,
@@ -166,7 +168,7 @@ public struct ClientHandshake: Sendable {
         }
         // RFC 9110 section 15.2: any number of interim responses may precede the final one, here within reason.
         guard head.status.kind == .informational, interimResponses < Self.interimBound else {
-            state = .refused(try RefusedResponse(head))
+            state = .refused(try RefusedResponse(head, to: sent))
             return nil
         }
         interimResponses += 1

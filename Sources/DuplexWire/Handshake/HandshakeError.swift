@@ -70,12 +70,19 @@ extension HandshakeError.Code {
     public static let unofferedExtension = Self(rawValue: "unofferedExtension")
     /// The server has declined permessage-deflate, and the client does without no connection (RFC 7692 section 5).
     public static let compressionDeclined = Self(rawValue: "compressionDeclined")
+    /// The server has chosen none of the subprotocols, and the client does without no connection (RFC 6455 section 4.1, item 6).
+    public static let subprotocolDeclined = Self(rawValue: "subprotocolDeclined")
     /// The server chose a subprotocol that wasn't asked for (RFC 6455 section 4.1, item 6).
     public static let unaskedSubprotocol = Self(rawValue: "unaskedSubprotocol")
     /// A field that comes once is repeated (RFC 6455 section 11.3).
     public static let repeatedField = Self(rawValue: "repeatedField")
     /// The connection was closed before the answer was complete.
     public static let connectionClosed = Self(rawValue: "connectionClosed")
+}
+
+extension HandshakeError {
+    /// Whether the server has refused with 403 a request that had no origin.
+    package var isOfMissingOrigin: Bool { status == .forbidden && hint?.contains(HandshakeHint.noOrigin) == true }
 }
 
 extension HandshakeError: CustomStringConvertible {

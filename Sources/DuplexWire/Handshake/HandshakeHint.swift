@@ -5,8 +5,22 @@ import HTTPTypes
 
 /// What the answer to a failed handshake says about its cause.
 enum HandshakeHint {
+    /// What of a request matters for the hint about its answer.
+    struct Sent: Sendable {
+        var origin = false
+        var credentials = false
+
+        init(_ fields: HTTPFields = [:]) {
+            origin = fields.contains(.origin)
+            credentials = fields.contains(.authorization)
+        }
+    }
+
+    /// A part of the hint for a refusal of a request without an origin.
+    static let noOrigin = "no Origin was sent"
+
     /// A hint for an answer that was HTTP, but not a 101.
-    static func forResponse(_ head: ResponseHead, body: [UInt8] = []) -> String? {
+    static func forResponse(_ head: ResponseHead, body: [UInt8] = [], to sent: Sent = Sent()) -> String? {
         switch head.status.code {
         case 400..<500 where speaksOfTLS(body): "the port speaks TLS: use wss"
         case 200..<300:
@@ -14,7 +28,10 @@ enum HandshakeHint {
         case 300..<400: redirect(head.fields)
         case 400: "the server, or a proxy on the way, doesn't understand the request for a WebSocket"
         case 401: "the server asks for credentials" + scheme(head.fields[.wwwAuthenticate])
-        case 403: "the server refuses this client: it may not allow the Origin, or the credentials lack the right"
+        case 403:
+            "the server refuses this client: "
+                + (sent.origin ? "it may not allow the Origin" : "\(noOrigin), which it may ask for")
+                + ", or the credentials lack the right"
         case 404: "there is nothing at this path"
         case 405: "the path is not a WebSocket endpoint: it doesn't serve GET"
         case 407: "the proxy asks for credentials" + scheme(head.fields[.proxyAuthenticate])

@@ -9,22 +9,23 @@ struct RefusedResponse: Sendable {
     static let bodyBound = 65_536
 
     private let head: ResponseHead
+    private let sent: HandshakeHint.Sent
     private var body: [UInt8] = []
     private var decoder: BodyDecoder
 
     /// Takes note of the head; throws at once if no body follows, or none whose end could be found.
-    init(_ head: ResponseHead) throws(HandshakeError) {
-        self.head = head
+    init(_ head: ResponseHead, to sent: HandshakeHint.Sent = .init()) throws(HandshakeError) {
+        (self.head, self.sent) = (head, sent)
         do throws(HTTPError) {
             decoder = try BodyDecoder(try head.framing(answering: .get), limits: .unlimited, isResponse: true)
         } catch {
-            throw Self.error(head, body: [])
+            throw Self.error(head, body: [], sent)
         }
         if decoder.isComplete { throw error }
     }
 
     /// The refusal, with what has arrived of the body.
-    var error: HandshakeError { Self.error(head, body: body) }
+    var error: HandshakeError { Self.error(head, body: body, sent) }
 
     /// Takes input of the body; throws the refusal when the body is complete, too long to be kept, or malformed.
     mutating func receive(_ input: Span<UInt8>, from position: inout Int) throws(HandshakeError) {
@@ -44,13 +45,13 @@ struct RefusedResponse: Sendable {
         }
     }
 
-    private static func error(_ head: ResponseHead, body: [UInt8]) -> HandshakeError {
+    private static func error(_ head: ResponseHead, body: [UInt8], _ sent: HandshakeHint.Sent) -> HandshakeError {
         HandshakeError(
             .refused,
             "the server answered \(head.status.code) instead of 101",
             response: head,
             body: body,
-            hint: HandshakeHint.forResponse(head, body: body)
+            hint: HandshakeHint.forResponse(head, body: body, to: sent)
         )
     }
 }

@@ -30,6 +30,32 @@ import Testing
         }
     }
 
+    @Test("A subprotocol that is required and not chosen fails the connection; without one it opens")
+    func requiredSubprotocol() async throws {
+        try await withIncoming { url, incoming in
+            var options = WebSocketOptions()
+            options.requiresSubprotocol = true
+            let unoffered = await failure(of: url, options)
+            #expect(unoffered?.code == .invalidRequest && unoffered?.message.contains("none is offered") == true)
+            options.subprotocols = ["chat.v2", "chat.v1"]
+            async let error = failure(of: url, options)
+            let peer = try await incoming()
+            try await peer.acceptWebSocket()
+            let refused = try #require(await error)
+            #expect(refused.code == .handshakeRefused && refused.handshake?.code == .subprotocolDeclined)
+            #expect("\(refused)".contains("chose none of the subprotocols chat.v2, chat.v1, and one is required"))
+            #expect(refused.hint?.contains("requiresSubprotocol") == true)
+            options.requiresSubprotocol = false
+            async let open = WebSocket.connect(to: url, options: options)
+            let other = try await incoming()
+            try await other.acceptWebSocket()
+            let socket = try await open
+            #expect(await socket.subprotocol == nil)
+            await socket.reset()
+            for peer in [peer, other] { await peer.reset() }
+        }
+    }
+
     @Test("As URLSession has it: a redirect is followed, and its cookie is sent from then on, by copies as well")
     func urlSession() async throws {
         #expect(WebSocketOptions.urlSession.redirects == 16)

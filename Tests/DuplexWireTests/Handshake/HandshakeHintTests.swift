@@ -48,6 +48,15 @@ struct HandshakeHintTests {
         #expect(HandshakeHint.forResponse(head, body: Array(body.utf8)) == "the port speaks TLS: use wss")
     }
 
+    @Test("A refusal with 403 names the origin that was sent, or that none was")
+    func origins() {
+        let head = ResponseHead(status: .forbidden)
+        let without = HandshakeHint.forResponse(head, to: .init([.authorization: "Basic x"]))
+        #expect(without?.contains("no Origin was sent") == true)
+        let with = HandshakeHint.forResponse(head, to: .init([.origin: "https://a.example"]))
+        #expect(with?.contains("may not allow the Origin") == true)
+    }
+
     @Test("What a field says is escaped in the hint")
     func escaping() {
         var head = ResponseHead(status: .found)
