@@ -41,7 +41,7 @@ public enum ReconnectPhase: Sendable, Hashable {
 public enum ReconnectEnd: Sendable, Hashable {
     /// The caller closed it.
     case closed
-    /// The last failure isn't worth another attempt.
+    /// The last failure isn't worth another attempt, or none with the only URL that was left.
     case stopped(ReconnectFailure)
     /// A limit of the policy is reached, after this failure.
     case exhausted(Limit, ReconnectFailure)

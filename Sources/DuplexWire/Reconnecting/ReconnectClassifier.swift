@@ -7,8 +7,10 @@ public struct ReconnectClassifier: Sendable {
     public enum Verdict: Sendable, Hashable {
         /// Try again, after the policy's delay.
         case retry
-        /// Try again, with this URL left out until the budgets are restored.
+        /// Try again, with the next URL: this one has had its attempts in this round.
         case nextURL
+        /// Try again, with this URL left out until the budgets are restored; give up if no other URL is left.
+        case leaveURL
         /// Give up: another attempt would end the same way, or isn't wanted.
         case stop
     }
@@ -36,15 +38,16 @@ public struct ReconnectClassifier: Sendable {
     /// Tries again where the network or the server's state is to blame, and gives up where the peers disagree.
     ///
     /// Again: closed with 1001, 1006, 1011 to 1014 or 3008, the statuses 408, 425, 429 and 500 to 599, what the network
-    /// does, time-outs, and what the caller adds to an attempt. Not: every other close code, 1000 and none at all (1005)
-    /// among them, every other status, a certificate that isn't trusted, a request that can't be made, an answer that
-    /// isn't WebSocket.
+    /// does, time-outs, and what the caller adds to an attempt. With the other URLs, and not at all if there are none: every
+    /// other status, a certificate that isn't trusted, an answer that isn't WebSocket. Not: every other close code, 1000 and
+    /// none at all (1005) among them, and a request that can't be made.
     public static let standard = ReconnectClassifier { failure in
         switch failure.kind {
         case .closed(let code): closed(code)
         case .refused(let status): refused(status)
         case .network, .timedOut, .unprepared: .retry
-        case .badAnswer, .untrusted, .invalidRequest: .stop
+        case .badAnswer, .untrusted: .leaveURL
+        case .invalidRequest: .stop
         }
     }
 
@@ -59,7 +62,7 @@ public struct ReconnectClassifier: Sendable {
     private static func refused(_ status: Int) -> Verdict {
         switch status {
         case 408, 425, 429, 500...599: .retry
-        default: .stop
+        default: .leaveURL
         }
     }
 }

@@ -55,6 +55,8 @@ public struct ReconnectMachine: Sendable {
     private var url = 0
     /// How many attempts each URL has had.
     private var used: [Int]
+    /// The URLs that aren't tried until the budgets are restored.
+    private var left: Set<Int> = []
     /// What has happened since a connection has lasted, or since the beginning.
     private var attempts = 0
     private var failures = 0
@@ -190,6 +192,9 @@ public struct ReconnectMachine: Sendable {
         switch policy.classifier.verdict(failure) {
         case .stop: return .end(.stopped(failure))
         case .nextURL: used[url] = max(used[url], policy.budget(of: url))
+        case .leaveURL:
+            left.insert(url)
+            if left.count == urls { return .end(.stopped(failure)) }
         case .retry: break
         }
         if let limit = policy.attemptLimit, attempts >= limit { return .end(.exhausted(.attempts, failure)) }
@@ -213,13 +218,13 @@ public struct ReconnectMachine: Sendable {
 
     /// Has the next URL's turn come where the present one's budget is used.
     private mutating func chooseURL() -> Bool {
-        guard used[url] >= policy.budget(of: url) else { return true }
-        if url + 1 < urls {
-            url += 1
+        guard left.contains(url) || used[url] >= policy.budget(of: url) else { return true }
+        if let next = (url + 1..<urls).first(where: { !left.contains($0) }) {
+            url = next
             return true
         }
-        guard policy.wrapsAround else { return false }
-        url = 0
+        guard policy.wrapsAround, let first = (0..<urls).first(where: { !left.contains($0) }) else { return false }
+        url = first
         used = Array(repeating: 0, count: urls)
         return true
     }
@@ -265,6 +270,7 @@ public struct ReconnectMachine: Sendable {
     private mutating func restore(_ now: Instant) {
         url = 0
         used = Array(repeating: 0, count: urls)
+        left = []
         (attempts, failures, spent, mark) = (0, 0, .zero, now)
     }
 

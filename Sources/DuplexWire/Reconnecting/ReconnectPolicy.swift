@@ -38,7 +38,7 @@ public struct ReconnectPolicy: Sendable {
     ///
     /// All budgets are full then, the waits begin with the shortest, and the first URL is the first to be tried.
     public var restoreTime = Duration.seconds(60)
-    /// Which failures are worth another attempt.
+    /// Which failures are worth another attempt, and which with the other URLs only.
     ///
     /// Default: ``ReconnectClassifier/standard``.
     public var classifier = ReconnectClassifier.standard

@@ -50,7 +50,7 @@ import Testing
             let other = try await incoming()
             try await other.acceptWebSocket()
             let socket = try await open
-            #expect(await socket.subprotocol == nil)
+            #expect(socket.subprotocol == nil)
             await socket.reset()
             for peer in [peer, other] { await peer.reset() }
         }

@@ -15,6 +15,21 @@ import Testing
 @Suite(.timeLimit(minutes: 1)) struct ReconnectingWebSocketTests {
     private static let long = Duration.seconds(3_600)
 
+    @Test("A URL that answers 403 isn't the end where there is another one")
+    func refusedFirst() async throws {
+        try await withServer { server in
+            server.get("/closed") { _ in Response(status: .forbidden) }
+            server.webSocket("/open") { socket in await socket.close(code: .normalClosure) }
+        } _: { address in
+            let urls = ["ws://\(address)/closed", "ws://\(address)/open"]
+            let client = ReconnectingWebSocket(urls: urls, policy: .constant(.milliseconds(1)))
+            let states = client.states
+            for try await session in client.sessions { for try await _ in session.messages {} }
+            let words = await ReconnectingWebSocket.changes(states, until: "stopped 1000")
+            #expect(words == ["connecting 0", "waiting 403", "connecting 1", "open", "stopped 1000"])
+        }
+    }
+
     @Test("Each connection is a session, until the server has closed in order for good; observers see the same")
     func sessions() async throws {
         let connections = Numbering()
@@ -182,13 +197,13 @@ import Testing
         #expect(try await sessions.next() == nil)
     }
 
-    @Test("A certificate that isn't trusted ends it with the error; the next URL isn't tried")
+    @Test("A certificate that isn't trusted ends it with the error if there is no other URL")
     func untrusted() async throws {
         let identity = try TLSIdentity.selfSigned(for: ["localhost"])
         try await withServer { server in
             server.tls = TLSServerOptions(identity)
         } _: { address in
-            let client = ReconnectingWebSocket(urls: ["wss://localhost:\(address.port)/", "ws://localhost:1/"])
+            let client = ReconnectingWebSocket(urls: ["wss://localhost:\(address.port)/"])
             let states = client.states
             await expect(.cannotConnect) { for try await _ in client.sessions {} }
             #expect(await ReconnectingWebSocket.changes(states, until: "stopped untrusted").count == 2)

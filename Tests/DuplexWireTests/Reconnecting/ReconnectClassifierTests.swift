@@ -23,18 +23,19 @@ import Testing
         let again: Set<Int> = [408, 425, 429]
         for status in 100...599 {
             let found = verdict(.refused(status: status))
-            #expect(found == (again.contains(status) || status >= 500 ? .retry : .stop), "\(status)")
+            #expect(found == (again.contains(status) || status >= 500 ? .retry : .leaveURL), "\(status)")
         }
     }
 
-    @Test("Networks and time-outs are tried again; what would fail in the same way isn't")
+    @Test("Networks and time-outs are tried again; what a server disagrees with is tried with the other URLs")
     func others() {
         for kind: ReconnectFailure.Kind in [.network, .timedOut, .unprepared] {
             #expect(verdict(kind) == .retry, "\(kind)")
         }
-        for kind: ReconnectFailure.Kind in [.badAnswer, .untrusted, .invalidRequest] {
-            #expect(verdict(kind) == .stop, "\(kind)")
+        for kind: ReconnectFailure.Kind in [.badAnswer, .untrusted] {
+            #expect(verdict(kind) == .leaveURL, "\(kind)")
         }
+        #expect(verdict(.invalidRequest) == .stop)
     }
 
     @Test("An exception is asked first, and says nothing of the rest")
@@ -43,6 +44,6 @@ import Testing
             failure.kind == .refused(status: 404) ? .nextURL : nil
         }
         let found = [404, 410, 503].map { classifier.verdict(ReconnectFailure(.refused(status: $0))) }
-        #expect(found == [.nextURL, .stop, .retry])
+        #expect(found == [.nextURL, .leaveURL, .retry])
     }
 }

@@ -216,6 +216,38 @@ import Testing
         )
     }
 
+    @Test(
+        "A URL that refuses is left for the others until a connection has lasted; the client ends when all have refused"
+    )
+    func leavingURLs() {
+        let refused = ReconnectFailure(.refused(status: 403))
+        let policy = ReconnectPolicy.constant(.seconds(1)).restored(after: .seconds(60))
+        check(
+            [
+                (.zero, .start, "connecting; connect 1 0"),
+                (.zero, Self.fails(1, refused), "waiting 1; timer 1"),
+                (.seconds(1), .timerFired, "connecting; connect 2 1"),
+                // It wraps around past the one that has refused.
+                (.zero, Self.fails(2, ReconnectFailure(.network)), "waiting 1; timer 1"),
+                (.seconds(1), .timerFired, "connecting; connect 3 2"),
+                (.zero, Self.fails(3, ReconnectFailure(.timedOut)), "waiting 1; timer 1"),
+                (.seconds(1), .timerFired, "connecting; connect 4 1"),
+                (.zero, Self.fails(4, ReconnectFailure(.untrusted)), "waiting 1; timer 1"),
+                (.seconds(1), .timerFired, "connecting; connect 5 2"),
+                (.zero, .opened(attempt: 5), "open"),
+                (.seconds(60), Self.fails(5, ReconnectFailure(.closed(.abnormalClosure))), "waiting 1; timer 1"),
+                (.seconds(1), .timerFired, "connecting; connect 6 0"),
+                (.zero, Self.fails(6, refused), "waiting 1; timer 1"),
+                (.seconds(1), .timerFired, "connecting; connect 7 1"),
+                (.zero, Self.fails(7, ReconnectFailure(.badAnswer)), "waiting 1; timer 1"),
+                (.seconds(1), .timerFired, "connecting; connect 8 2"),
+                (.zero, Self.fails(8, refused), "stopped"),
+            ],
+            urls: 3,
+            policy
+        )
+    }
+
     @Test("A server that names a time is left alone for it, and the policy's wait comes behind")
     func retryAfter() {
         var policy = ReconnectPolicy.constant(.seconds(2))
