@@ -78,6 +78,8 @@ public struct SocketError: Error, Sendable {
     public var causes: [SocketError]
     /// What was tried, and when, for a connection that could not be made.
     public var timeline: ConnectTimeline?
+    /// What to try next, in plain words; `nil` if nothing is known.
+    public var hint: String?
     /// What the proxy said, where it is ``Code/proxyRefused``.
     package var proxyFailure: (any Error)?
     /// Whether it was a proxy that couldn't be reached, so that another one may do.
@@ -119,13 +121,14 @@ extension SocketError {
 }
 
 extension SocketError: CustomStringConvertible {
-    /// The code, the message, what the system says of it, and the causes, each on a line of its own.
+    /// The code, the message, what the system says of it, and the causes and the hint, each on a line of its own.
     public var description: String {
         var text = "SocketError.\(code): \(message)"
         if let errno { text += " (\(Self.text(of: errno)))" }
         for cause in causes {
             text += "\n  " + cause.description.replacing("\n", with: "\n  ")
         }
+        if let hint { text += "\n  hint: \(hint)" }
         return text
     }
 

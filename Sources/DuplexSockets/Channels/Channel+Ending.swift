@@ -105,6 +105,7 @@ extension Channel {
     /// Closes, and notifies the waiter for the handshake, or else the handler.
     func fail(_ error: SocketError) {
         let handler = handler
+        let error = tls?.explained(error) ?? error
         let completion = tls?.completion.take()
         close()
         if let completion { completion(.failure(error)) } else { handler?.failed(error) }

@@ -222,6 +222,7 @@ extension Channel {
     /// Closes after the alert with the reason, and notifies the waiter.
     func failSecured(_ error: SocketError, _ tls: TLSLayer) {
         guard isOpen, self.tls === tls else { return }
+        let error = tls.explained(error)
         let handler = handler
         let completion = tls.completion.take()
         tls.stop(core)

@@ -26,6 +26,8 @@ package struct CertificateMaker {
     package var isAuthority = false
     /// Who signs it; itself when there is none.
     package var issuer: TLSIdentity?
+    /// Whether the names are alternative names, and not the first one a common name only.
+    package var hasAlternatives = true
     /// What its key may be used for, by OpenSSL's names.
     package var usage = "serverAuth,clientAuth"
 
@@ -79,7 +81,7 @@ package struct CertificateMaker {
         if issuer != nil { result.append((NID_authority_key_identifier, "keyid")) }
         if !isAuthority {
             result.append((NID_ext_key_usage, usage))
-            result.append((NID_subject_alt_name, alternatives))
+            if hasAlternatives { result.append((NID_subject_alt_name, alternatives)) }
         }
         return result
     }

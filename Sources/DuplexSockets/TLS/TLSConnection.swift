@@ -19,4 +19,6 @@ public struct TLSConnection: Sendable {
     public var peerCertificates: [TLSCertificate] { peer.compactMap { try? TLSCertificate(der: $0) } }
 
     let peer: [[UInt8]]
+    /// Whether the server has asked for a certificate and got none.
+    package var lacksCertificate = false
 }

@@ -47,6 +47,7 @@ import Darwin
         try setTrust(options.trust, SSL_VERIFY_PEER)
         if !protocols.isEmpty { _ = unsafe SSL_CTX_set_alpn_protos(pointer, protocols, UInt32(protocols.count)) }
         setSessions()
+        if identity == nil { noteRequests() }
         setKeyLog()
     }
 
@@ -216,6 +217,14 @@ import Darwin
             }
             _ = unsafe SSL_set_SSL_CTX(ssl, context.pointer)
             return SSL_TLSEXT_ERR_OK
+        }
+    }
+
+    /// Has connections without a certificate take note of a server that asks for one.
+    private func noteRequests() {
+        unsafe SSL_CTX_set_client_cert_cb(pointer) { ssl, _, _ in
+            unsafe TLSEngine.of(ssl)?.lacksCertificate = true
+            return 0
         }
     }
 

@@ -42,6 +42,11 @@ internal import CDuplexOpenSSL
     /// Whether the handshake needs the system's roots, which aren't read yet: see ``use(_:)``.
     private(set) var awaitsRoots = false
 
+    /// Whether the server has asked for a certificate and got none.
+    var lacksCertificate = false
+    /// Whether the peer has sent anything after its handshake.
+    private(set) var hasDecrypted = false
+
     private var verdict: Bool?
     private var undecided: TLSPeer?
     private var verifyFailure: SocketError?
@@ -216,7 +221,8 @@ internal import CDuplexOpenSSL
             applicationProtocol: applicationProtocol,
             serverName: unsafe name.map { unsafe String(cString: $0) },
             isResumed: unsafe SSL_session_reused(ssl) == 1,
-            peer: peerChain
+            peer: peerChain,
+            lacksCertificate: lacksCertificate
         )
     }
 
@@ -260,6 +266,7 @@ internal import CDuplexOpenSSL
             met = endOfDecrypting()
             break
         }
+        if count > 0 { hasDecrypted = true }
         return if count > 0 { .bytes(count) } else { met ?? .wantsInput }
     }
 

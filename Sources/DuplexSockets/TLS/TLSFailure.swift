@@ -58,13 +58,35 @@ enum TLSFailure {
             let text = unsafe X509_verify_cert_error_string(Int(code)).map { unsafe String(cString: $0) }
             message = "\(who) can't be trusted: \(text ?? "error \(code)")."
         }
-        return SocketError(.untrustedPeer, message: message)
+        var error = SocketError(.untrustedPeer, message: message)
+        error.hint = hint(code, own)
+        return error
+    }
+
+    /// What to do about a certificate that was refused.
+    private static func hint(_ code: Int32, _ own: TLSCertificate?) -> String? {
+        switch code {
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+            own?.names.isEmpty ?? true
+                ? "have it issued with the host among its alternative names (subjectAltName)"
+                : "connect by one of its names, or have that one looked for by TLSOptions.serverName"
+        case X509_V_ERR_CERT_HAS_EXPIRED: "the server needs a new one, or the clock of this machine is wrong"
+        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+            "if it is yours, trust it: TLSOptions.trust = .systemRoots.adding(_:), or .roots(_:)"
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+            "have the server send its whole chain, or trust its root: TLSOptions.trust = .systemRoots.adding(_:)"
+        default: nil
+        }
     }
 
     private static func wrongName(_ own: TLSCertificate?, _ name: String?) -> String {
         let wanted = name.map { "“\($0)”" } ?? "the name that was asked for"
         guard let own, !own.names.isEmpty else {
-            return "The certificate is for no host at all, and so not for \(wanted)."
+            let common = own.map { " “\($0.shortName)”" } ?? ""
+            return
+                "The certificate has a common name\(common) only, which isn't the name of a host (RFC 9525), and so it "
+                + "isn't for \(wanted)."
         }
         // A certificate may be for hundreds.
         let shown = own.names.prefix(5).joined(separator: ", ")
@@ -81,6 +103,10 @@ enum TLSFailure {
     }
 
     // MARK: Handshakes
+
+    /// For a connection that failed after the server had asked for a certificate and got none.
+    static let noCertificate =
+        "the server asked for a client certificate, and this side has none: see TLSOptions.identity"
 
     /// A client has sent a request in the clear, and has had its answer.
     static var plainRequest: SocketError {

@@ -88,6 +88,14 @@ final class TLSLayer {
         }
     }
 
+    /// An error of the connection, with a hint if the server may have ended it for want of a certificate.
+    func explained(_ error: SocketError) -> SocketError {
+        guard engine.lacksCertificate, !engine.hasDecrypted, error.hint == nil else { return error }
+        var error = error
+        error.hint = TLSFailure.noCertificate
+        return error
+    }
+
     /// Ends what still runs.
     func stop(_ core: LoopCore) {
         if let timer { core.cancel(timer) }

@@ -133,7 +133,8 @@ extension WebSocketError: CustomStringConvertible {
             if let hint { lines.append("hint: \(hint)") }
         } else if let cause {
             lines.append(String(describing: cause).replacing("\n", with: "\n  "))
-            if handshake == nil, let hint { lines.append("hint: \(hint)") }
+            // An error of the socket's has its hint already.
+            if handshake == nil, (cause as? SocketError)?.hint == nil, let hint { lines.append("hint: \(hint)") }
         }
         return lines.joined(separator: "\n  ")
     }

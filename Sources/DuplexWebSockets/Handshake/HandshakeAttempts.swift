@@ -203,8 +203,11 @@ extension WebSocketError {
     /// What to try next, in plain words; `nil` if nothing is known.
     public var hint: String? {
         if proxy?.code == .unauthorized { return "the proxy wants credentials, or others: see WebSocketOptions.proxy" }
-        if (cause as? SocketError)?.isOfPlainPeer == true { return "the port doesn't speak TLS: use ws" }
+        if let below = cause as? SocketError {
+            return below.isOfPlainPeer ? "the port doesn't speak TLS: use ws" : below.hint
+        }
         guard let handshake, let hint = handshake.hint else { return nil }
+        if handshake.isUnfollowedRedirect { return hint + ": see WebSocketOptions.redirects" }
         if handshake.isOfMissingOrigin { return hint + ": see WebSocketOptions.origin and authentication" }
         return handshake.status?.code == 401 ? hint + ": see WebSocketOptions.authentication" : hint
     }

@@ -130,8 +130,13 @@ actor HandshakeDriver: EndsOnce {
 
     private func streamEnded() {
         guard !ending.hasCome else { return }
-        refused(handshake.finish())
+        let error = handshake.finish()
+        let isUnexplained = error.code == .connectionClosed && error.hint == nil && progress.lacksCertificate
+        refused(isUnexplained ? error.with(hint: Self.noCertificate) : error)
     }
+
+    private static let noCertificate =
+        "the server asked for a client certificate, and this side has none: see WebSocketOptions.tls.identity"
 
     /// Ends the attempt before the answer has ended.
     ///

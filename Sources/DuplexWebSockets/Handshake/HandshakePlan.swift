@@ -105,11 +105,3 @@ struct HandshakePlan: Sendable {
         return authenticator?.challenged(found) == true
     }
 }
-
-extension HandshakeError {
-    /// The same with another hint.
-    fileprivate func with(hint: String) -> HandshakeError {
-        let head = status.map { ResponseHead(status: $0, fields: fields ?? [:]) }
-        return HandshakeError(code, message, response: head, body: body, hint: hint)
-    }
-}

@@ -15,6 +15,8 @@ struct HandshakeProgress: Sendable {
     var connecting: ConnectTimeline?
     /// What TLS with the server came to.
     var security: HandshakeTimeline.Security?
+    /// Whether the server has asked for a certificate and got none.
+    var lacksCertificate = false
 
     init(began: Instant, clock: LoopClock = .system, requests: Int, span: HandshakeSpan? = nil) {
         self.began = began
@@ -31,7 +33,10 @@ struct HandshakeProgress: Sendable {
         var progress = self
         progress.connecting = timeline
         // A channel in the clear behind a proxy is secured up to that alone.
-        if timeline.tls != nil { progress.security = HandshakeTimeline.Security(connection) }
+        if timeline.tls != nil {
+            progress.security = HandshakeTimeline.Security(connection)
+            progress.lacksCertificate = connection?.lacksCertificate ?? false
+        }
         return progress
     }
 

@@ -16,6 +16,9 @@ enum HandshakeHint {
         }
     }
 
+    /// How the hint about a redirect begins.
+    static let redirects = "the server redirects to "
+
     /// A part of the hint for a refusal of a request without an origin.
     static let noOrigin = "no Origin was sent"
 
@@ -27,6 +30,8 @@ enum HandshakeHint {
             "the path is not a WebSocket endpoint: it serves pages, or a proxy on the way dropped the upgrade"
         case 300..<400: redirect(head.fields)
         case 400: "the server, or a proxy on the way, doesn't understand the request for a WebSocket"
+        case 401 where sent.credentials:
+            "the credentials were refused: the server asks for others" + scheme(head.fields[.wwwAuthenticate])
         case 401: "the server asks for credentials" + scheme(head.fields[.wwwAuthenticate])
         case 403:
             "the server refuses this client: "
@@ -62,7 +67,7 @@ enum HandshakeHint {
     }
 
     private static func redirect(_ fields: HTTPFields) -> String? {
-        fields[.location].map { "the server redirects to \(Quotation.of($0))" }
+        fields[.location].map { "\(redirects)\(Quotation.of($0))" }
     }
 
     /// The authentication scheme that the server names first (RFC 9110 section 11.3).

@@ -42,6 +42,44 @@ import Testing
         }
     }
 
+    @Test(
+        "A connection that ends after the server asked for a certificate says that there was none",
+        arguments: [TLSVersion.tls12, .tls13]
+    )
+    func noCertificate(version: TLSVersion) async throws {
+        let client = try TestCertificates.clientOptions { $0.versions = version...version }
+        let server = try TestCertificates.serverOptions {
+            $0.clientCertificates = .required((try? TestCertificates.trust.withAnyName()) ?? .systemRoots)
+        }
+        try await withPair { near, far in
+            async let refused: Void = far.startTLS(server)
+            let error = await #expect(throws: SocketError.self) {
+                try await near.startTLS(client)
+                _ = try await near.read()
+            }
+            #expect(error?.hint?.contains("asked for a client certificate, and this side has none") == true)
+            _ = try? await refused
+        }
+        // Let in without one, and cut.
+        let lenient = try TestCertificates.serverOptions {
+            $0.clientCertificates = .requested((try? TestCertificates.trust.withAnyName()) ?? .systemRoots)
+        }
+        for hasSent in [false, true] {
+            try await withPair { near, far in
+                async let served: Void = far.startTLS(lenient)
+                try await near.startTLS(client)
+                try await served
+                if hasSent {
+                    try await far.write("hello")
+                    _ = try await near.read()
+                }
+                await far.reset()
+                let error = await #expect(throws: SocketError.self) { _ = try await near.read() }
+                #expect((error?.hint != nil) == !hasSent)
+            }
+        }
+    }
+
     @Test("What is written while the system's roots are being read goes out secured")
     func waitingForRoots() async throws {
         let gated = try GatedRoots()

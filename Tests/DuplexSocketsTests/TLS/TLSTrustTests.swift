@@ -63,6 +63,27 @@ import Testing
         #expect((error == nil) == isRight)
     }
 
+    @Test("A common name isn't the name of a host: the error and its hint say so")
+    func commonName() throws {
+        var maker = CertificateMaker(names: ["localhost"])
+        maker.issuer = try TestCertificates.authority
+        maker.hasAlternatives = false
+        let error = try refusal(of: try maker.make(validFrom: -60, until: TestCertificates.day))
+        #expect(error?.message.hasPrefix("The certificate has a common name “localhost” only, which isn't") == true)
+        #expect(error?.hint == "have it issued with the host among its alternative names (subjectAltName)")
+    }
+
+    @Test("What is to be done about a certificate that isn't trusted is in the hint")
+    func hints() throws {
+        let own = try TLSIdentity.selfSigned(for: ["localhost"])
+        #expect(try refusal(of: own)?.hint?.contains(".systemRoots.adding(_:)") == true)
+        let error = try refusal(of: TestCertificates.issue(["a.test"]))
+        #expect(error?.hint?.contains("TLSOptions.serverName") == true)
+        #expect(error.map { "\($0)" }?.contains("\n  hint: connect by one of its names") == true)
+        let old = try TestCertificates.issue(["localhost"], from: -7_200, until: -3_600)
+        #expect(try refusal(of: old)?.hint?.contains("a new one") == true)
+    }
+
     @Test("A trailing dot of a name is no part of it")
     func trailingDot() throws {
         #expect(try refusal(of: TestCertificates.server, name: "localhost.") == nil)

@@ -56,6 +56,7 @@ struct HandshakeAttemptsTests {
                 #expect(error?.status?.code == 308)
                 #expect(error?.timeline?.requests == limit + 1)
                 #expect(error?.hint?.contains(limit == 0 ? "redirects to" : "no more may be") == true)
+                #expect(error?.hint?.hasSuffix(": see WebSocketOptions.redirects") == (limit == 0))
             }
         }
     }

@@ -100,6 +100,28 @@ import Testing
         #expect(error.handshake?.hint?.contains(hint) == true)
     }
 
+    @Test("A server that asked for a certificate and ends the connection without an answer is explained by that")
+    func noCertificate() async throws {
+        let authority = try TLSIdentity.selfSigned(for: ["client.test"])
+        let identity = try TLSIdentity.selfSigned(for: ["127.0.0.1"])
+        try await withListener { url, accept in
+            var options = WebSocketOptions()
+            options.tls.trust = .roots(identity.certificates)
+            var server = TLSServerOptions(identity)
+            server.clientCertificates = .requested(.roots(authority.certificates))
+            let attempt = Task { [options] in
+                try await WebSocket.connect(to: url.replacing("ws:", with: "wss:"), options: options)
+            }
+            let peer = try await accept()
+            try await peer.socket.startTLS(server)
+            _ = try await peer.readHead()
+            await peer.socket.close()
+            let error = await #expect(throws: WebSocketError.self) { try await attempt.value }
+            #expect(error?.hint?.contains("asked for a client certificate") == true)
+            #expect(error.map { "\($0)" }?.contains("hint: the server asked for a client certificate") == true)
+        }
+    }
+
     @Test("A port with TLS hints at wss:, also where it resets behind its alert; one without hints at ws:")
     func wrongScheme() async throws {
         try await withListener { url, accept in

@@ -48,6 +48,14 @@ struct HandshakeHintTests {
         #expect(HandshakeHint.forResponse(head, body: Array(body.utf8)) == "the port speaks TLS: use wss")
     }
 
+    @Test("Credentials that were sent were refused")
+    func credentials() {
+        var head = ResponseHead(status: .unauthorized)
+        head.fields[.wwwAuthenticate] = "Basic realm=x"
+        let hint = HandshakeHint.forResponse(head, to: .init([.authorization: "Basic x"]))
+        #expect(hint == "the credentials were refused: the server asks for others, by the scheme Basic")
+    }
+
     @Test("A refusal with 403 names the origin that was sent, or that none was")
     func origins() {
         let head = ResponseHead(status: .forbidden)
