@@ -10,6 +10,26 @@ public import FoundationNetworking
 #endif
 
 extension WebSocketOptions {
+    /// Makes the defaults with what a request says; see ``apply(_:)``. Its URL is the caller's to connect to.
+    ///
+    /// - Parameter request: a GET request without a body.
+    /// - Throws: as ``apply(_:)``.
+    public init(request: URLRequest) throws {
+        self.init()
+        _ = try apply(request)
+    }
+
+    /// Sends cookies with every request, whatever their domain and path are, as SocketRocket's `requestCookies`.
+    ///
+    /// They take the place of a field Cookie in `headers` and of what `cookies` has. None are sent after a redirect to another
+    /// server.
+    ///
+    /// - Parameter cookies: what to send; with none the field is removed.
+    public mutating func setCookies(_ cookies: [HTTPCookie]) {
+        let pairs = cookies.map { "\($0.name)=\($0.value)" }
+        headers[.cookie] = pairs.isEmpty ? nil : pairs.joined(separator: "; ")
+    }
+
     /// Takes over what a request says: its header fields, its timeout and its subprotocols.
     ///
     /// Each field replaces the one of that name in `headers`. The names in a field Sec-WebSocket-Protocol become `subprotocols`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-package import Dispatch
+import Dispatch
 import Synchronization
 
 /// Calls a delegate, if there is one, on the queue where it may be called, one call at a time.
@@ -15,15 +15,14 @@ package final class DelegateQueue<Delegate>: Sendable {
         var delegate: () -> Delegate? = { nil }
     }
 
-    private let queue: DispatchQueue
+    private let perform: @Sendable (@escaping DelegatePlace.Call) -> Void
     private let told = Mutex(Told())
 
     /// - Parameters:
-    ///   - queue: where a delegate is called that doesn't belong to the main actor; a concurrent one is as good.
+    ///   - place: where a delegate is called that doesn't belong to the main actor; a concurrent queue is as good.
     ///   - label: what the queue is named that is made on top of it.
-    package init(_ queue: DispatchQueue, label: String) {
-        // Of its own, so that calls come one at a time also where the other isn't serial.
-        self.queue = DispatchQueue(label: label, target: queue)
+    package init(_ place: DelegatePlace, label: String) {
+        perform = place.serial(label)
     }
 
     /// Replaces the delegate by one that may be called on any queue.
@@ -78,12 +77,13 @@ package final class DelegateQueue<Delegate>: Sendable {
         _ done: @escaping @Sendable () -> Void
     ) {
         let isMain = told.withLock { $0.isMain }
-        (isMain ? DispatchQueue.main : queue).async {
+        let call: DelegatePlace.Call = {
             let told = self.told.withLock { $0 }
             // Another one was set meanwhile, which is called elsewhere.
             guard told.isMain == isMain else { return self.enqueue(isWanted, body, done) }
             if isWanted(), let delegate = told.delegate() { body(delegate) }
             done()
         }
+        if isMain { DispatchQueue.main.async(execute: call) } else { perform(call) }
     }
 }

@@ -31,7 +31,7 @@ extension SocketListenerDelegate {
 /// delegate weakly. Its methods may be called on any thread.
 public final class DelegatedListener: Sendable {
     private let delegates: DelegateQueue<any SocketListenerDelegate>
-    private let queue: DispatchQueue
+    private let place: DelegatePlace
     private let group: EventLoopGroup
     private let shared = Mutex(Shared())
 
@@ -48,7 +48,7 @@ public final class DelegatedListener: Sendable {
     ///   - group: the loops that the connections are spread over.
     @MainActor
     public convenience init(delegate: (any SocketListenerDelegate)?, on group: EventLoopGroup = .shared) {
-        self.init(.main, group)
+        self.init(.queue(.main), group)
         delegates.tellOnMain { [weak delegate] in delegate }
     }
 
@@ -64,14 +64,23 @@ public final class DelegatedListener: Sendable {
         queue: DispatchQueue,
         on group: EventLoopGroup = .shared
     ) {
-        self.init(queue, group)
+        self.init(delegate: delegate, place: .queue(queue), on: group)
+    }
+
+    /// Makes a listener, whose delegates are called on a place of the caller's.
+    package convenience init(
+        delegate: (any SocketListenerDelegate & Sendable)?,
+        place: DelegatePlace,
+        on group: EventLoopGroup
+    ) {
+        self.init(place, group)
         delegates.tell { [weak delegate] in delegate }
     }
 
-    private init(_ queue: DispatchQueue, _ group: EventLoopGroup) {
-        self.queue = queue
+    private init(_ place: DelegatePlace, _ group: EventLoopGroup) {
+        self.place = place
         self.group = group
-        delegates = DelegateQueue(queue, label: "duplex.listener")
+        delegates = DelegateQueue(place, label: "duplex.listener")
     }
 
     /// The address with the port that the system has chosen; `nil` before ``listen(on:backlog:tls:options:)``.
@@ -106,7 +115,8 @@ public final class DelegatedListener: Sendable {
         var failure: SocketError?
         do {
             for try await socket in listener {
-                let accepted = DelegatedSocket(accepted: socket, queue: queue, on: group)
+                let accepted = DelegatedSocket(accepted: socket, place: place, on: group)
+                await accepted.takeFacts(of: socket)
                 await delegates.call { $0.listener(self, didAccept: accepted) }
                 guard accepted.delegates.hasDelegate else {
                     await socket.reset()

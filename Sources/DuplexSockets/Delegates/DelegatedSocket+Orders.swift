@@ -28,7 +28,8 @@ extension DelegatedSocket {
 
     /// Asks for that many bytes; see ``readData(upTo:timeout:tag:extend:)``.
     ///
-    /// When the peer finishes before, the connection ends with ``SocketError/Code/endOfStream``.
+    /// The delegate hears how far it has come. When the peer finishes before, the connection ends with
+    /// ``SocketError/Code/endOfStream``.
     public func readData(
         toLength count: Int,
         timeout: Duration? = nil,
@@ -36,7 +37,10 @@ extension DelegatedSocket {
         extend: TimeoutExtension? = nil
     ) throws {
         try SocketError.check(timeout: timeout)
-        try add(.exactly(count), tag) { try await $0.read(exactly: count, timeout: timeout, extend: extend) }
+        try add(.exactly(count), tag) { [weak self] socket in
+            let time = PieceTime(socket.loop.clock, timeout, extend)
+            return try await self?.read(exactly: count, tag: tag, from: socket, time)
+        }
     }
 
     /// Asks for what comes up to a delimiter, which is part of it; see ``readData(upTo:timeout:tag:extend:)``.
@@ -161,10 +165,17 @@ extension DelegatedSocket {
     /// reads and writes, is dropped without an answer.
     ///
     /// The delegate gets the end, without an error, and nothing else. Closing twice is the same as once.
-    public func disconnect() {
+    public func disconnect() { disconnect(isForced: false) }
+
+    /// Ends the connection at once with a reset; what waits to be sent is dropped, here and in the connection.
+    ///
+    /// The delegate gets the end, without an error, and nothing else.
+    public func reset() { disconnect(isForced: true) }
+
+    private func disconnect(isForced: Bool) {
         let (socket, task) = shared.withLock { shared -> (Socket?, Task<Void, Never>?) in
             shared.isSilent = true
-            guard !shared.isOver, shared.state != .closed else { return (nil, nil) }
+            if shared.isOver || shared.state == .closed { return (isForced ? shared.socket : nil, nil) }
             shared.isOver = true
             guard shared.state == .idle else {
                 shared.state = .closing
@@ -176,7 +187,11 @@ extension DelegatedSocket {
         }
         orders.finishReads()
         orders.finishWrites()
-        if let socket { Task { await socket.close() } } else { task?.cancel() }
+        guard let socket else {
+            task?.cancel()
+            return
+        }
+        Task { if isForced { await socket.reset() } else { await socket.close() } }
     }
 
     /// Closes the connection once the reads that wait have been answered.

@@ -75,6 +75,7 @@ extension DelegatedSocket {
         do {
             shared.withLock { $0.isReading = true }
             guard let bytes = try await read.take(socket) else { return await endOfStream(of: socket) }
+            shared.withLock { $0.bytesRead += UInt64(bytes.count) }
             await tell { $0.socket(self, didRead: bytes, tag: read.tag) }
             let served = shared.withLock { shared in
                 shared.isReading = false
@@ -148,6 +149,8 @@ extension DelegatedSocket {
             case .client(let options): try await socket.startTLS(options)
             case .server(let options): try await socket.startTLS(options)
             }
+            let tls = await socket.tls
+            shared.withLock { $0.tls = tls }
             await tell { $0.socketDidSecure(self) }
             watch(socket)
         } catch {
@@ -171,8 +174,9 @@ extension DelegatedSocket {
 
     private func serve(_ write: SocketOrders.Write, on socket: Socket) async {
         do {
-            try await socket.write(write.bytes, timeout: write.timeout, extend: write.extend)
+            try await self.write(write, to: socket)
             note(write)
+            shared.withLock { $0.bytesWritten += UInt64(write.bytes.count) }
             await tell { $0.socket(self, didWriteWithTag: write.tag) }
         } catch {
             note(write)

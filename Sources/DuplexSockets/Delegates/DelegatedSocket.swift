@@ -41,7 +41,25 @@ public final class DelegatedSocket: Sendable {
 
     /// What any thread may know and change.
     struct Shared {
-        var state = State.idle
+        /// Tells of each state.
+        let states = ChangeBroadcast<State>(.idle)
+        var state = State.idle {
+            didSet {
+                if state != oldValue { states.tell(state) }
+                if state == .closed { states.finish() }
+            }
+        }
+        var userData: (any Sendable)?
+        /// What was agreed upon for a connection that is secured.
+        var tls: TLSConnection?
+        var bytesRead: UInt64 = 0
+        var bytesWritten: UInt64 = 0
+        /// Options that aren't set yet, and whether that is being done.
+        var waitingOptions: [SocketOptions] = []
+        var isSettingOptions = false
+        /// How much of a read or a write has been served that goes on, while the delegate is about to hear of it.
+        var readProgress: Progress?
+        var writeProgress: Progress?
         var socket: Socket?
         var connecting: Task<Void, Never>?
         var watcher: Task<Void, Never>?
@@ -80,7 +98,7 @@ public final class DelegatedSocket: Sendable {
         queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
-        self.init(.main, closesAtEndOfStream, queueLimit, queueCount, group)
+        self.init(.queue(.main), closesAtEndOfStream, queueLimit, queueCount, group)
         self.delegate = delegate
     }
 
@@ -101,12 +119,31 @@ public final class DelegatedSocket: Sendable {
         queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
-        self.init(queue, closesAtEndOfStream, queueLimit, queueCount, group)
+        self.init(
+            delegate: delegate,
+            place: .queue(queue),
+            closesAtEndOfStream: closesAtEndOfStream,
+            queueLimit: queueLimit,
+            queueCount: queueCount,
+            on: group
+        )
+    }
+
+    /// Makes a socket, whose delegate is called on a place of the caller's.
+    package convenience init(
+        delegate: (any SocketDelegate & Sendable)?,
+        place: DelegatePlace,
+        closesAtEndOfStream: Bool,
+        queueLimit: ByteCount,
+        queueCount: Int,
+        on group: EventLoopGroup
+    ) {
+        self.init(place, closesAtEndOfStream, queueLimit, queueCount, group)
         setDelegate(delegate)
     }
 
     private init(
-        _ queue: DispatchQueue,
+        _ place: DelegatePlace,
         _ closesAtEndOfStream: Bool,
         _ queueLimit: ByteCount,
         _ queueCount: Int,
@@ -116,13 +153,13 @@ public final class DelegatedSocket: Sendable {
         self.queueLimit = queueLimit
         self.queueCount = queueCount
         self.group = group
-        delegates = DelegateQueue(queue, label: "duplex.socket")
+        delegates = DelegateQueue(place, label: "duplex.socket")
         shared = Mutex(Shared())
     }
 
     /// One that a listener has accepted; ``begin(_:)`` follows.
-    convenience init(accepted socket: Socket, queue: DispatchQueue, on group: EventLoopGroup) {
-        self.init(queue, true, .mebibytes(16), 16_384, group)
+    convenience init(accepted socket: Socket, place: DelegatePlace, on group: EventLoopGroup) {
+        self.init(place, true, .mebibytes(16), 16_384, group)
         shared.withLock { ($0.state, $0.socket) = (.open, socket) }
     }
 
@@ -174,24 +211,42 @@ public final class DelegatedSocket: Sendable {
     ///   and for a duration of the options that isn't longer than zero.
     public func connect(to endpoint: Endpoint, options: ConnectOptions = ConnectOptions(timeout: .seconds(10))) throws {
         try SocketError.check(options.durations)
-        try shared.withLock { shared in
-            guard shared.state == .idle else {
-                throw SocketError.invalidArgument("A socket connects once, and this one is \(shared.state).")
-            }
-            shared.state = .connecting
-            shared.connecting = Task { await self.connect(endpoint, options) }
-        }
-    }
-
-    private func connect(_ endpoint: Endpoint, _ options: ConnectOptions) async {
         var options = options
         options.onStage = { [weak self, onStage = options.onStage] event in
             onStage?(event)
             guard let self else { return }
             delegates.post(if: { !self.isSilent }, { $0.socket(self, didReach: event) })
         }
+        try open { [options, group] in try await Socket.connect(to: endpoint, options: options, on: group) }
+    }
+
+    /// Takes over a stream socket that was connected elsewhere, in place of ``connect(to:options:)``; see
+    /// ``Socket/adopt(descriptor:on:)``.
+    ///
+    /// The delegate gets `socketDidConnect(_:)`. From here on the descriptor is this socket's.
+    ///
+    /// - Parameter descriptor: a connected stream socket, TCP or Unix.
+    /// - Throws: ``SocketError`` with ``SocketError/Code/cannotConnect`` when it isn't one, and with
+    ///   ``SocketError/Code/invalidArgument`` when this socket was connected, or closed, before; the descriptor is still the
+    ///   caller's then.
+    public func adopt(descriptor: Int32) throws {
+        try AdoptedDescriptor.connected(descriptor)
+        try open { [group] in try await Socket.adopt(descriptor: descriptor, on: group) }
+    }
+
+    private func open(_ make: @escaping @Sendable () async throws -> Socket) throws {
+        try shared.withLock { shared in
+            guard shared.state == .idle else {
+                throw SocketError.invalidArgument("A socket connects once, and this one is \(shared.state).")
+            }
+            shared.state = .connecting
+            shared.connecting = Task { await self.run(make) }
+        }
+    }
+
+    private func run(_ make: @Sendable () async throws -> Socket) async {
         do {
-            let socket = try await Socket.connect(to: endpoint, options: options, on: group)
+            let socket = try await make()
             let isWanted = shared.withLock { shared in
                 guard !shared.isOver else { return false }
                 shared.socket = socket
@@ -203,6 +258,7 @@ public final class DelegatedSocket: Sendable {
                 await socket.reset()
                 return await ended()
             }
+            await takeFacts(of: socket)
             await tell { $0.socketDidConnect(self) }
             await begin(socket)
         } catch {

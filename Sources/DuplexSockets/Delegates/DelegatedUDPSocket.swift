@@ -6,8 +6,8 @@ import Synchronization
 
 /// A UDP socket with a delegate, for code that isn't `async`: datagrams with tags, as CocoaAsyncSocket has them.
 ///
-/// It keeps itself alive from ``bind(_:port:families:sharing:options:)`` or ``connect(to:families:options:)`` until it is
-/// closed, and keeps its delegate weakly. Its methods may be called on any thread and return at once.
+/// It keeps itself alive from ``bind(_:port:families:sharing:options:)`` or
+/// ``connect(to:from:port:families:sharing:options:)`` until it is closed, and keeps its delegate weakly. Its methods may be called on any thread and return at once.
 public final class DelegatedUDPSocket: Sendable {
     /// The most bytes of datagrams that wait to be sent.
     public let queueLimit: ByteCount
@@ -19,7 +19,13 @@ public final class DelegatedUDPSocket: Sendable {
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
 
-    private struct Order: Sendable {
+    private enum Order: Sendable {
+        case send(Send)
+        /// Something that is changed about the socket.
+        case change(@Sendable (UDPSocket) async throws -> Void)
+    }
+
+    private struct Send: Sendable {
         var bytes: [UInt8]
         var peer: Endpoint?
         var timeout: Duration
@@ -41,6 +47,9 @@ public final class DelegatedUDPSocket: Sendable {
         var opening: Task<Void, Never>?
         var queuedBytes = 0
         var receiving = Receiving.paused
+        var userData: (any Sendable)?
+        var receivedCount: UInt64 = 0
+        var sentCount: UInt64 = 0
     }
 
     /// Makes a socket, whose delegate is called on the main queue.
@@ -55,7 +64,7 @@ public final class DelegatedUDPSocket: Sendable {
         queueLimit: ByteCount = .mebibytes(16),
         on group: EventLoopGroup = .shared
     ) {
-        self.init(.main, queueLimit, group)
+        self.init(.queue(.main), queueLimit, group)
         delegates.tellOnMain { [weak delegate] in delegate }
     }
 
@@ -72,14 +81,24 @@ public final class DelegatedUDPSocket: Sendable {
         queueLimit: ByteCount = .mebibytes(16),
         on group: EventLoopGroup = .shared
     ) {
-        self.init(queue, queueLimit, group)
+        self.init(delegate: delegate, place: .queue(queue), queueLimit: queueLimit, on: group)
+    }
+
+    /// Makes a socket, whose delegate is called on a place of the caller's.
+    package convenience init(
+        delegate: (any UDPSocketDelegate & Sendable)?,
+        place: DelegatePlace,
+        queueLimit: ByteCount,
+        on group: EventLoopGroup
+    ) {
+        self.init(place, queueLimit, group)
         delegates.tell { [weak delegate] in delegate }
     }
 
-    private init(_ queue: DispatchQueue, _ queueLimit: ByteCount, _ group: EventLoopGroup) {
+    private init(_ place: DelegatePlace, _ queueLimit: ByteCount, _ group: EventLoopGroup) {
         self.queueLimit = queueLimit
         self.group = group
-        delegates = DelegateQueue(queue, label: "duplex.datagrams")
+        delegates = DelegateQueue(place, label: "duplex.datagrams")
         (sends, orders) = AsyncStream.makeStream()
         (wakes, wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -91,6 +110,18 @@ public final class DelegatedUDPSocket: Sendable {
 
     /// The bytes of datagrams that wait to be sent.
     public var queuedBytes: Int { shared.withLock { $0.queuedBytes } }
+
+    /// The number of datagrams that the delegate got.
+    public var receivedCount: UInt64 { shared.withLock { $0.receivedCount } }
+
+    /// The number of datagrams that the system has taken.
+    public var sentCount: UInt64 { shared.withLock { $0.sentCount } }
+
+    /// Anything that the app wants to keep with the socket.
+    public var userData: (any Sendable)? {
+        get { shared.withLock { $0.userData } }
+        set { shared.withLock { $0.userData = newValue } }
+    }
 
     // MARK: Opening
 
@@ -124,21 +155,35 @@ public final class DelegatedUDPSocket: Sendable {
         }
     }
 
-    /// Connects to one peer; see ``UDPSocket/connect(to:from:port:families:sharing:options:resolver:timeout:on:)``.
+    /// Binds an address, and connects to one peer; see ``UDPSocket/connect(to:from:port:families:sharing:options:resolver:timeout:on:)``.
     ///
     /// - Parameters:
     ///   - endpoint: a host and a port, or an address.
+    ///   - host: the address of this machine to bind. Default: the system's choice.
+    ///   - port: the port of this side. Default: the system's choice.
     ///   - families: which families the peer may be of. Default: both.
+    ///   - sharing: whether others may bind the same. Default: no.
     ///   - options: how to send and receive.
     /// - Throws: as ``bind(_:port:families:sharing:options:)``.
     public func connect(
         to endpoint: Endpoint,
+        from host: UDPSocket.Host = .any,
+        port: Int = 0,
         families: UDPSocket.Families = .both,
+        sharing: UDPSocket.Sharing = .none,
         options: DatagramOptions = DatagramOptions()
     ) throws {
         try SocketError.check(options.durations)
         try open { group in
-            try await UDPSocket.connect(to: endpoint, families: families, options: options, on: group)
+            try await UDPSocket.connect(
+                to: endpoint,
+                from: host,
+                port: port,
+                families: families,
+                sharing: sharing,
+                options: options,
+                on: group
+            )
         }
     }
 
@@ -171,17 +216,50 @@ public final class DelegatedUDPSocket: Sendable {
         tag: Int = 0
     ) throws {
         try SocketError.check([DurationSetting("timeout", timeout)])
+        try add(.send(Send(bytes: bytes, peer: peer, timeout: timeout, tag: tag)), bytes.count)
+    }
+
+    private func add(_ order: Order, _ count: Int) throws {
         try shared.withLock { shared in
             guard shared.isOpened, !shared.isClosing else {
                 throw SocketError(.closed, message: "The socket takes nothing: it isn't open.")
             }
             // Each counts something, so that empty ones are bounded as well.
-            guard bytes.count + Self.overhead <= queueLimit.bytes - shared.queuedBytes else {
-                throw SocketError.queueFull(shared.queuedBytes, bytes.count, queueLimit)
+            guard count + Self.overhead <= queueLimit.bytes - shared.queuedBytes else {
+                throw SocketError.queueFull(shared.queuedBytes, count, queueLimit)
             }
-            shared.queuedBytes += bytes.count + Self.overhead
-            orders.yield(Order(bytes: bytes, peer: peer, timeout: timeout, tag: tag))
+            shared.queuedBytes += count + Self.overhead
+            orders.yield(order)
         }
+    }
+
+    /// Joins a multicast group, after the datagrams of earlier calls; see ``UDPSocket/join(_:from:on:)``.
+    ///
+    /// The delegate gets a refusal.
+    ///
+    /// - Parameters:
+    ///   - group: the address of the group, such as `239.1.2.3` or `ff15::1234`.
+    ///   - source: the only sender to receive from. Default: every sender.
+    ///   - interface: the name of the interface to join on. Default: the one that the system's routes name.
+    /// - Throws: as ``send(_:to:timeout:tag:)``.
+    public func join(_ group: String, from source: String? = nil, on interface: String? = nil) throws {
+        try add(.change { try await $0.join(group, from: source, on: interface) }, 0)
+    }
+
+    /// Leaves a multicast group; the arguments have to be those of ``join(_:from:on:)``.
+    public func leave(_ group: String, from source: String? = nil, on interface: String? = nil) throws {
+        try add(.change { try await $0.leave(group, from: source, on: interface) }, 0)
+    }
+
+    /// Sets options, after the datagrams of earlier calls; see ``UDPSocket/setOptions(_:)``.
+    ///
+    /// The delegate gets a refusal.
+    ///
+    /// - Parameter options: what to set; what is `nil` stays as it is.
+    /// - Throws: as ``send(_:to:timeout:tag:)``.
+    public func setOptions(_ options: DatagramOptions) throws {
+        try SocketError.check(options.durations)
+        try add(.change { try await $0.setOptions(options) }, 0)
     }
 
     /// What a datagram counts beside its bytes.
@@ -259,22 +337,37 @@ public final class DelegatedUDPSocket: Sendable {
 
     private func sendAll(by socket: UDPSocket) async {
         for await order in sends where !isOver {
-            do {
-                if let peer = order.peer {
-                    try await socket.send(order.bytes, to: peer, timeout: order.timeout)
-                } else {
-                    try await socket.send(order.bytes, timeout: order.timeout)
+            switch order {
+            case .send(let send): await self.send(send, by: socket)
+            case .change(let change):
+                do {
+                    try await change(socket)
+                } catch {
+                    let error = SocketError(ending: error)
+                    await tell { $0.socket(self, didNotChangeBecauseOf: error) }
                 }
-                count(order)
-                await tell { $0.socket(self, didSendWithTag: order.tag) }
-            } catch {
-                count(order)
-                await tell { $0.socket(self, didNotSendWithTag: order.tag, error: SocketError(ending: error)) }
+                shared.withLock { $0.queuedBytes -= Self.overhead }
             }
         }
     }
 
-    private func count(_ order: Order) {
+    private func send(_ order: Send, by socket: UDPSocket) async {
+        do {
+            if let peer = order.peer {
+                try await socket.send(order.bytes, to: peer, timeout: order.timeout)
+            } else {
+                try await socket.send(order.bytes, timeout: order.timeout)
+            }
+            count(order)
+            shared.withLock { $0.sentCount += 1 }
+            await tell { $0.socket(self, didSendWithTag: order.tag) }
+        } catch {
+            count(order)
+            await tell { $0.socket(self, didNotSendWithTag: order.tag, error: SocketError(ending: error)) }
+        }
+    }
+
+    private func count(_ order: Send) {
         shared.withLock { $0.queuedBytes -= order.bytes.count + Self.overhead }
     }
 
@@ -292,6 +385,7 @@ public final class DelegatedUDPSocket: Sendable {
                         held = datagram
                         break
                     }
+                    shared.withLock { $0.receivedCount += 1 }
                     await tell { $0.socket(self, didReceive: datagram) }
                 } catch let error as SocketError where error.code == .cannotConnect {
                     await tell { $0.socket(self, didFailToReceiveWith: error) }

@@ -22,6 +22,18 @@ public protocol SocketDelegate: AnyObject {
     /// The bytes of a write are sent, or wait behind less than the high-water mark of the socket.
     func socket(_ socket: DelegatedSocket, didWriteWithTag tag: Int)
 
+    /// Of a read of a length so many bytes have come, and it waits for more.
+    ///
+    /// Told of the latest number: pieces that come while the queue is busy are told together.
+    func socket(_ socket: DelegatedSocket, hasRead count: Int, tag: Int)
+
+    /// Of a write of more than 64 KiB so many bytes are sent, or wait in the connection; told as
+    /// `socket(_:hasRead:tag:)` is.
+    func socket(_ socket: DelegatedSocket, hasWritten count: Int, tag: Int)
+
+    /// The system has refused options of ``DelegatedSocket/setOptions(_:)``; the connection goes on.
+    func socket(_ socket: DelegatedSocket, didNotSet options: SocketOptions, error: SocketError)
+
     /// The peer has finished writing, and nothing is left to read, or less than the read asks for.
     ///
     /// Once this returns nothing new is taken, and the connection ends with ``SocketError/Code/endOfStream`` behind the writes
@@ -52,6 +64,15 @@ extension SocketDelegate {
 
     /// Does nothing.
     public func socket(_ socket: DelegatedSocket, didWriteWithTag tag: Int) {}
+
+    /// Does nothing.
+    public func socket(_ socket: DelegatedSocket, hasRead count: Int, tag: Int) {}
+
+    /// Does nothing.
+    public func socket(_ socket: DelegatedSocket, hasWritten count: Int, tag: Int) {}
+
+    /// Does nothing.
+    public func socket(_ socket: DelegatedSocket, didNotSet options: SocketOptions, error: SocketError) {}
 
     /// Does nothing.
     public func socketDidReachEndOfStream(_ socket: DelegatedSocket) {}

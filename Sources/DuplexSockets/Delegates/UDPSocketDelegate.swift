@@ -22,6 +22,9 @@ public protocol UDPSocketDelegate: AnyObject {
     /// A datagram wasn't sent; the socket lives on.
     func socket(_ socket: DelegatedUDPSocket, didNotSendWithTag tag: Int, error: SocketError)
 
+    /// The system has refused to join or leave a group, or to set options; the socket lives on.
+    func socket(_ socket: DelegatedUDPSocket, didNotChangeBecauseOf error: SocketError)
+
     /// The socket couldn't be opened, or has ended.
     ///
     /// - Parameters:
@@ -45,6 +48,9 @@ extension UDPSocketDelegate {
 
     /// Does nothing.
     public func socket(_ socket: DelegatedUDPSocket, didNotSendWithTag tag: Int, error: SocketError) {}
+
+    /// Does nothing.
+    public func socket(_ socket: DelegatedUDPSocket, didNotChangeBecauseOf error: SocketError) {}
 
     /// Does nothing.
     public func socket(_ socket: DelegatedUDPSocket, didCloseWith error: SocketError?) {}

@@ -59,7 +59,15 @@ public final class DelegatedWebSocket: Sendable {
     }
 
     private struct Shared {
-        var state = State.idle
+        /// Tells of each state.
+        let states = ChangeBroadcast<State>(.idle)
+        var state = State.idle {
+            didSet {
+                if state != oldValue { states.tell(state) }
+                if state == .closed { states.finish() }
+            }
+        }
+        var userData: (any Sendable)?
         var queuedBytes = 0
         var queuedCommands = 0
         var closing: (code: CloseCode, reason: String) = (.normalClosure, "")
@@ -92,7 +100,7 @@ public final class DelegatedWebSocket: Sendable {
         queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
-        self.init(url, options, .main, queueLimit, queueCount, group)
+        self.init(url, options, .queue(.main), queueLimit, queueCount, group)
         self.delegate = delegate
     }
 
@@ -115,14 +123,35 @@ public final class DelegatedWebSocket: Sendable {
         queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
-        self.init(url, options, queue, queueLimit, queueCount, group)
+        self.init(
+            url: url,
+            options: options,
+            delegate: delegate,
+            place: .queue(queue),
+            queueLimit: queueLimit,
+            queueCount: queueCount,
+            on: group
+        )
+    }
+
+    /// Makes a connection, whose delegate is called on a place of the caller's.
+    package convenience init(
+        url: String,
+        options: WebSocketOptions,
+        delegate: (any WebSocketDelegate & Sendable)?,
+        place: DelegatePlace,
+        queueLimit: ByteCount,
+        queueCount: Int,
+        on group: EventLoopGroup
+    ) {
+        self.init(url, options, place, queueLimit, queueCount, group)
         setDelegate(delegate)
     }
 
     private init(
         _ url: String,
         _ options: WebSocketOptions,
-        _ queue: DispatchQueue,
+        _ place: DelegatePlace,
         _ queueLimit: ByteCount,
         _ queueCount: Int,
         _ group: EventLoopGroup
@@ -132,13 +161,24 @@ public final class DelegatedWebSocket: Sendable {
         self.queueLimit = queueLimit
         self.queueCount = queueCount
         self.group = group
-        delegates = DelegateQueue(queue, label: "duplex.delegate")
+        delegates = DelegateQueue(place, label: "duplex.delegate")
         shared = Mutex(Shared())
         (outbox, commands) = AsyncStream.makeStream()
     }
 
     /// The state of the connection.
     public var state: State { shared.withLock { $0.state } }
+
+    /// The states from here on, after the present one; ends after ``State/closed``.
+    ///
+    /// Any number of tasks may observe; one that falls more than 1,024 states behind loses the oldest.
+    public var states: AsyncStream<State> { shared.withLock { $0.states }.observe() }
+
+    /// Anything that the app wants to keep with the connection.
+    public var userData: (any Sendable)? {
+        get { shared.withLock { $0.userData } }
+        set { shared.withLock { $0.userData = newValue } }
+    }
 
     /// The bytes of messages that wait to be sent; those that the connection has taken over don't count.
     public var queuedBytes: Int { shared.withLock { $0.queuedBytes } }

@@ -38,7 +38,10 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     private let shared: Mutex<Shared>
 
     private struct Shared {
-        var state = State.idle
+        /// Tells of each state.
+        let states = ChangeBroadcast<State>(.idle)
+        var state = State.idle { didSet { if state != oldValue { states.tell(state) } } }
+        var userData: (any Sendable)?
         var wasOpened = false
         var hasEnded = false
         var queuedBytes = 0
@@ -67,7 +70,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         on group: EventLoopGroup = .shared
     ) {
         let client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
-        self.init(client, .main, queueLimit, queueCount)
+        self.init(client, .queue(.main), queueLimit, queueCount)
         self.delegate = delegate
     }
 
@@ -92,16 +95,39 @@ public final class DelegatedReconnectingWebSocket: Sendable {
         queueCount: Int = 16_384,
         on group: EventLoopGroup = .shared
     ) {
+        self.init(
+            urls: urls,
+            policy: policy,
+            options: options,
+            delegate: delegate,
+            place: .queue(queue),
+            queueLimit: queueLimit,
+            queueCount: queueCount,
+            on: group
+        )
+    }
+
+    /// Makes a client, whose delegate is called on a place of the caller's.
+    package convenience init(
+        urls: [String],
+        policy: ReconnectPolicy,
+        options: ReconnectOptions,
+        delegate: (any ReconnectingDelegate & Sendable)?,
+        place: DelegatePlace,
+        queueLimit: ByteCount,
+        queueCount: Int,
+        on group: EventLoopGroup
+    ) {
         let client = ReconnectingWebSocket(urls: urls, policy: policy, options: options, on: group)
-        self.init(client, queue, queueLimit, queueCount)
+        self.init(client, place, queueLimit, queueCount)
         setDelegate(delegate)
     }
 
-    private init(_ client: ReconnectingWebSocket, _ queue: DispatchQueue, _ queueLimit: ByteCount, _ queueCount: Int) {
+    private init(_ client: ReconnectingWebSocket, _ place: DelegatePlace, _ queueLimit: ByteCount, _ queueCount: Int) {
         self.client = client
         self.queueLimit = queueLimit
         self.queueCount = queueCount
-        delegates = DelegateQueue(queue, label: "duplex.reconnecting")
+        delegates = DelegateQueue(place, label: "duplex.reconnecting")
         (outbox, messages) = AsyncStream.makeStream()
         shared = Mutex(Shared())
     }
@@ -123,6 +149,17 @@ public final class DelegatedReconnectingWebSocket: Sendable {
 
     /// What the client does, as the delegate got it or is about to.
     public var state: State { shared.withLock { $0.state } }
+
+    /// The states from here on, after the present one; ends after the client's end.
+    ///
+    /// Any number of tasks may observe; one that falls more than 1,024 states behind loses the oldest.
+    public var states: AsyncStream<State> { shared.withLock { $0.states }.observe() }
+
+    /// Anything that the app wants to keep with the client.
+    public var userData: (any Sendable)? {
+        get { shared.withLock { $0.userData } }
+        set { shared.withLock { $0.userData = newValue } }
+    }
 
     /// The connection of the delegate's events: its timeline, latency, snapshot, subprotocol and addresses; `nil` while
     /// there is none.
@@ -182,6 +219,8 @@ public final class DelegatedReconnectingWebSocket: Sendable {
     ///   - reason: the reason for people.
     public func close(code: CloseCode = .normalClosure, reason: String = "") {
         shared.withLock { shared in
+            // Nothing comes of a client that is never opened.
+            if !shared.wasOpened { shared.states.finish() }
             shared.wasOpened = true
             shared.hasEnded = true
         }
@@ -270,6 +309,7 @@ public final class DelegatedReconnectingWebSocket: Sendable {
             await call { $0.webSocket(self, didCloseWith: code, reason: reason, wasClean: wasClean) }
         }
         await tell(.idle)
+        shared.withLock { $0.states }.finish()
     }
 
     private func tell(_ state: State) async {

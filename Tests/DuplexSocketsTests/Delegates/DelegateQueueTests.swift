@@ -16,7 +16,7 @@ import Testing
     @Test("Whoever is the delegate when its turn has come is called; nobody if there is none, or nothing to tell")
     func replaced() async {
         let queue = DispatchQueue(label: "duplex.tests")
-        let delegates = DelegateQueue<Name>(queue, label: "duplex.tests.delegate")
+        let delegates = DelegateQueue<Name>(.queue(queue), label: "duplex.tests.delegate")
         let (told, tell) = AsyncStream<String>.makeStream()
         await delegates.call { tell.yield($0.text) }
         let (first, second) = (Name("first"), Name("second"))
@@ -36,7 +36,10 @@ import Testing
 
     @Test("What nobody waits for is called in its turn")
     func posted() async {
-        let delegates = DelegateQueue<Name>(DispatchQueue(label: "duplex.tests"), label: "duplex.tests.delegate")
+        let delegates = DelegateQueue<Name>(
+            .queue(DispatchQueue(label: "duplex.tests")),
+            label: "duplex.tests.delegate"
+        )
         let name = Name("name")
         delegates.tell { [weak name] in name }
         let (told, tell) = AsyncStream<Int>.makeStream()
@@ -50,7 +53,7 @@ import Testing
     @Test("One of the main actor is called there, also when it is set while a call waits for another queue")
     func onMain() async {
         let queue = DispatchQueue(label: "duplex.tests")
-        let delegates = DelegateQueue<Name>(queue, label: "duplex.tests.delegate")
+        let delegates = DelegateQueue<Name>(.queue(queue), label: "duplex.tests.delegate")
         let (other, main) = (Name("other"), Name("main"))
         delegates.tell { other }
         queue.suspend()

@@ -14,6 +14,7 @@ import Testing
         case failedToReceive(SocketError.Code)
         case sent(Int)
         case notSent(Int, SocketError.Code)
+        case notChanged(SocketError.Code)
         case closed(SocketError.Code?)
     }
 
@@ -37,6 +38,10 @@ import Testing
 
         func socket(_ socket: DelegatedUDPSocket, didNotSendWithTag tag: Int, error: SocketError) {
             event.yield(.notSent(tag, error.code))
+        }
+
+        func socket(_ socket: DelegatedUDPSocket, didNotChangeBecauseOf error: SocketError) {
+            event.yield(.notChanged(error.code))
         }
 
         func socket(_ socket: DelegatedUDPSocket, didCloseWith error: SocketError?) {
@@ -80,6 +85,43 @@ import Testing
         socket.close()
         #expect(await events.next() == .closed(nil))
         #expect(await errorCode { try socket.send([1]) } == .closed)
+        await peer.close()
+    }
+
+    @Test(
+        "It connects from a port of its own; groups and options go in order with what is sent, and refusals end nothing"
+    )
+    func settings() async throws {
+        let peer = try await UDPSocket.bind("127.0.0.1")
+        let recorder = Recorder()
+        let socket = DelegatedUDPSocket(delegate: recorder, queue: DispatchQueue(label: "duplex.tests"))
+        #expect(await errorCode { try socket.join("239.1.2.3") } == .closed)
+        let own = try await UDPSocket.bind("127.0.0.1")
+        let port = own.localAddress.port
+        await own.close()
+        try socket.connect(to: .address(peer.localAddress), from: "127.0.0.1", port: port)
+        var events = recorder.events.makeAsyncIterator()
+        #expect(await events.next() == .opened)
+        #expect(socket.connection?.localAddress.port == port && socket.connection?.remoteAddress == peer.localAddress)
+        socket.userData = "mine"
+        try socket.join("192.0.2.1")
+        try socket.leave("239.1.2.3")
+        var options = DatagramOptions()
+        options.socket.receiveBufferSize = 50_000
+        try socket.setOptions(options)
+        try socket.send([1], tag: 1)
+        #expect(await events.next() == .notChanged(.invalidAddress))
+        #expect(await events.next() == .notChanged(.system))
+        #expect(await events.next() == .sent(1))
+        #expect(try await peer.receive().bytes == [1])
+        let connection = try #require(socket.connection)
+        #expect(try await connection.options().socket.receiveBufferSize ?? 0 >= 50_000)
+        socket.receiveOnce()
+        try await peer.send([2], to: connection.localAddress)
+        #expect(await events.next() == .received("\u{2}"))
+        #expect(socket.sentCount == 1 && socket.receivedCount == 1 && socket.queuedBytes == 0)
+        #expect(socket.userData as? String == "mine")
+        socket.close()
         await peer.close()
     }
 
