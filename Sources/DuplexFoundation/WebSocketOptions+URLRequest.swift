@@ -10,7 +10,9 @@ public import FoundationNetworking
 #endif
 
 extension WebSocketOptions {
-    /// Makes the defaults with what a request says; see ``apply(_:)``. Its URL is the caller's to connect to.
+    /// Makes the defaults with what a request says, as ``apply(_:)`` takes it over.
+    ///
+    /// Its URL is the caller's to connect to.
     ///
     /// - Parameter request: a GET request without a body.
     /// - Throws: as ``apply(_:)``.

@@ -71,11 +71,12 @@ extension DelegatedSocket {
             return shared[direction] != nil
         }
         if isOnItsWay { return }
-        delegates.post(if: { !self.isSilent }) { delegate in
+        let tell: @Sendable (any SocketDelegate) -> Void = { delegate in
             // None if it has been served meanwhile: the delegate hears of that next.
             guard let progress = self.shared.withLock({ $0[direction].take() }) else { return }
             call(delegate, self, progress.count, progress.tag)
         }
+        delegates.post(if: { !self.isSilent }, tell)
     }
 }
 
@@ -105,6 +106,7 @@ final class PieceTime: Sendable {
     /// What is left of the time, and what asks for more.
     ///
     /// - Parameter count: the bytes of the pieces before.
+    /// - Returns: the time for the next piece, `nil` for no limit, and what is asked when it is over.
     func rest(after count: Int) -> (Duration?, TimeoutExtension?) {
         let timeout = deadline.withLock { $0 }.map { max(.nanoseconds(1), clock.now().duration(to: $0)) }
         guard let extend else { return (timeout, nil) }

@@ -17,7 +17,9 @@ extension DelegatedSocket {
         set { shared.withLock { $0.userData = newValue } }
     }
 
-    /// What TLS has agreed on; `nil` while the connection isn't secured. It stays after the end.
+    /// What TLS has agreed on; `nil` while the connection isn't secured.
+    ///
+    /// It stays after the end.
     public var tls: TLSConnection? { shared.withLock { $0.tls } }
 
     /// The number of bytes that reads have brought.

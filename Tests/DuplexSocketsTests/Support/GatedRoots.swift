@@ -18,7 +18,7 @@ final class GatedRoots: Sendable {
         let count = Mutex(0)
     }
 
-    /// - Parameter result: what reading comes to. Default: the roots.
+    /// Makes them, with what reading comes to; by default the roots.
     init(_ result: Result<RootStore, SocketError>? = nil) throws {
         let gate = DispatchSemaphore(value: 0)
         let counter = Counter()
