@@ -21,6 +21,7 @@ struct DurationTests {
         DuplexSharing: WebDAVOptions.lockTime
         DuplexSockets: CachingResolver.refreshTimeout ChainedResolver.init ChainedResolver.timeout
         DuplexSockets: ConnectOptions.attemptTimeout ConnectOptions.init ConnectOptions.nameTimeout ConnectOptions.timeout
+        DuplexFoundation: DelegatedSocket+Data.readData DelegatedSocket+Data.write DelegatedUDPSocket+Data.send
         DuplexSockets: DelegatedSocket+Orders.readData DelegatedSocket+Orders.write DelegatedUDPSocket.send
         DuplexSockets: ProxyProtocol.required ResolverConfiguration.timeout Socket+Connecting.connect Socket+Reading.peek
         DuplexSockets: Socket+Reading.read Socket+Reading.readLine Socket+Transfers.write Socket+Transfers.writeFile
@@ -76,6 +77,7 @@ struct DurationTests {
         DuplexBase: Instant.advanced Instant.duration
         DuplexServer: RequestOutcome.duration RequestProgress.duration ServerConnection.age
         DuplexSockets: ConnectTimeline.end ConnectTimeline.names ConnectTimeline.proxy ConnectTimeline.start
+        DuplexSockets: ConnectTimeline.roots StageEvent.duration StageEvent.init
         DuplexSockets: ConnectTimeline.tls ConnectTimeline.total Resolver.init Resolver.timeToLive SocketError.timeToLive
         DuplexSockets: SocketOptions.idle SocketOptions.interval
         DuplexTesting: TestClock.advanced TestClock.duration TestClock.init TestClock.minimumResolution

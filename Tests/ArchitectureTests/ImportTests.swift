@@ -32,7 +32,7 @@ struct ImportTests {
         ],
         "DuplexFoundation": [
             "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "HTTPTypes", "FoundationEssentials",
-            "Foundation", "FoundationNetworking",
+            "Foundation", "FoundationNetworking", "Dispatch",
         ],
         "DuplexServer": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "Glibc", "Darwin",

@@ -19,7 +19,7 @@ import GRDBSQLite
     }
 
     deinit {
-        for number in unsafe statements.keys { unsafe sqlite3_finalize(statements[number]) }
+        while let one = unsafe statements.popFirst() { unsafe sqlite3_finalize(one.value) }
         unsafe sqlite3_close(connection)
     }
 

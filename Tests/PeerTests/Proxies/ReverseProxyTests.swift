@@ -161,7 +161,7 @@ import Testing
         options.subprotocols = ["chat.v1"]
         options.limits = Corpus.limits
         // As a browser does, which the server then holds to be of the same host.
-        options.origin = url.replacing("ws", with: "http")
+        options.origin = .ofURL
         let socket = try await WebSocket.connect(to: url + EchoServer.Path.handler.rawValue, options: options)
         #expect(socket.subprotocol == "chat.v1")
         let isCompressed = await socket.compression != nil
