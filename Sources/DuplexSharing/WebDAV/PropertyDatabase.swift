@@ -177,6 +177,10 @@ final class PropertyDatabase: PropertyKeeping {
                 where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
             {
                 try putAside(&opened, status, error)
+            } catch let error as DatabaseError where error.message?.hasPrefix("no such table") == true {
+                // Somebody has emptied the file, which is like a new one when it is opened again.
+                try? opened?.queue.close()
+                opened = nil
             } catch { throw Self.fault(error) }
             do { return try use(&opened, try place.status(of: Self.name), isMaking, body) } catch {
                 throw Self.fault(error)

@@ -51,12 +51,13 @@ struct TLSWithinTLSTests {
             try TLSIdentity.selfSigned(for: ["localhost"]), try TLSIdentity.selfSigned(for: ["localhost"])
         )
         // Small pieces are many trips through the threads that all tests share.
-        let patience = Duration.seconds(100)
+        let patience = Duration.limit(seconds: 100)
         try await withServer { server in
             var tls = TLSServerOptions(inner)
             tls.handshakeTimeout = patience
             server.tls = tls
             server.limits.http.headTime = patience
+            server.keepalive = .disabled
             server.webSocket("/") { socket in
                 for try await message in socket.messages { try await socket.send(message) }
             }
@@ -65,6 +66,7 @@ struct TLSWithinTLSTests {
                 var options = WebSocketOptions()
                 options.compression = .disabled
                 options.connectTimeout = patience
+                options.keepalive = .disabled
                 options.tls.handshakeTimeout = patience
                 options.tls.trust = .roots(inner.certificates)
                 let port = try WebSocketURL(listener).port
