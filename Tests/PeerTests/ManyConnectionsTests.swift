@@ -46,8 +46,10 @@ extension PeerTests {
                     #expect(try server.sockets() == before + crowd.count)
                     // Of these, the first thousand or so get in.
                     let late = try await Self.open(1_500, server, living)
-                    try await Self.waitForDescriptors(of: server) { $0 >= Self.descriptors }
-                    #expect(try server.descriptors() == Self.descriptors)
+                    // The last 128 are for files; each loop may take one of them before it rests.
+                    let most = Self.descriptors - 128
+                    try await Self.waitForDescriptors(of: server) { $0 >= most }
+                    #expect(try server.descriptors() < most + 64)
                     try await Self.expectAnswers(Array(crowd.suffix(2_000)), echoing: true)
                     living.leave(crowd.prefix(1_000))
                     try await Self.expectAnswers(late)

@@ -238,7 +238,8 @@ final class PropertyWorker: KilledWorker {
         guard let content = try Content.number(at: root + "noted") else {
             throw Inconsistent(description: "the file that is noted has gone")
         }
-        try ledger.settle(State(note: value.flatMap { Int($0) } ?? 0, content: content), name)
+        let state = State(note: value.flatMap { Int($0) } ?? 0, content: content)
+        try ledger.settle(state, "\(name): \(answer.text.suffix(400))")
     }
 }
 
