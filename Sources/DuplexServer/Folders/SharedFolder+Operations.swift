@@ -36,7 +36,7 @@ extension SharedFolder {
     /// The same, and how many have names that can't be in a path.
     package func listing(of path: FolderPath) async throws -> FolderListing {
         if !shows(path) { throw FolderError(.nothing, "There is nothing at “\(path)”.") }
-        return try await Self.look(on: Self.walks) { [store, options] () throws(FolderError) in
+        return try await Self.look { [store, options] () throws(FolderError) in
             try store.entries(of: path, atMost: options.listingLimit, showsHidden: options.showsHidden)
         }
     }

@@ -37,7 +37,7 @@ public final class SharedFolder: Sendable {
 
     /// Those of trees, which may take long, have threads of their own.
     static let trees = BlockingThreads(name: "duplex-trees", limit: 2)
-    /// Whoever goes through many names delays nobody who reads or writes a file.
+    /// Whoever goes through many folders delays nobody who reads, writes or lists one.
     static let walks = BlockingThreads(name: "duplex-walks", limit: 2)
 
     /// Opens a folder to share it; blocks for as long as the disk takes.
