@@ -147,7 +147,7 @@ public final class SharedFolder: Sendable {
         return try result.get()
     }
 
-    /// Runs what only looks on a thread for that; who is cancelled doesn't wait for it.
+    /// Runs on a thread for that what only reads; a task that is cancelled doesn't wait for it.
     static func look<Value: Sendable>(
         on threads: BlockingThreads = .files,
         _ body: @escaping @Sendable () throws(FolderError) -> Value

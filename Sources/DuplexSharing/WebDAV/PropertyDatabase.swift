@@ -17,7 +17,7 @@ import Darwin
 ///
 /// Several processes may use one. It is made by the first change, and opened when it is first needed. A database that is damaged is
 /// put aside, with a warning, and a new one takes its place. Rows whose files were removed by other programs are removed when the
-/// database is opened, a few more with each change, and all of them before a change is refused for want of room.
+/// database is opened, a few more with each change, and all of them before a change is refused since there is no room.
 final class PropertyDatabase: PropertyKeeping {
     private struct Opened {
         let queue: DatabaseQueue

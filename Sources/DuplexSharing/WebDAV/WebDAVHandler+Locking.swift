@@ -108,7 +108,7 @@ extension WebDAVHandler {
         return discovery(of: lock, request)
     }
 
-    /// The lock that the request is about; others needn't be told of (RFC 4918 section 9.10.1).
+    /// The lock that the request is about; the answer needn't have others (RFC 4918 section 9.10.1).
     private func discovery(of lock: WebDAVLock, _ request: WebDAVRequest) -> Response {
         let found = XMLElement.dav("lockdiscovery", lockElements([lock], request))
         let body = MultiStatus.document(.dav("prop", [found]))

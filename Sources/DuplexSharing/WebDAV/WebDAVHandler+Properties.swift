@@ -87,7 +87,7 @@ extension WebDAVHandler {
             for resource in resources.prefix(Self.batch) {
                 var facts = LiveProperty.Facts(entry: resource.entry, space: space)
                 if answer.needsLocks {
-                    // A deep lock of a folder above is told once, of what the request is about, and not for all that is in it.
+                    // A deep lock of a folder above stands once, with what the request is about, and not with all that is in it.
                     let inherits = resource.path == request.path
                     facts.locks = lockElements(on: resource.path, request, inherits: inherits)
                 }

@@ -16,7 +16,7 @@ enum WebDAVRefusal: Error {
     /// The most bytes of the URLs of what stands in the way, one URL excepted.
     static let bound = 16_384
 
-    /// As many of these URLs as are told: a client mends one at a time, and there may be a thousand.
+    /// As many of these URLs as an answer has: a client mends one at a time, and there may be a thousand.
     static func told(_ hrefs: [String]) -> [String] {
         var size = 0
         return Array(

@@ -24,7 +24,7 @@ public protocol SocketDelegate: AnyObject {
 
     /// Of a read of a length so many bytes have come, and it waits for more.
     ///
-    /// Told of the latest number: pieces that come while the queue is busy are told together.
+    /// Gets the latest number: pieces that come while the queue is busy make one call.
     func socket(_ socket: DelegatedSocket, hasRead count: Int, tag: Int)
 
     /// Of a write of more than 64 KiB so many bytes are sent, or wait in the connection; told as

@@ -88,7 +88,7 @@ final class TLSLayer {
         }
     }
 
-    /// An error of the connection, with a hint if the server may have ended it for want of a certificate.
+    /// An error of the connection, with a hint if the server may have ended it because it got no certificate.
     func explained(_ error: SocketError) -> SocketError {
         guard engine.lacksCertificate, !engine.hasDecrypted, error.hint == nil else { return error }
         var error = error

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-/// The locks that clients are told of: the property `lockdiscovery` (RFC 4918 section 15.8).
+/// The locks that clients see: the property `lockdiscovery` (RFC 4918 section 15.8).
 package enum LockDiscovery {
-    /// The most bytes that are told of the locks of one resource, one lock excepted.
+    /// The most bytes that an answer has of the locks of one resource, one lock excepted.
     package static let bound = 8_192
 
     /// The locks as clients see them, those of the asking user first, and others as far as they fit.
