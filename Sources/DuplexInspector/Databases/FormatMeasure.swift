@@ -6,6 +6,9 @@
 /// Some versions of SQLite write the characters of `%.1000000000c` one by one, for seconds, though they drop all beyond the limit: so
 /// they are counted before (<https://sqlite.org/printf.html>).
 struct FormatMeasure {
+    private static let flags = Array("-+ #!0,".utf8)
+    private static let lengths = [UInt8(ascii: "l")]
+
     private let format: [UInt8]
     /// An argument as SQLite takes it for an integer; 0 beyond the last.
     private let integer: (Int) -> Int64
@@ -40,14 +43,14 @@ struct FormatMeasure {
     }
 
     private mutating func substitution() -> UInt64 {
-        skip(Array("-+ #!0,".utf8))
+        skip(Self.flags)
         _ = number()
         var precision: UInt32?
         if next == UInt8(ascii: ".") {
             position += 1
             precision = number()
         }
-        skip([UInt8(ascii: "l")])
+        skip(Self.lengths)
         guard let kind = next else { return 0 }
         position += 1
         switch kind {
