@@ -224,15 +224,23 @@ final class PropertyWorker: KilledWorker {
                     """
                 try await ledger.change(to: next) {
                     let answer = try await server.request("PROPPATCH", "noted", "", Array(body.utf8))
-                    return answer.status == 207 && answer.text.contains("200 OK")
+                    try check(answer)
+                    return answer.text.contains("200 OK")
                 }
             }
         }
     }
 
+    /// An answer that was cut off by the end of the server says nothing about the change.
+    private func check(_ answer: ServerProcess.Answer) throws {
+        guard answer.status == 207 else { throw Inconsistent(description: "answered \(answer.status): \(answer.text)") }
+        guard answer.text.contains("multistatus>") else { throw CocoaError(.fileReadUnknown) }
+    }
+
     func verify(_ server: ServerProcess) async throws {
         let body = "<propfind xmlns='DAV:'><prop><note xmlns='u:'/></prop></propfind>"
         let answer = try await server.request("PROPFIND", "noted", "Depth: 0\r\n", Array(body.utf8))
+        try check(answer)
         let value = answer.text.components(separatedBy: ":note").dropFirst().first?.components(separatedBy: ">")
             .dropFirst().first?.prefix { $0.isNumber }
         guard let content = try Content.number(at: root + "noted") else {
