@@ -10,8 +10,11 @@ import sys
 
 from webdav4.client import Client
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
+from limits import limit
+
 url, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-client = Client(url)
+client = Client(url, timeout=limit(20))
 
 for path in sorted((folder / "tree").rglob("*"), key=lambda path: len(path.parts)):
     name = path.relative_to(folder).as_posix()

@@ -9,12 +9,15 @@ Only where Redis has lost its memory may something be missing, and then the clie
 
     topics_cluster.py DUPLEX [--clients 3000] [--topics 10000] [--seconds 15] [--seed 1] [--acts calm,cut,…]
 """
-import argparse, asyncio, collections, json, logging, os, random, resource, shutil, signal, socket, subprocess, sys, tempfile, time
+import argparse, asyncio, collections, json, logging, os, pathlib, random, resource, shutil, signal, socket, subprocess, sys, tempfile, time
 
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-DEADLINE = 120 * float(os.environ.get("DUPLEX_TEST_TIME_FACTOR", 1))  # for all clients to have the last message of an act
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "scripts" / "more" / "peers"))
+from limits import limit
+
+DEADLINE = limit(120)   # for all clients to have the last message of an act
 RATE = 400              # messages in a second, of all publishers
 PUBLISHERS = 12
 EACH = 10               # topics of a client
@@ -148,7 +151,7 @@ class Session:
             node = self.chance.choice(self.nodes)
             try:
                 async with connect(f"ws://127.0.0.1:{node.port}/topics", compression=None, ping_interval=None,
-                                   open_timeout=30, close_timeout=1, max_queue=None) as self.socket:
+                                   open_timeout=limit(30), close_timeout=1, max_queue=None) as self.socket:
                     await self.opened()
                     async for text in self.socket:
                         self.take(json.loads(text))

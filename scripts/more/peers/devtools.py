@@ -20,6 +20,8 @@ import tempfile
 from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
 
+from limits import limit
+
 BROWSERS = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 # The sandbox can't start as root, which a container's user mostly is.
 OPTIONS = [
@@ -267,11 +269,6 @@ async def discard(stream):
     """Keeps a pipe from filling up, which would stop the browser."""
     while await stream.read(65536):
         pass
-
-
-def limit(seconds):
-    """For how long to wait for what comes at once on a machine that has nothing else to do."""
-    return seconds * float(os.environ.get("DUPLEX_TEST_TIME_FACTOR", 1))
 
 
 def environment():
