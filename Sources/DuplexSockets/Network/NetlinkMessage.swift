@@ -10,7 +10,8 @@ struct NetlinkMessage: Equatable {
         /// An interface is gone.
         case linkGone(index: UInt32)
         /// An interface has an address; it isn't usable while the link is asked whether somebody has it already.
-        case address(index: UInt32, bytes: [UInt8], isUsable: Bool)
+        /// It is new unless it was changed after it was made.
+        case address(index: UInt32, bytes: [UInt8], isUsable: Bool, isNew: Bool = false)
         /// An address is gone.
         case addressGone(index: UInt32, bytes: [UInt8])
         /// A route to other machines was made, changed or taken away.
@@ -156,7 +157,15 @@ struct NetlinkParser {
         let longFlags = attributes[8].flatMap { $0.count == 4 ? NetlinkParser(bytes: $0).uint32(0) : nil }
         let flags = longFlags ?? UInt32(shortFlags)
         // Tentative, or found to be somebody else's (RFC 4862 section 5.4).
-        return .address(index: index, bytes: bytes, isUsable: flags & 0x48 == 0)
+        let isUsable = flags & 0x48 == 0
+        return .address(index: index, bytes: bytes, isUsable: isUsable, isNew: isNew(attributes[6] ?? []))
+    }
+
+    /// `struct ifa_cacheinfo`: two lifetimes, and when the address was made and changed.
+    private func isNew(_ times: [UInt8]) -> Bool {
+        let times = NetlinkParser(bytes: times)
+        guard let made = times.uint32(8), let changed = times.uint32(12) else { return false }
+        return made == changed
     }
 
     /// `struct rtmsg`: family, lengths, table, protocol, scope, type, flags.

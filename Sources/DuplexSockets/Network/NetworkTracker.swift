@@ -22,6 +22,8 @@ struct NetworkTracker {
         var name: String
         var isUp: Bool
         var addresses: [SocketAddress] = []
+        /// Those that the first list had: the kernel may make one before that, and say so after it.
+        var listed: Set<SocketAddress> = []
     }
 
     private enum Listing {
@@ -92,11 +94,13 @@ struct NetworkTracker {
             let changes = set(index, name, isUp)
             return Output(changes: tells ? changes : [])
         case .linkGone(let index): return Output(changes: remove(index))
-        case .address(let index, let bytes, let isUsable):
+        case .address(let index, let bytes, let isUsable, let isNew):
             let address = address(bytes, index)
             if isAnswer && isUsable { seenAddresses[index, default: []].insert(address) }
-            let changes = isUsable ? add(address, index) : remove(address, index)
-            return Output(changes: tells ? changes : [])
+            let changes = isUsable ? add(address, index, isNew: isNew && !isAnswer) : remove(address, index)
+            if tells { return Output(changes: changes) }
+            if isUsable && !changes.isEmpty { links[index]?.listed.insert(address) }
+            return Output()
         case .addressGone(let index, let bytes): return Output(changes: removeSaid(address(bytes, index), index))
         case .route: return Output(changes: [.routeChanged])
         case .overrun: return overrun()
@@ -141,7 +145,7 @@ struct NetworkTracker {
     /// The interface of the address in a message.
     private static func interface(_ content: NetlinkMessage.Content) -> UInt32? {
         switch content {
-        case .address(let index, _, _), .addressGone(let index, _): index
+        case .address(let index, _, _, _), .addressGone(let index, _): index
         default: nil
         }
     }
@@ -206,9 +210,10 @@ struct NetworkTracker {
         return removed + (link.isUp ? [.interfaceDown(link.name)] : [])
     }
 
-    private mutating func add(_ address: SocketAddress, _ index: UInt32) -> [NetworkChange] {
-        if links[index]?.addresses.contains(address) == true { return [] }
-        links[index]?.addresses.append(address)
+    private mutating func add(_ address: SocketAddress, _ index: UInt32, isNew: Bool) -> [NetworkChange] {
+        let isKnown = links[index]?.addresses.contains(address) == true
+        if isKnown && !(isNew && links[index]?.listed.remove(address) != nil) { return [] }
+        if !isKnown { links[index]?.addresses.append(address) }
         return [.addressAdded(address, interface: name(index))]
     }
 
@@ -222,6 +227,7 @@ struct NetworkTracker {
     private mutating func remove(_ address: SocketAddress, _ index: UInt32) -> [NetworkChange] {
         guard let position = links[index]?.addresses.firstIndex(of: address) else { return [] }
         links[index]?.addresses.remove(at: position)
+        links[index]?.listed.remove(address)
         return [.addressRemoved(address, interface: name(index))]
     }
 }

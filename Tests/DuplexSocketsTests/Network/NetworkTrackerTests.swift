@@ -122,6 +122,31 @@ struct NetworkTrackerTests {
         #expect(tracker.take(said(usable())).changes == [added])
     }
 
+    @Test("An address that the first list has is reported if the kernel says after it that it is new, once")
+    func lateNews() {
+        let new = said(.address(index: 1, bytes: four, isUsable: true, isNew: true))
+        let added = NetworkChange.addressAdded(address, interface: "a")
+        var tracker = ready()
+        #expect(tracker.take(new).changes == [added])
+        #expect(tracker.take(new) == .init())
+        // Within the list, too.
+        tracker = NetworkTracker()
+        _ = tracker.begin()
+        _ = tracker.take(answered(1, link()))
+        _ = tracker.take(answered(1, .done))
+        #expect(tracker.take(answered(2, .address(index: 1, bytes: four, isUsable: true, isNew: true))) == .init())
+        #expect(tracker.take(new).changes == [added])
+        #expect(tracker.take(answered(2, .done)) == .init())
+        // One that was reported already is not new again.
+        tracker = NetworkTracker()
+        _ = tracker.begin()
+        _ = tracker.take(answered(1, link()))
+        #expect(tracker.take(new).changes == [added])
+        _ = tracker.take(answered(1, .done))
+        _ = tracker.take(answered(2, usable()))
+        #expect(tracker.take(new) == .init())
+    }
+
     @Test("An address that goes before the list comes to it was there")
     func earlyRemoval() {
         var tracker = NetworkTracker()
