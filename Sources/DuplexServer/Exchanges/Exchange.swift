@@ -50,7 +50,8 @@ protocol ExchangeFollower: AnyObject, Sendable {
 /// An actor on its connection's loop, so that tasks anywhere may read and write, and those on the loop do so without a hop.
 actor Exchange {
     nonisolated let loop: EventLoop
-    private let carrier: LoopBound<any ExchangeCarrier>
+    /// Nil after the end: a request that the app keeps doesn't keep its connection, and with that the server.
+    private var carrier: LoopBound<any ExchangeCarrier>?
 
     private var pieces: Deque<[UInt8]> = []
     private var pieceBytes = 0
@@ -131,7 +132,7 @@ actor Exchange {
     private func pauseIfFull() {
         guard isReading, pieceBytes >= Self.bodyBound else { return }
         isReading = false
-        carrier.value.setReadingBody(false)
+        carrier?.value.setReadingBody(false)
     }
 
     // MARK: The request's body, as the app sees it
@@ -186,7 +187,7 @@ actor Exchange {
             waiter.resume(throwing: HTTPError(.wrongOrder, "the body of a request is read by one task at a time"))
         } else {
             reader = waiter
-            carrier.value.wantBody()
+            carrier?.value.wantBody()
         }
     }
 
@@ -201,7 +202,7 @@ actor Exchange {
         // Behind the end of the body, or of the exchange, the connection reads for others.
         if !isReading && pieceBytes < Self.bodyBound / 2 && bodyEnd == nil && failure == nil {
             isReading = true
-            carrier.value.setReadingBody(true)
+            carrier?.value.setReadingBody(true)
         }
         return piece
     }
@@ -216,7 +217,7 @@ actor Exchange {
     /// Sends an interim response.
     func sendInterim(_ status: HTTPResponse.Status, _ fields: HTTPFields) throws {
         if let failure { throw failure }
-        try carrier.value.writeInterim(status, fields)
+        try carrier?.value.writeInterim(status, fields)
     }
 
     func setTrailers(_ fields: HTTPFields) {
@@ -252,13 +253,13 @@ actor Exchange {
     }
 
     private func writeAsIs(_ piece: [UInt8]) async throws {
-        let goesOut = try carrier.value.writePiece(piece)
+        let goesOut = try carrier?.value.writePiece(piece) ?? false
         if let failure { throw failure }
         if !goesOut {
             // No client ever holds this writer back, who may have no end.
             try Task.checkCancellation()
             await Task.yield()
-        } else if carrier.value.isBehind {
+        } else if isBehind {
             try await waitForClient()
         }
     }
@@ -298,13 +299,13 @@ actor Exchange {
     /// How many pieces of it were dropped because the client was behind; `nil` where nobody pushes them.
     var droppedPieces: Int? { follower?.droppedPieces }
     /// Whether whoever sends should wait, or nothing can be sent any more.
-    var isBehind: Bool { failure != nil || carrier.value.isBehind }
+    var isBehind: Bool { carrier?.value.isBehind ?? true }
 
     /// Adds a follower for the outcome of the response.
     func follow(_ follower: any ExchangeFollower) {
         if failure != nil { return follower.ended() }
         self.follower = follower
-        carrier.value.followResponse()
+        carrier?.value.followResponse()
     }
 
     /// Sends a piece, and doesn't wait.
@@ -312,7 +313,7 @@ actor Exchange {
     /// - Returns: whether no more should be sent before the follower is notified that the client has caught up.
     func push(_ piece: [UInt8]) throws -> Bool {
         if let failure { throw failure }
-        _ = try carrier.value.writePiece(piece)
+        _ = try carrier?.value.writePiece(piece)
         return isBehind
     }
 
@@ -328,18 +329,19 @@ actor Exchange {
 
     /// Ends a response that no task makes.
     func finish() {
-        if failure == nil { carrier.value.finishResponse() }
+        carrier?.value.finishResponse()
     }
 
     /// Gives the client up.
     func abandon(_ error: any Error) {
-        if failure == nil { carrier.value.abandonResponse(error) }
+        carrier?.value.abandonResponse(error)
     }
 
     /// The client has gone, or the response has ended: whoever still reads or writes can't go on.
     func end(_ error: any Error) {
         guard failure == nil else { return }
         failure = error
+        carrier = nil
         if let reader {
             self.reader = nil
             reader.resume(throwing: error)

@@ -4,6 +4,7 @@
 import DuplexServer
 import DuplexSockets
 import DuplexTestPeers
+import DuplexTestTimes
 import DuplexWire
 import HTTPTypes
 import Synchronization
@@ -61,5 +62,35 @@ import Testing
         let (request, collected, _) = try await request("/", "POST / HTTP/1.1\r\nHost: localhost\r\n" + rest)
         #expect(String(decoding: collected, as: UTF8.self) == body)
         #expect(request.query == nil)
+    }
+
+    /// Says when it is freed.
+    private final class Token: Sendable {
+        private let end: AsyncStream<Void>.Continuation
+
+        init(_ end: AsyncStream<Void>.Continuation) { self.end = end }
+
+        deinit { end.finish() }
+    }
+
+    @Test("A request that the app keeps doesn't keep the server", .timeLimit(minutes: 1))
+    func kept() async throws {
+        let seen = Mutex<Request?>(nil)
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        try await withServer { server in
+            let token = Token(end)
+            server.on(.post, "/") { [token] request in
+                seen.withLock { $0 = request }
+                let body = try await request.body.collect()
+                return withExtendedLifetime(token) { "\(body.count)" }
+            }
+        } _: { address in
+            let peer = try await RawPeer.connect(to: address)
+            let text = "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            let response = try await peer.response(to: text + "5\r\nhello\r\n0\r\n\r\n")
+            #expect(response.status == 200)
+        }
+        for await _ in ends {}
+        #expect(seen.withLock { $0 } != nil)
     }
 }

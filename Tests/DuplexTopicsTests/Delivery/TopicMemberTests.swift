@@ -22,6 +22,8 @@ struct TopicMemberTests {
                 }
             }
             #expect(list.all.count == 2)
+            // A list and its members know each other.
+            for member in members { list.remove(member) }
         }
     }
 }
