@@ -161,11 +161,13 @@ let package = Package(
             pkgConfig: "expat",
             providers: [.apt(["libexpat1-dev"]), .brew(["expat"])]
         ),
+        // The web pages, compiled into the program by `#embed`.
+        .target(name: "CDuplexPages", exclude: ["web"]),
         .target(
             name: "DuplexSharing",
             dependencies: [
-                "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON", "DuplexServer", httpTypes,
-                logging, database,
+                "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON",
+                "DuplexServer", httpTypes, logging, database,
             ],
             swiftSettings: strict
         ),
@@ -360,7 +362,8 @@ let package = Package(
             dependencies: [
                 "DuplexTestTimes", "DuplexTestPeers", "DuplexTestProcesses", "DuplexTesting", "DuplexCommand",
                 "DuplexBase",
-                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexTopics", httpTypes, logging,
+                "DuplexSockets", "DuplexWire", "DuplexWebSockets", "DuplexServer", "DuplexSharing", "DuplexTopics",
+                httpTypes, logging,
                 arguments, histogram, configuration,
             ],
             swiftSettings: strict

@@ -15,6 +15,7 @@ struct ImportTests {
         "CDuplexZlib": [],
         "CDuplexExpat": [],
         "CDuplexQRCode": [],
+        "CDuplexPages": [],
         "DuplexBase": [],
         "DuplexSockets": [
             "DuplexBase", "CDuplexSystem", "CDuplexOpenSSL", "Glibc", "Darwin", "Dispatch", "Synchronization",
@@ -41,8 +42,8 @@ struct ImportTests {
         ],
         "DuplexMustache": ["DuplexWire", "DuplexServer", "Foundation", "HTTPTypes", "Mustache", "Synchronization"],
         "DuplexSharing": [
-            "CDuplexExpat", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON", "DuplexServer", "Glibc",
-            "Darwin", "Synchronization", "HTTPTypes", "Logging", "GRDB",
+            "CDuplexExpat", "CDuplexPages", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexJSON",
+            "DuplexServer", "Glibc", "Darwin", "Synchronization", "HTTPTypes", "Logging", "GRDB",
         ],
         "DuplexInspector": [
             "CDuplexSystem", "DuplexSockets", "DuplexWire", "DuplexDeflate", "DuplexWebSockets", "DuplexJSON",

@@ -16,13 +16,13 @@ struct ProgramTests {
     /// The maps of the modules in C, which each of ours needs.
     private static let maps: [URL] = {
         guard let folder else { return [] }
-        let built = folder.appending(path: "CDuplexSystem.build/module.modulemap")
+        let built = ["CDuplexSystem", "CDuplexPages"].map { folder.appending(path: "\($0).build/module.modulemap") }
         let checkouts = folder.deletingLastPathComponent().deletingLastPathComponent().appending(path: "checkouts")
         let others = [
             "GRDB.swift/Sources/GRDBSQLite/module.modulemap",
             "swift-numerics/Sources/_NumericsShims/include/module.modulemap",
         ]
-        return [built] + others.map { checkouts.appending(path: $0) }
+        return built + others.map { checkouts.appending(path: $0) }
             + ["CDuplexOpenSSL", "CDuplexISAL", "CDuplexZlib", "CDuplexExpat", "CDuplexQRCode"].map {
                 Repository.root.appending(path: "Sources/\($0)/module.modulemap")
             }

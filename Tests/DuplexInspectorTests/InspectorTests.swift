@@ -56,10 +56,10 @@ struct InspectorTests {
         try await InspectorFixture.run(InspectorFixture.allowing(.sql, .files)) { fixture async throws in
             let page = try await fixture.get("")
             #expect(page.status == .ok && page.fields[.contentSecurityPolicy] == InspectorSite.contentSecurityPolicy)
-            for asset in InspectorSite.assets {
-                let response = try await fixture.get("assets/\(asset.name)")
-                #expect(response.status == .ok && response.text == asset.body, "\(asset.name)")
-                #expect(response.fields[.contentType] == asset.contentType.rawValue)
+            for file in InspectorSite.files where file.name != "index.html" {
+                let response = try await fixture.get("assets/\(file.name)")
+                #expect(response.status == .ok && response.body == file.bytes, "\(file.name)")
+                #expect(response.fields[.contentType] == file.contentType.rawValue)
             }
             let state = try ReadJSON(try await fixture.get("state"))
             #expect(state["allows"]?.values.compactMap(\.text) == ["files", "sql"])

@@ -1,37 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWebSockets
-import DuplexWire
+import DuplexSharing
 
 /// The page that `duplex serve` answers with at `/`: an echo and a chat room, over one WebSocket each,
 /// server-sent events, an upload, a form, and the last requests.
-///
-/// Markup, style, script and icon are separate resources, so that the page runs under a policy that allows no inline
-/// code at all; they are string constants, so that the command stays a single file.
 enum DemoPage {
-    /// One file of the page, as it goes out.
-    struct Resource: Sendable, Equatable {
-        /// The path it is served at, with its leading slash.
-        let path: String
-
-        /// The value of its `Content-Type` field.
-        let contentType: MediaType
-
-        /// All of its text, to be sent as UTF-8.
-        let body: String
-
-        /// Tells this text from the one that another version of the page has.
-        let entityTag: EntityTag?
-
-        init(path: String, contentType: MediaType, body: String) {
-            self.path = path
-            self.contentType = contentType
-            self.body = body
-            entityTag = EntityTag(Base16.encode(SHA1.digest(Array(body.utf8))))
-        }
-    }
-
     /// The path of the WebSocket that answers each message with the same message.
     static let echoPath = "/echo"
 
@@ -50,17 +24,12 @@ enum DemoPage {
     /// The path of the last requests, as events.
     static let logPath = "/demo/log"
 
-    /// Everything that is served over plain HTTP, the page itself first.
-    static let resources = [
-        Resource(path: "/", contentType: .html, body: html),
-        Resource(path: "/demo/duplex.css", contentType: .css, body: style),
-        Resource(path: "/demo/duplex.js", contentType: .javaScript, body: script),
-        Resource(path: "/demo/icon.svg", contentType: .svg, body: icon),
-    ]
+    /// Everything that is served over plain HTTP.
+    static let files = PageFile.all(in: "demo")
 
-    /// The resource at a path without its query, or nil when the page has none there.
-    static func resource(at path: String) -> Resource? {
-        resources.first { $0.path == path }
+    /// The path of a file, if that of the page is `page`.
+    static func path(of file: PageFile, page: String = "/") -> String {
+        file.name == "index.html" ? page : "/demo/\(file.name)"
     }
 
     /// The fields that go with every resource, in the order in which to send them.

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexSharing
 import DuplexTopics
 import DuplexWebSockets
 import DuplexWire
@@ -89,9 +90,9 @@ enum DemoServer {
 
     /// The page, its parts and what it talks to beside WebSockets and events.
     private static func addPage(to server: inout WebServer, at path: String, _ log: DemoLog) {
-        for resource in DemoPage.resources {
-            server.get(resource.path == "/" ? path : resource.path, log.option) { request in
-                response(resource, host: request.head.host)
+        for file in DemoPage.files {
+            server.get(DemoPage.path(of: file, page: path), log.option) { request in
+                response(file, host: request.head.host)
             }
         }
         for method in [HTTPRequest.Method.post, .put] {
@@ -144,11 +145,9 @@ enum DemoServer {
     /// The same from a function that might wait and doesn't.
     private static func slowGreeting() async -> String { greeting }
 
-    /// The resource, with the tag that shows the server whether the client has it already: it asks each time, since the
-    /// page and its parts are of one version of the command.
-    static func response(_ resource: DemoPage.Resource, host: String) -> Response {
-        var response = Response(type: resource.contentType, body: .text(resource.body))
-        response.fields[.eTag] = resource.entityTag?.description
+    /// A file of the page, with the fields that protect it.
+    static func response(_ file: PageFile, host: String) -> Response {
+        var response = file.response
         protect(&response, host: host)
         return response
     }

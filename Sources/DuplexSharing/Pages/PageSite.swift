@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexDeflate
 package import DuplexServer
 import DuplexWire
 import HTTPTypes
@@ -9,20 +8,34 @@ import HTTPTypes
 /// A page and its files as they are sent, which is always the same.
 package struct PageSite: Sendable {
     private let page: Response
-    private let assets: [String: Response]
+    private let files: [String: Response]
 
     /// - Parameters:
-    ///   - html: the page; it refers to its files relatively, below `assets/`.
-    ///   - policy: its `Content-Security-Policy`.
-    ///   - assets: its files.
-    package init(html: String, policy: String, assets: [PageAsset]) {
-        var page = Self.response(.html, html)
+    ///   - files: the page, `index.html`, and its files, to which it refers relatively, below `assets/`.
+    ///   - values: the values for the places of the page.
+    ///   - policy: the page's `Content-Security-Policy`.
+    package init(_ files: [PageFile], values: [String: String] = [:], policy: String) {
+        let index = files.first { $0.name == "index.html" }
+        var page = index?.filled(with: values).response ?? Response(status: .notFound)
         page.fields[.contentSecurityPolicy] = policy
         page.fields[.referrerPolicy] = "no-referrer"
         page.fields[.xFrameOptions] = "DENY"
         self.page = page
-        let all = assets.map { ($0.name, Self.response($0.contentType, $0.body)) }
-        self.assets = Dictionary(all) { first, _ in first }
+        let others = files.filter { $0 != index }.map { ($0.name, $0.response) }
+        self.files = Dictionary(others) { first, _ in first }
+    }
+
+    /// The policy of a page: this origin's files, no inline code, and no text that becomes code.
+    ///
+    /// - Parameter images: the sources of images beside this origin, such as `blob:`.
+    /// - Returns: the directives, separated by semicolons.
+    package static func policy(images: String...) -> String {
+        [
+            "default-src 'none'", "script-src 'self'", "style-src 'self'",
+            (["img-src 'self'"] + images).joined(separator: " "), "media-src 'self'", "connect-src 'self'",
+            "frame-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'", "trusted-types 'none'",
+        ].joined(separator: "; ")
     }
 
     /// Answers the page at a path, and its files below it.
@@ -38,16 +51,6 @@ package struct PageSite: Sendable {
         routes.get("\(base)/assets/:name", .compressResponses(), .all(options)) { request throws in
             try asset(request.parameters["name"] ?? "")
         }
-    }
-
-    /// Kept by browsers, and asked about each time: another version is another text.
-    private static func response(_ type: MediaType, _ text: String) -> Response {
-        let bytes = Array(text.utf8)
-        var sum = CRC32()
-        sum.add(bytes.span.raw)
-        var fields: HTTPFields = [.cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
-        fields[.eTag] = EntityTag("\(String(sum.value, radix: 36))-\(bytes.count)")?.description
-        return Response(type: type, fields: fields, body: bytes)
     }
 
     /// The page, or the way to it: what it refers to is relative to a path that ends in a slash.
@@ -74,7 +77,7 @@ package struct PageSite: Sendable {
     /// - Returns: the response.
     /// - Throws: `Problem` with 404 where there is none.
     private func asset(_ name: String) throws -> Response {
-        guard let asset = assets[name] else { throw Problem(.notFound, "The page has no such file.") }
-        return asset
+        guard let file = files[name] else { throw Problem(.notFound, "The page has no such file.") }
+        return file
     }
 }

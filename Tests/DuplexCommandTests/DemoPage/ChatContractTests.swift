@@ -9,8 +9,9 @@ import Testing
 struct ChatContractTests {
     @Test("The page lets nobody type more than the room takes")
     func limits() throws {
-        let name = try #require(DemoPage.html.firstMatch(of: /<input id="chat-name"[^>]*maxlength="(\d+)"/)?.1)
-        let text = try #require(DemoPage.html.firstMatch(of: /<input id="chat-input"[^>]*maxlength="(\d+)"/)?.1)
+        let html = DemoPage.text("index.html")
+        let name = try #require(html.firstMatch(of: /<input id="chat-name"[^>]*maxlength="(\d+)"/)?.1)
+        let text = try #require(html.firstMatch(of: /<input id="chat-input"[^>]*maxlength="(\d+)"/)?.1)
         #expect(Int(name) == ChatContract.nameLimit)
         #expect(Int(text) == ChatContract.textLimit)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright (c) the Duplex authors
 
-import DuplexWire
+import DuplexSharing
 import Testing
 
 @testable import DuplexCommand
@@ -36,40 +36,27 @@ struct DemoPageTests {
         #expect(fields["Cross-Origin-Embedder-Policy"] == "require-corp")
     }
 
+    @Test("The page is at the path that the server chooses, and its files are at the same paths always")
+    func paths() {
+        let paths = Set(DemoPage.files.map { DemoPage.path(of: $0, page: "/page") })
+        #expect(paths.isSuperset(of: ["/page", "/demo/duplex.css", "/demo/duplex.js", "/demo/icon.svg"]))
+    }
+
     @Test(
-        "A resource is found at its path",
+        "The script and the markup name the paths that the server has",
         arguments: [
-            ("/", "text/html; charset=utf-8"),
-            ("/demo/duplex.css", "text/css; charset=utf-8"),
-            ("/demo/duplex.js", "text/javascript; charset=utf-8"),
-            ("/demo/icon.svg", "image/svg+xml"),
+            ("duplex.js", "\"\(DemoPage.echoPath)\""), ("duplex.js", "\"\(DemoPage.chatPath)\""),
+            ("duplex.js", "\"\(DemoPage.eventsPath)\""), ("duplex.js", "\"\(DemoPage.logPath)\""),
+            ("duplex.js", "\"\(DemoPage.uploadPath)\""), ("duplex.js", "\"\(DemoPage.formPath)\""),
+            ("index.html", "action=\"\(DemoPage.formPath)\""), ("index.html", "<code>\(DemoPage.eventsPath)</code>"),
         ]
     )
-    func resource(path: String, contentType: String) throws {
-        let resource = try #require(DemoPage.resource(at: path))
-        #expect(resource.contentType.rawValue == contentType)
-        #expect(!resource.body.isEmpty)
+    func namedPaths(file: String, text: String) {
+        #expect(DemoPage.text(file).contains(text))
     }
+}
 
-    @Test("There is nothing at other paths", arguments: ["", "/index.html", "/duplex", "//", "/echo", "/chat"])
-    func absent(path: String) {
-        #expect(DemoPage.resource(at: path) == nil)
-    }
-
-    @Test("Whatever the markup refers to is a resource of the page")
-    func references() {
-        let references = DemoPage.html.matches(of: /(?:src|href)="([^"#]+)"/).map { String($0.1) }
-        #expect(references.count == 4, "the icon twice, the style and the script")
-        for reference in references {
-            #expect(DemoPage.resource(at: reference) != nil, "\(reference)")
-        }
-    }
-
-    @Test("Nothing refers to another origin", arguments: DemoPage.resources.map(\.path))
-    func sameOrigin(path: String) throws {
-        let resource = try #require(DemoPage.resource(at: path))
-        let namespace = "http://www.w3.org/2000/svg"
-        let body = resource.body.replacing(namespace, with: "")
-        #expect(body.firstMatch(of: /[a-z]+:\/\/|["'(]\/\//) == nil)
-    }
+extension DemoPage {
+    /// The text of a file; nothing if it isn't there.
+    static func text(_ name: String) -> String { files.first { $0.name == name }?.text ?? "" }
 }

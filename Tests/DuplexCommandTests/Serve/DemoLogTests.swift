@@ -19,7 +19,7 @@ struct DemoLogTests {
             let stream = try await client.events("/demo/log")
             let first = try #require(try await stream.nextData())
             #expect(first.hasPrefix(#"{"method":"GET","path":"/","status":200,"microseconds":"#))
-            #expect(first.contains(#""bytes":\#(DemoPage.html.utf8.count)"#))
+            #expect(first.contains(#""bytes":\#(DemoPage.text("index.html").utf8.count)"#))
             #expect(!first.contains("secret") && !first.contains("127.0.0.1"))
             _ = try await client.post("/demo/upload", body: [1, 2, 3])
             #expect(try await stream.nextData()?.contains(#""path":"/demo/upload","status":200"#) == true)

@@ -2,6 +2,7 @@
 // Copyright (c) the Duplex authors
 
 import DuplexServer
+import DuplexSharing
 import DuplexSockets
 import DuplexTestPeers
 import DuplexTestTimes
@@ -87,7 +88,7 @@ struct DemoServerTests {
             var server = WebServer(port: 0)
             DemoServer.addRoutes(to: &server, echoPath: "/echo", style: .async, folder: root, showsPage: true)
             try await WebServer.testing(server) { client async throws in
-                #expect(try await client.get("/demo").text == DemoPage.html)
+                #expect(try await client.get("/demo").text == DemoPage.text("index.html"))
                 #expect(try await client.get("/demo/duplex.css").status == .ok)
                 #expect(try await client.get("/absent").status == .notFound)
             }
@@ -125,30 +126,23 @@ struct DemoServerTests {
         }
     }
 
-    @Test(
-        "Every resource of the page goes out with its type and the fields that protect it",
-        arguments: DemoPage.resources
-    )
-    func resources(resource: DemoPage.Resource) throws {
-        let response = DemoServer.response(resource, host: "localhost:8080")
-        #expect(response.status == .ok)
-        #expect(response.body.bytes == Array(resource.body.utf8))
-        #expect(response.fields[.contentType] == resource.contentType.rawValue)
-        #expect(response.fields[.xContentTypeOptions] == "nosniff")
-        #expect(response.fields[.cacheControl] == "no-cache")
-        #expect(response.fields[try #require(HTTPField.Name("Referrer-Policy"))] == "no-referrer")
-        let policy = try #require(response.fields[.contentSecurityPolicy])
-        #expect(policy.contains("default-src 'none'") && policy.contains("ws://localhost:8080"))
-    }
-
-    @Test("Each resource has a tag of its own")
-    func tags() {
-        #expect(Set(DemoPage.resources.compactMap(\.entityTag)).count == DemoPage.resources.count)
+    @Test("Every file of the page goes out with its type and the fields that protect it")
+    func files() throws {
+        for file in DemoPage.files {
+            let response = DemoServer.response(file, host: "localhost:8080")
+            #expect(response.status == .ok && response.body.bytes == file.bytes)
+            #expect(response.fields[.contentType] == file.contentType.rawValue)
+            #expect(response.fields[.xContentTypeOptions] == "nosniff")
+            #expect(response.fields[.cacheControl] == "no-cache")
+            #expect(response.fields[try #require(HTTPField.Name("Referrer-Policy"))] == "no-referrer")
+            let policy = try #require(response.fields[.contentSecurityPolicy])
+            #expect(policy.contains("default-src 'none'") && policy.contains("ws://localhost:8080"))
+        }
     }
 
     @Test("A host with punctuation can't add to the policy", arguments: ["a;script-src", "a'b", "x*", "a$b", ""])
     func hostilePolicy(host: String) throws {
-        let response = DemoServer.response(try #require(DemoPage.resources.first), host: host)
+        let response = DemoServer.response(try #require(DemoPage.files.first), host: host)
         let policy = try #require(response.fields[.contentSecurityPolicy])
         #expect(policy == DemoPage.contentSecurityPolicy(host: host.isEmpty ? "" : "localhost"))
     }
@@ -158,7 +152,8 @@ struct DemoServerTests {
         try await withServer(Self.server()) { root in
             let port = try WebSocketURL(root).port
             let socket = try await Socket.connect(to: .host("localhost", port: port))
-            let tag = try #require(DemoPage.resources[0].entityTag)
+            let page = try #require(DemoPage.files.first { $0.name == "index.html" })
+            let tag = try #require(page.entityTag)
             let fields = "Host: localhost:\(port)\r\nIf-None-Match: \(tag)\r\n"
             try await socket.write("GET /demo/duplex.css HTTP/1.1\r\n\(fields)\r\nGET / HTTP/1.1\r\n\(fields)\r\n")
             try await socket.write("GET / HTTP/1.1\r\nHost: localhost:\(port)\r\nConnection: close\r\n\r\n")
@@ -168,7 +163,7 @@ struct DemoServerTests {
             let text = String(decoding: bytes, as: UTF8.self)
             let statuses = text.matches(of: #/HTTP/1\.1 (\d+) /#).map { String($0.1) }
             #expect(statuses == ["200", "304", "200"])
-            #expect(text.hasSuffix("\r\n\r\n" + DemoPage.html))
+            #expect(text.hasSuffix("\r\n\r\n" + DemoPage.text("index.html")))
         }
     }
 }

@@ -1,0 +1,76 @@
+// The frame: a list of parts, one of which is shown. `#console?level=error` names it, and what of it.
+
+import { get } from "./api.js";
+import { byId, icon, make } from "./dom.js";
+import { onLink } from "./live.js";
+import { say } from "./notices.js";
+
+const parts = {
+    connections: { title: "Connections", icon: "connections", load: () => import("./connections.js") },
+    requests: { title: "Requests", icon: "requests", load: () => import("./requests.js") },
+    console: { title: "Console", icon: "console", load: () => import("./console.js") },
+    files: { title: "Files", icon: "folder", load: () => import("./files.js") },
+    databases: { title: "Databases", icon: "database", load: () => import("./databases.js") },
+    values: { title: "Values", icon: "values", load: () => import("./values.js") },
+    commands: { title: "Commands", icon: "commands", load: () => import("./commands.js") },
+    views: { title: "Views", icon: "views", load: () => import("./views.js") },
+    machine: { title: "Machine", icon: "machine", load: () => import("./machine.js") },
+    recordings: { title: "Recordings", icon: "record", load: () => import("./recordings.js") },
+};
+
+let shown = null;
+let turn = 0;
+
+/** What the address asks for: a part and what of it. */
+function wanted(state) {
+    const [name, query = ""] = location.hash.slice(1).split("?", 2);
+    const part = state.pages.includes(name) ? name : state.pages[0];
+    return { part, parameters: new URLSearchParams(query) };
+}
+
+/** Closes the part that is shown, and opens the one that the address asks for. */
+async function show(state) {
+    const mine = ++turn;
+    const { part, parameters } = wanted(state);
+    if (part === undefined) return;
+    if (shown?.part === part && shown.view?.change) return shown.view.change(parameters);
+    shown?.view?.close?.();
+    shown = null;
+    for (const link of byId("parts").children) {
+        if (link.dataset.part === part) link.setAttribute("aria-current", "page");
+        else link.removeAttribute("aria-current");
+    }
+    // A place of its own for each part: one that opens late writes into a place that isn't shown any more.
+    const main = byId("main").cloneNode();
+    byId("main").replaceWith(main);
+    const title = parts[part]?.title ?? part;
+    document.title = `${title} · Inspector`;
+    main.className = `part-${part}`;
+    main.append(make("h2", { id: "part-title", class: "spoken", text: title }));
+    try {
+        const module = await parts[part].load();
+        if (mine !== turn) return;
+        const view = await module.open(main, { state, parameters, allows: new Set(state.allows) });
+        if (mine !== turn) return view?.close?.();
+        shown = { part, view };
+    } catch (error) {
+        main.append(make("p", { class: "notice", text: `This part can't be shown: ${error.message}` }));
+    }
+}
+
+async function start() {
+    onLink((isThere) => {
+        const link = byId("link");
+        link.textContent = isThere ? "live" : "not connected";
+        link.classList.toggle("lost", !isThere);
+    });
+    const state = await get("state");
+    if (state.title) byId("title").textContent = state.title;
+    byId("parts").replaceChildren(...state.pages.map((name) => make("a", {
+        href: `#${name}`, "data-part": name,
+    }, icon(parts[name]?.icon ?? "file"), make("span", { text: parts[name]?.title ?? name }))));
+    addEventListener("hashchange", () => show(state));
+    await show(state);
+}
+
+start().catch((error) => say(error.message, "danger"));

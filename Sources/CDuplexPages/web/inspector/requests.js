@@ -1,0 +1,159 @@
+// The last requests, the newest first; one of them opened beside the list.
+
+import { get, post } from "./api.js";
+import { button, changeIcon, make } from "./dom.js";
+import { foreign } from "./foreign.js";
+import { bytes, clock, count, duration } from "./format.js";
+import { watch } from "./live.js";
+import { say } from "./notices.js";
+import { payload } from "./payload.js";
+
+const limit = 500;
+const columns = ["Time", "Method", "Path", "Status", "Took", "In", "Out", "Client"];
+
+function tone(status) {
+    return status >= 500 || status === 0 ? "badge bad" : status >= 400 ? "badge warm" : "badge good";
+}
+
+function path(url) {
+    return url.replace(/^[a-z]+:\/\/[^/]*/, "");
+}
+
+function fieldTable(fields) {
+    const list = make("dl", { class: "facts" });
+    for (const [name, value] of fields) list.append(foreign("dt", name), foreign("dd", value, { class: "mono" }));
+    return list;
+}
+
+function bodyPart(title, body) {
+    if (body.size === 0) return [];
+    const known = body.text === undefined ? body.data !== "" : body.text !== "";
+    return [make("h4", { text: `${title}: ${bytes(body.size)}` }),
+        known ? payload(body) : make("p", { class: "soft", text: "It wasn't kept: it is a file, or went out coded." })];
+}
+
+async function copy(text) {
+    try {
+        await navigator.clipboard.writeText(text);
+        say("It is in the clipboard.");
+    } catch {
+        say("The browser doesn't let this page use the clipboard.", "danger");
+    }
+}
+
+function times(exchange) {
+    const parts = [["handler", exchange.handler], ["sending", exchange.sending]];
+    return parts.filter(([, time]) => time !== undefined).map(([name, time]) => `${name} ${duration(time)}`).join(" · ");
+}
+
+async function detail(place, id, allows) {
+    const exchange = await get("requests/one", { id });
+    const command = make("pre", { class: "text", hidden: true });
+    place.append(
+        make("h3", {}, foreign("span", `${exchange.method} ${path(exchange.url)}`)),
+        make("div", { class: "tools" },
+            button("copy", { text: "Copy as curl", onclick: async () => {
+                const { command: text } = await get("requests/curl", { id });
+                command.textContent = text;
+                command.hidden = false;
+                await copy(text);
+            } }),
+            ...allows.has("replaying") ? [button("again", { text: "Repeat", onclick: async () => {
+                try {
+                    const answer = await post("requests/repeat", { id: Number(id) });
+                    say(`It was answered with ${answer.status}.`);
+                } catch (error) {
+                    say(error.message, "danger");
+                }
+            } })] : []),
+        command,
+        make("p", {}, make("span", { class: tone(exchange.status), text: `${exchange.status || "none"} ${exchange.reason}` }), " ",
+            make("span", { class: "soft", text: `${duration(exchange.total)} (${times(exchange)})` })),
+        exchange.error ? foreign("p", exchange.error, { class: "notice" }) : "",
+        make("dl", { class: "facts" }, make("dt", { text: "Route" }), foreign("dd", exchange.route ?? "none"),
+            make("dt", { text: "URL" }), foreign("dd", exchange.url),
+            make("dt", { text: "Client" }), foreign("dd", exchange.peer ?? "–")),
+        make("h4", { text: "Request" }), fieldTable(exchange.requestFields), ...bodyPart("Its body", exchange.requestBody),
+        make("h4", { text: "Response" }), fieldTable(exchange.responseFields), ...bodyPart("Its body", exchange.responseBody),
+    );
+}
+
+export async function open(main, { parameters, allows }) {
+    let all = [];
+    let isHeld = false;
+    let isWatched = false;
+    let waiting = [];
+    let opened = null;
+    let lost = 0;
+    const filter = make("input", { type: "search", class: "grow", placeholder: "Filter", "aria-label": "Filter requests", oninput: show });
+    const hold = button("pause", { label: "Pause", onclick: () => {
+        isHeld = !isHeld;
+        changeIcon(hold, isHeld ? "play" : "pause");
+        hold.setAttribute("aria-label", isHeld ? "Go on" : "Pause");
+        take([]);
+    } });
+    const clear = button("trash", { label: "Clear", onclick: () => { all = []; show(); } });
+    const summary = make("span", { class: "soft", role: "status" });
+    const body = make("tbody");
+    const place = make("section", { class: "detail", "aria-label": "Request", hidden: true });
+    main.append(make("div", { class: "tools" }, hold, clear, filter, summary),
+        make("div", { class: "grid-frame list" }, make("table", { class: "grid", "aria-labelledby": "part-title" },
+            make("thead", {}, make("tr", {}, ...columns.map((text) => make("th", { scope: "col", text })))), body)), place);
+
+    function row(exchange) {
+        const go = () => { location.hash = `requests?id=${exchange.id}`; };
+        return make("tr", {
+            class: "choice", tabindex: "0", onclick: go, "aria-selected": String(String(exchange.id) === opened),
+            onkeydown: (event) => { if (event.key === "Enter") go(); },
+        },
+            make("td", { class: "number", text: clock(exchange.began) }),
+            foreign("td", exchange.method),
+            foreign("td", path(exchange.url), { class: "path" }),
+            make("td", {}, make("span", { class: tone(exchange.status), text: exchange.status || "none" })),
+            make("td", { class: "number", text: duration(exchange.total) }),
+            make("td", { class: "number", text: bytes(exchange.received) }),
+            make("td", { class: "number", text: bytes(exchange.sent) }),
+            foreign("td", exchange.peer ?? "–"));
+    }
+
+    function show() {
+        const text = filter.value.trim().toLowerCase();
+        const shown = all.filter((exchange) => JSON.stringify(exchange).toLowerCase().includes(text));
+        body.replaceChildren(...shown.map(row));
+        summary.textContent = !isWatched ? "Requests are kept from now on …" : `${count(shown.length)} requests${isHeld ? `, ${count(waiting.length)} wait` : ""}`
+            + (lost ? `, ${count(lost)} weren't shown` : "");
+    }
+
+    function take(items) {
+        waiting = [...waiting, ...items].slice(-limit);
+        if (!isHeld) {
+            all = [...waiting.reverse(), ...all].slice(0, limit);
+            waiting = [];
+        }
+        show();
+    }
+
+    async function change(wanted) {
+        const id = wanted.get("id");
+        opened = id;
+        place.replaceChildren();
+        place.hidden = id === null;
+        main.classList.toggle("with-detail", id !== null);
+        show();
+        if (id === null) return;
+        place.append(button("close", { label: "Close", class: "quiet close", onclick: () => { location.hash = "requests"; } }));
+        try {
+            await detail(place, id, allows);
+        } catch (error) {
+            place.append(make("p", { class: "notice", text: error.message }));
+        }
+    }
+
+    const end = watch("requests", (items, news) => {
+        lost += news.lost;
+        isWatched = true;
+        take(items);
+    }, { onError: (text) => { summary.textContent = text; } });
+    await change(parameters);
+    return { change, close: end };
+}

@@ -1,0 +1,99 @@
+// The view that is chosen: its picture, its place, its properties.
+
+import { address, get } from "./api.js";
+import { make } from "./dom.js";
+import { foreign, visible } from "./foreign.js";
+import { watch } from "./live.js";
+
+const number = (value) => `${Math.round(value * 100) / 100}`;
+const frame = ([x, y, width, height]) => `${number(x)}, ${number(y)} · ${number(width)} × ${number(height)}`;
+
+export class Details {
+    constructor(scene) {
+        this.scene = scene;
+        this.turn = 0;
+        this.node = make("section", { class: "details", id: "views-details", "aria-label": "The chosen view", tabindex: "0" });
+        this.show(undefined);
+    }
+
+    /** Shows a view, and its properties as they change or as they were; undefined for none. */
+    show(node, isLive) {
+        if (!node) {
+            this.close();
+            this.key = undefined;
+            this.node.replaceChildren(make("p", { class: "soft", text: "Choose a view: in the drawing or in the tree." }));
+            return;
+        }
+        const key = `${node.id} ${node.picture}`;
+        if (key !== this.key) {
+            this.close();
+            this.key = key;
+            this.head = make("div", {});
+            this.list = make("dl", { class: "facts", id: "views-properties" });
+            this.picture = this.makePicture(node);
+            this.node.replaceChildren(foreign("h3", node.type), this.head, this.picture, this.list);
+        }
+        this.head.replaceChildren(this.facts(node));
+        if (isLive) this.follow(node.id);
+        else this.load(node.id);
+    }
+
+    facts(node) {
+        const [x0, y0, x1, y1] = node.rect;
+        const rows = [["identity", node.id], ["frame", frame(node.local)], ["in the root", frame([x0, y0, x1 - x0, y1 - y0])],
+            ["layer", `${node.depth}`]];
+        if (node.isHidden) rows.push(["hidden", "yes"]);
+        else if (node.isOff) rows.push(["hidden", "with what it is in"]);
+        if (node.clips) rows.push(["clips", "yes"]);
+        if (node.alpha !== 1) rows.push(["opaque", `${Math.round(node.alpha * 100)} %`]);
+        return make("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [make("dt", { text: name }), foreign("dd", value)]));
+    }
+
+    makePicture(node) {
+        if (node.picture === 0) return make("p", { class: "soft", text: "It has no picture." });
+        // The last part only has the browser ask again.
+        const source = address("views/picture", { scene: this.scene, id: node.id, again: `${node.picture}.${this.age ?? 0}` });
+        const image = make("img", { class: "view-picture", src: source, alt: `Picture of ${visible(node.type)}` });
+        image.addEventListener("error", () => image.replaceWith(make("p", { class: "soft", text: "It has no picture now." })));
+        return image;
+    }
+
+    /** Has pictures be fetched again. */
+    refresh() {
+        this.age = (this.age ?? 0) + 1;
+        this.key = undefined;
+    }
+
+    fill(properties) {
+        this.list.replaceChildren(...properties.flatMap(([name, value]) => [foreign("dt", name), foreign("dd", value)]));
+    }
+
+    follow(id) {
+        if (this.watched === id) return;
+        this.close();
+        this.watched = id;
+        this.end = watch("views-node", (items) => this.fill(items.at(-1)?.properties ?? []), {
+            parameters: { scene: this.scene, id },
+            onError: (text) => this.fill([["properties", text]]),
+        });
+    }
+
+    async load(id) {
+        this.close();
+        const { turn } = this;
+        try {
+            const { properties } = await get("views/node", { scene: this.scene, id });
+            if (turn === this.turn) this.fill(properties);
+        } catch (error) {
+            if (turn === this.turn) this.fill([["properties", error.message]]);
+        }
+    }
+
+    /** Asks for nothing any more. */
+    close() {
+        this.turn += 1;
+        this.end?.();
+        this.end = undefined;
+        this.watched = undefined;
+    }
+}

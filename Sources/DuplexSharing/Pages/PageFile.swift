@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright (c) the Duplex authors
+
+import CDuplexPages
+import DuplexDeflate
+package import DuplexServer
+package import DuplexWire
+import HTTPTypes
+
+/// A file of the web pages in `Sources/CDuplexPages/web`, which are compiled into the program.
+package struct PageFile: Sendable, Equatable {
+    /// The name without its folder, such as `app.js`.
+    package let name: String
+    package let contentType: MediaType
+    package let bytes: [UInt8]
+    /// Differs from that of every other version of the file.
+    package let entityTag: EntityTag?
+
+    package init(named name: String, _ bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+        contentType = .ofFile(named: name)
+        var sum = CRC32()
+        sum.add(bytes.span.raw)
+        entityTag = EntityTag("\(String(sum.value, radix: 36))-\(bytes.count)")
+    }
+
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The file as it is sent.
+    ///
+    /// Browsers keep it, and ask each time whether there is another version.
+    package var response: Response {
+        var fields: HTTPFields = [.cacheControl: "no-cache", .xContentTypeOptions: "nosniff"]
+        fields[.eTag] = entityTag?.description
+        return Response(type: contentType, fields: fields, body: bytes)
+    }
+
+    /// The file with a value in each of its places, which are written `{{name}}`.
+    ///
+    /// - Parameter values: the values by their names. The place of a name without a value stays empty.
+    /// - Returns: the file, with each value escaped for HTML. Values aren't searched for places.
+    package func filled(with values: [String: String]) -> PageFile {
+        let filled = text.replacing(/{{([a-z]+)}}/) { HTMLEscaping.escaped(values[String($0.output.1)] ?? "") }
+        return PageFile(named: name, Array(filled.utf8))
+    }
+
+    /// The files of a page: those of its folder, and those that all pages share.
+    ///
+    /// - Parameter folder: the folder.
+    /// - Returns: the files, each under a name of its own.
+    package static func all(in folder: String) -> [PageFile] {
+        byFolder[folder, default: []] + byFolder["shared", default: []]
+    }
+
+    /// The files by the names of their folders.
+    package static let byFolder: [String: [PageFile]] = {
+        let files = (0..<cduplex_pages_count()).map { index in
+            // The pointers lead to constants of the program.
+            let file = unsafe cduplex_pages_file(index)
+            let path = unsafe String(cString: file.path)
+            return (path, unsafe Array(UnsafeBufferPointer(start: file.bytes, count: file.count)))
+        }
+        return Dictionary(grouping: files) { path, _ in String(path.prefix { $0 != "/" }) }.mapValues { files in
+            files.map { path, bytes in PageFile(named: String(path.drop { $0 != "/" }.dropFirst()), bytes) }
+        }
+    }()
+}
