@@ -16,17 +16,41 @@ static const struct {
     const char *path;
     const unsigned char *text;
 } files[] = {
+    PAGE("demo/chat.js")
+#embed "web/demo/chat.js"
+    END
+    PAGE("demo/connection.js")
+#embed "web/demo/connection.js"
+    END
     PAGE("demo/duplex.css")
 #embed "web/demo/duplex.css"
     END
     PAGE("demo/duplex.js")
 #embed "web/demo/duplex.js"
     END
+    PAGE("demo/echo.js")
+#embed "web/demo/echo.js"
+    END
+    PAGE("demo/feed.js")
+#embed "web/demo/feed.js"
+    END
+    PAGE("demo/form.js")
+#embed "web/demo/form.js"
+    END
+    PAGE("demo/format.js")
+#embed "web/demo/format.js"
+    END
     PAGE("demo/icon.svg")
 #embed "web/demo/icon.svg"
     END
     PAGE("demo/index.html")
 #embed "web/demo/index.html"
+    END
+    PAGE("demo/log.js")
+#embed "web/demo/log.js"
+    END
+    PAGE("demo/upload.js")
+#embed "web/demo/upload.js"
     END
     PAGE("inspector/ansi.js")
 #embed "web/inspector/ansi.js"
@@ -103,9 +127,6 @@ static const struct {
     PAGE("inspector/icon.svg")
 #embed "web/inspector/icon.svg"
     END
-    PAGE("inspector/icons.js")
-#embed "web/inspector/icons.js"
-    END
     PAGE("inspector/index.html")
 #embed "web/inspector/index.html"
     END
@@ -178,8 +199,17 @@ static const struct {
     PAGE("inspector/waterfall.js")
 #embed "web/inspector/waterfall.js"
     END
+    PAGE("shared/base.css")
+#embed "web/shared/base.css"
+    END
     PAGE("shared/dom.js")
 #embed "web/shared/dom.js"
+    END
+    PAGE("shared/icons.js")
+#embed "web/shared/icons.js"
+    END
+    PAGE("shared/server.js")
+#embed "web/shared/server.js"
     END
     PAGE("shared/theme.css")
 #embed "web/shared/theme.css"
@@ -214,9 +244,6 @@ static const struct {
     PAGE("uploader/icon.svg")
 #embed "web/uploader/icon.svg"
     END
-    PAGE("uploader/icons.js")
-#embed "web/uploader/icons.js"
-    END
     PAGE("uploader/index.html")
 #embed "web/uploader/index.html"
     END
@@ -225,6 +252,9 @@ static const struct {
     END
     PAGE("uploader/keys.js")
 #embed "web/uploader/keys.js"
+    END
+    PAGE("uploader/kinds.js")
+#embed "web/uploader/kinds.js"
     END
     PAGE("uploader/list.css")
 #embed "web/uploader/list.css"

@@ -45,9 +45,9 @@ struct DemoPageTests {
     @Test(
         "The script and the markup name the paths that the server has",
         arguments: [
-            ("duplex.js", "\"\(DemoPage.echoPath)\""), ("duplex.js", "\"\(DemoPage.chatPath)\""),
-            ("duplex.js", "\"\(DemoPage.eventsPath)\""), ("duplex.js", "\"\(DemoPage.logPath)\""),
-            ("duplex.js", "\"\(DemoPage.uploadPath)\""), ("duplex.js", "\"\(DemoPage.formPath)\""),
+            ("echo.js", "\"\(DemoPage.echoPath)\""), ("chat.js", "\"\(DemoPage.chatPath)\""),
+            ("feed.js", "\"\(DemoPage.eventsPath)\""), ("feed.js", "\"\(DemoPage.logPath)\""),
+            ("upload.js", "\"\(DemoPage.uploadPath)\""), ("form.js", "\"\(DemoPage.formPath)\""),
             ("index.html", "action=\"\(DemoPage.formPath)\""), ("index.html", "<code>\(DemoPage.eventsPath)</code>"),
         ]
     )

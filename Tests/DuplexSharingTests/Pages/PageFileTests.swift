@@ -18,7 +18,7 @@ struct PageFileTests {
     private static func references(of page: String) -> Set<String> {
         let text = PageFile.all(in: page).map(\.text).joined()
         let markup = text.matches(of: /(?:src|href)="(?:assets|\/demo)\/([^"]+)"/).map { String($0.1) }
-        let imports = text.matches(of: /(?:from |import\()"\.\/([a-z-]+\.js)"/).map { String($0.1) }
+        let imports = text.matches(of: /(?:from |import |import\()"\.\/([a-z-]+\.js)"/).map { String($0.1) }
         return Set(markup + imports)
     }
 

@@ -27,7 +27,11 @@ function triple(parts) {
     return values.length === 3 && values.every((value) => value >= 0 && value <= 255) ? `rgb(${values.join(" ")})` : null;
 }
 
-/** The colour behind 38 or 48, and how many numbers it took. */
+/**
+ * The colour behind 38 or 48, and how many numbers it took.
+ *
+ * @returns {[string | null, number]}
+ */
 function extended(values, hasPlaces) {
     if (Number(values[0]) === 5) return [indexed(Number(values[1])), 2];
     if (Number(values[0]) !== 2) return [null, 1];

@@ -1,7 +1,8 @@
 // The frame: a list of parts, one of which is shown. `#console?level=error` names it, and what of it.
 
 import { get } from "./api.js";
-import { byId, icon, make } from "./dom.js";
+import { byId, make } from "./dom.js";
+import { icon } from "./icons.js";
 import { onLink } from "./live.js";
 import { say } from "./notices.js";
 

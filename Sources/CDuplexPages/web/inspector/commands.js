@@ -1,10 +1,11 @@
 // Commands, each with its form, messages to the app, and what has run.
 
 import { get, post } from "./api.js";
-import { arrange, button, make } from "./dom.js";
+import { arrange, make } from "./dom.js";
 import { field } from "./fields.js";
 import { foreign, visible } from "./foreign.js";
 import { clock, duration } from "./format.js";
+import { button } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
 import { answerNodes } from "./answers.js";

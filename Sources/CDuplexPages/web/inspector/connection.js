@@ -1,11 +1,12 @@
 // One connection: what is known of it, how it came about, what may be done with it, and its frames.
 
-import { address, get, post } from "./api.js";
+import { get, post } from "./api.js";
 import { make } from "./dom.js";
 import { foreign } from "./foreign.js";
 import { bytes, count, duration } from "./format.js";
 import { showFrames } from "./frames.js";
 import { say } from "./notices.js";
+import { address } from "./server.js";
 import { waterfall } from "./waterfall.js";
 
 function facts(entry) {

@@ -1,9 +1,10 @@
 // All connections of the process in a table; one of them opened beside it.
 
 import { openConnection } from "./connection.js";
-import { arrange, button, make } from "./dom.js";
+import { arrange, make } from "./dom.js";
 import { foreign } from "./foreign.js";
 import { bytes, count, duration } from "./format.js";
+import { button } from "./icons.js";
 import { watch } from "./live.js";
 
 const kinds = {

@@ -10,7 +10,7 @@ const streams = { output: "stdout", error: "stderr", both: "stdout/err" };
 
 /** What is looked for in a text, whatever the case; null for nothing. */
 export function pattern(text) {
-    return text === "" ? null : new RegExp(text.replace(/[.*+?^${}()|[\]\\\/]/g, "\\$&"), "giu");
+    return text === "" ? null : new RegExp(text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&"), "giu");
 }
 
 function has(text, search) {
@@ -74,7 +74,10 @@ export function row(entry, search) {
     text.dir = "auto";
     if (entry.label) text.append(foreign("span", entry.label, { class: "label" }), " ");
     if (search === null && !entry.text.includes("\u001b")) text.append(visible(entry.text));
-    else text.append(...nodes(entry.parsed ??= parse(entry.text), search));
+    else {
+        entry.parsed ??= parse(entry.text);
+        text.append(...nodes(entry.parsed, search));
+    }
     if (entry.cut) text.append(make("span", { class: "cut", title: "The line goes on", text: "…" }));
     node.append(time, badge, text);
     if (entry.level) node.append(details(entry));

@@ -1,10 +1,11 @@
 // The console: what the process writes and logs. 10,000 lines are kept here, of which 1,000 are drawn; more on demand.
 
-import { address } from "./api.js";
 import { isWanted, levels, pattern, row } from "./console-lines.js";
-import { button, changeIcon, icon, make } from "./dom.js";
+import { make } from "./dom.js";
 import { count } from "./format.js";
+import { button, changeIcon, icon } from "./icons.js";
 import { watch } from "./live.js";
+import { address } from "./server.js";
 
 const keptLines = 10000;
 const drawnLines = 1000;
@@ -154,7 +155,8 @@ export function open(main, { parameters }) {
     function filterChanged() {
         readFilter();
         const wish = new URLSearchParams(Object.entries(query()).filter(([, value]) => value !== null));
-        history.replaceState(null, "", wish.size ? `#console?${wish}` : "#console");
+        const text = wish.toString();
+        history.replaceState(null, "", text === "" ? "#console" : `#console?${text}`);
         redraw();
     }
 

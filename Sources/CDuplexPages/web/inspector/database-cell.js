@@ -1,10 +1,12 @@
 // Values of databases: short in a grid, as a whole in a dialog.
 
-import { address, get } from "./api.js";
-import { button, make } from "./dom.js";
+import { get } from "./api.js";
+import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { bytes, count } from "./format.js";
+import { button } from "./icons.js";
 import { say } from "./notices.js";
+import { address } from "./server.js";
 
 const short = 80;
 

@@ -1,10 +1,12 @@
 // The rows of a table: pages of them, in an order, those that a filter lets through.
 
-import { address, get } from "./api.js";
+import { get } from "./api.js";
 import { cellOf, showCell } from "./database-cell.js";
-import { arrange, button, make } from "./dom.js";
+import { arrange, make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { count, duration } from "./format.js";
+import { button } from "./icons.js";
+import { address } from "./server.js";
 
 const size = 100;
 const comparisons = {
@@ -97,7 +99,8 @@ class Rows {
 
     async load() {
         this.#loading?.abort();
-        const control = this.#loading = new AbortController();
+        const control = new AbortController();
+        this.#loading = control;
         this.#status.textContent = "…";
         try {
             const query = { ...this.#selection, offset: this.#offset, count: size };

@@ -1,10 +1,12 @@
 // SQL: statements, what they give, how SQLite goes about them, and those of before.
 
-import { address, post } from "./api.js";
+import { post } from "./api.js";
 import { cellOf, showCell } from "./database-cell.js";
-import { arrange, button, keep, make, recall } from "./dom.js";
+import { arrange, keep, make, recall } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { count, duration } from "./format.js";
+import { button } from "./icons.js";
+import { address } from "./server.js";
 
 const kept = 50;
 const keptAs = "inspector.sql";
@@ -82,7 +84,8 @@ class Editor {
     async #run({ sql = this.#text.value, plan = false }) {
         if (sql.trim() === "") return;
         this.#running?.abort();
-        const control = this.#running = new AbortController();
+        const control = new AbortController();
+        this.#running = control;
         const isWriting = this.#writes.checked && !plan;
         this.#status.textContent = "running …";
         this.#stop.hidden = false;

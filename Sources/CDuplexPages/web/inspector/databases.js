@@ -1,12 +1,14 @@
 // Databases: one is chosen, then a table of it, its schema, or SQL.
 
-import { address, get } from "./api.js";
+import { get } from "./api.js";
 import { openRows } from "./database-rows.js";
 import { openSQL } from "./database-sql.js";
-import { arrange, button, make } from "./dom.js";
+import { arrange, make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { bytes, count } from "./format.js";
+import { button } from "./icons.js";
 import { say } from "./notices.js";
+import { address } from "./server.js";
 
 /** Opens the part; `parameters` may name a `database`, and a `table` or the `view` `sql` or `schema`. */
 export async function open(main, { parameters, allows }) {

@@ -1,10 +1,12 @@
 // A folder in columns: one for each level, the last one of the folder that is chosen. Arrows go up and down in a column,
 // and from column to column; letters go to the next name that begins so.
 
-import { address, get } from "./api.js";
-import { arrange, icon, make } from "./dom.js";
+import { get } from "./api.js";
+import { arrange, make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
+import { icon } from "./icons.js";
 import { say } from "./notices.js";
+import { address } from "./server.js";
 
 const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
 const order = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
@@ -39,7 +41,7 @@ class Column {
     async load() {
         const { entries, isCut } = await get(`${this.owner.base}list`, { path: this.path });
         this.entries = entries.sort((one, other) =>
-            (other.kind === "folder") - (one.kind === "folder") || order.compare(one.name, other.name));
+            Number(other.kind === "folder") - Number(one.kind === "folder") || order.compare(one.name, other.name));
         this.draw(isCut);
     }
 
@@ -136,7 +138,8 @@ export class FileColumns {
         if (turn !== this.#turn) return;
         // What is no folder, or gone, has no column, and nothing behind it has one.
         const count = answers.findIndex(({ status }) => status === "rejected");
-        if (count === 0) say(answers[0].reason.message, "danger");
+        const [first] = answers;
+        if (first.status === "rejected") say(first.reason.message, "danger");
         this.#columns = columns.slice(0, count < 0 ? columns.length : Math.max(1, count));
         this.#draw();
         const last = this.#columns.findLast(({ entry }) => entry !== undefined);

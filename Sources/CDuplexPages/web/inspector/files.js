@@ -1,12 +1,14 @@
 // Folders: the uploader's page of the one that is chosen, in a frame, or its columns, and what is known of the file chosen
 // there. That page reports what is selected and opened by events of its window.
 
-import { address, get } from "./api.js";
-import { button, make } from "./dom.js";
+import { get } from "./api.js";
+import { make } from "./dom.js";
 import { FileColumns } from "./files-columns.js";
 import { foreign, visible } from "./foreign.js";
 import { bytes, count } from "./format.js";
+import { button } from "./icons.js";
 import { say } from "./notices.js";
+import { address } from "./server.js";
 
 const names = /\.(?:db|rdb|sqlite|sqlite3)$/iu;
 

@@ -1,9 +1,10 @@
 // Frames as they go: the newest at the end, the last thousand shown, filtered, held.
 
 import { get } from "./api.js";
-import { button, changeIcon, make } from "./dom.js";
+import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { bytes, clock, count } from "./format.js";
+import { button, changeIcon } from "./icons.js";
 import { watch } from "./live.js";
 import { payload, preview } from "./payload.js";
 

@@ -61,7 +61,8 @@ export function onLink(listener) {
  *
  * @param topic its name
  * @param onItems gets what is new, in its order, and `{ lost }`: how many items were gone before they could be had
- * @param options `parameters` of the topic (texts), `onError`, and `since`, the position to begin behind
+ * @param {{ parameters?: object, onError?: (error: any) => void, since?: number }} options the parameters of the topic
+ *     (texts), and the position to begin behind
  * @returns what ends it: a function
  */
 export function watch(topic, onItems, { parameters = {}, onError, since = 0 } = {}) {

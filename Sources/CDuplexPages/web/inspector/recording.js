@@ -1,9 +1,10 @@
 // An entry of a recording: a request with its response, or a WebSocket with its frames.
 
 import { get } from "./api.js";
-import { button, make } from "./dom.js";
+import { make } from "./dom.js";
 import { foreign } from "./foreign.js";
 import { bytes, clock, count, duration } from "./format.js";
+import { button } from "./icons.js";
 import { say } from "./notices.js";
 import { payload, preview } from "./payload.js";
 

@@ -1,12 +1,14 @@
 // Recordings: the process's own, and archives (HAR) that were chosen or dropped; the server reads and keeps them.
 
-import { address, get, post, Problem } from "./api.js";
-import { button, make } from "./dom.js";
+import { get, post } from "./api.js";
+import { make } from "./dom.js";
 import { foreign } from "./foreign.js";
 import { bytes, clock, count, duration } from "./format.js";
+import { button } from "./icons.js";
 import { say } from "./notices.js";
 import { showEntry } from "./recording.js";
 import { showReplay } from "./replay.js";
+import { address, Problem } from "./server.js";
 
 const columns = ["Time", "Method", "URL", "Status", "Size", "Took"];
 const largest = 32 * 1024 * 1024;

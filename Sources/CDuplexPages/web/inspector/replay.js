@@ -1,9 +1,10 @@
 // Replays a recording against a server, where the app allows that, and tells what was different.
 
 import { post } from "./api.js";
-import { button, keep, make, recall } from "./dom.js";
+import { keep, make, recall } from "./dom.js";
 import { foreign } from "./foreign.js";
 import { count, duration } from "./format.js";
+import { button } from "./icons.js";
 import { say } from "./notices.js";
 
 /** Lines such as `Authorization: Bearer …` as pairs. */

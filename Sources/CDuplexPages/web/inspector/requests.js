@@ -1,9 +1,10 @@
 // The last requests, the newest first; one of them opened beside the list.
 
 import { get, post } from "./api.js";
-import { button, changeIcon, make } from "./dom.js";
+import { make } from "./dom.js";
 import { foreign } from "./foreign.js";
 import { bytes, clock, count, duration } from "./format.js";
+import { button, changeIcon } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
 import { payload } from "./payload.js";

@@ -1,9 +1,10 @@
 // Settings and values: groups of rows, each of which becomes a field where the app allows that.
 
 import { get, post } from "./api.js";
-import { arrange, button, byId, make } from "./dom.js";
+import { arrange, byId, make } from "./dom.js";
 import { field } from "./fields.js";
 import { foreign, visible } from "./foreign.js";
+import { button } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
 

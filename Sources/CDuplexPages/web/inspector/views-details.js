@@ -1,9 +1,10 @@
 // The view that is chosen: its picture, its place, its properties.
 
-import { address, get } from "./api.js";
+import { get } from "./api.js";
 import { make } from "./dom.js";
 import { foreign, visible } from "./foreign.js";
 import { watch } from "./live.js";
+import { address } from "./server.js";
 
 const number = (value) => `${Math.round(value * 100) / 100}`;
 const frame = ([x, y, width, height]) => `${number(x)}, ${number(y)} · ${number(width)} × ${number(height)}`;

@@ -5,6 +5,8 @@ import { colour, project } from "./views-scene.js";
 const css = ([red, green, blue], alpha = 1) => `rgb(${red * 255} ${green * 255} ${blue * 255} / ${alpha})`;
 
 export class FlatDrawing {
+    /** There is but one. */
+    quality;
     static make(canvas) {
         const context = canvas.getContext("2d");
         return context ? new FlatDrawing(canvas, context) : null;
@@ -19,7 +21,7 @@ export class FlatDrawing {
         this.bitmaps = new Map();
     }
 
-    set(items, scene, pictures, isDark) {
+    set(items, _scene, pictures, isDark) {
         // As the app paints them.
         this.items = [...items].sort((one, other) => one.order - other.order);
         this.pictures = pictures;

@@ -1,6 +1,6 @@
 // Pictures of views, fetched a few at a time, in the order in which they are asked for; the first 400 of a tree.
 
-import { address } from "./api.js";
+import { address } from "./server.js";
 import { atlasSize } from "./views-gl.js";
 
 const most = 400;

@@ -165,7 +165,11 @@ export function pick(view, items, sx, sy) {
     return found;
 }
 
-/** The colour of a class, as red, green and blue from 0 to 1. */
+/**
+ * The colour of a class, as red, green and blue from 0 to 1.
+ *
+ * @returns {[number, number, number]}
+ */
 export function colour(type, isDark) {
     let hash = 7;
     for (const character of type) hash = (hash * 31 + character.codePointAt(0)) >>> 0;

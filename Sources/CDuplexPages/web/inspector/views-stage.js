@@ -13,6 +13,13 @@ function themeColour(name) {
 }
 
 export class Stage {
+    scene;
+    pictures;
+    onPick;
+    onHover;
+    onRate;
+    since;
+
     /** `onPick(index)` and `onHover(index)` get what is pointed at, `onRate(frames)` how many are drawn in a second. */
     constructor({ onPick, onHover, onRate }) {
         Object.assign(this, { onPick, onHover, onRate });
@@ -80,7 +87,7 @@ export class Stage {
         if (this.isTurning) {
             // By the time that has passed, so that it turns as fast wherever it is drawn.
             this.camera.turn(Math.min(passed, 100) * 0.0006, 0);
-            this.rate(passed, time);
+            this.rate(time);
         }
         const isMoving = this.isTurning || performance.now() - (this.moved ?? -1e9) < 200;
         if (isMoving) this.adapt(passed);
@@ -110,7 +117,7 @@ export class Stage {
         }, 250);
     }
 
-    rate(passed, time) {
+    rate(time) {
         this.since ??= time;
         this.drawn = (this.drawn ?? 0) + 1;
         if (time - this.since < 1000) return;

@@ -1,9 +1,10 @@
 // The exploded view: a drawing of the app's views in three dimensions, beside their tree and what is known of one of them.
 
 import { get } from "./api.js";
-import { button, changeIcon, keep, make, recall } from "./dom.js";
+import { keep, make, recall } from "./dom.js";
 import { visible } from "./foreign.js";
 import { count } from "./format.js";
+import { button, changeIcon } from "./icons.js";
 import { watch } from "./live.js";
 import { say } from "./notices.js";
 import { Details } from "./views-details.js";

@@ -1,12 +1,17 @@
 // Elements. Names and other foreign text become text nodes and attribute values, never markup.
 
-import { drawings } from "./icons.js";
-
+/**
+ * The element with an id. Which kind it is, the markup says.
+ *
+ * @returns {any}
+ */
 export const byId = (id) => document.getElementById(id);
 
 /**
  * Makes an element; `on…` attributes become listeners, `text` its text, and false, null and undefined are left
  * out.
+ *
+ * @returns {any}
  */
 export function make(tag, attributes = {}, ...children) {
     const node = document.createElement(tag);
@@ -18,37 +23,6 @@ export function make(tag, attributes = {}, ...children) {
     }
     node.append(...children);
     return node;
-}
-
-/** An icon of the table in `icons.js`, hidden from screen readers. */
-export function icon(name) {
-    const namespace = "http://www.w3.org/2000/svg";
-    const svg = document.createElementNS(namespace, "svg");
-    for (const [key, value] of [["viewBox", "0 0 24 24"], ["class", `icon ${name}`], ["aria-hidden", "true"]]) {
-        svg.setAttribute(key, value);
-    }
-    for (const line of drawings[name] ?? drawings.file) {
-        const path = document.createElementNS(namespace, "path");
-        path.setAttribute("d", line);
-        svg.append(path);
-    }
-    return svg;
-}
-
-/** A button with an icon, and a text or only a label. */
-export function button(drawing, { text, label, ...attributes }) {
-    const named = { type: "button", "aria-label": label, title: label, ...attributes };
-    const node = make("button", named, icon(drawing));
-    if (text) node.append(make("span", { text }));
-    return node;
-}
-
-/** Another icon in place of the one that a button has. */
-export function changeIcon(node, name) {
-    if (node.dataset.shown === name) return;
-    node.dataset.shown = name;
-    node.querySelector("svg")?.remove();
-    node.prepend(icon(name));
 }
 
 /**
@@ -63,11 +37,6 @@ export function arrange(parent, nodes) {
         if (node === next) next = next.nextElementSibling;
         else parent.insertBefore(node, next);
     }
-}
-
-/** Puts the icons where the markup names them. */
-export function drawIcons() {
-    for (const node of document.querySelectorAll("[data-icon]")) changeIcon(node, node.dataset.icon);
 }
 
 /**

@@ -1,11 +1,12 @@
 // What is done to entries: each action tells its result and, where it can be taken back, how.
 
-import { address, api } from "./api.js";
+import { api } from "./api.js";
 import { askClash, askName, confirm, faultOf } from "./dialogs.js";
 import { make } from "./dom.js";
 import { complain, toast } from "./notices.js";
 import { isWithin, join, nameOf, parentOf } from "./paths.js";
 import { pickFolder, placeName } from "./picker.js";
+import { address } from "./server.js";
 import { t } from "./texts.js";
 
 const mostUndone = 50;

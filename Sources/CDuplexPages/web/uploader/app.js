@@ -5,8 +5,9 @@ import { api } from "./api.js";
 import { Changes } from "./changes.js";
 import { showCrumbs } from "./crumbs.js";
 import { showKeys } from "./dialogs.js";
-import { byId, drawIcons, make } from "./dom.js";
+import { byId, make } from "./dom.js";
 import { formatSize } from "./format.js";
+import { drawIcons } from "./icons.js";
 import { Intake } from "./intake.js";
 import { actionOf, watchKeys } from "./keys.js";
 import { entryOf, FileList } from "./list.js";
@@ -21,6 +22,7 @@ const changePause = 120;
 const abovePause = 500;
 
 class App {
+    /** @type {{ kind: string, path: string, text?: string }} */
     #view = { kind: "folder", path: "" };
     #shown = null;
     #mayWrite = false;
@@ -173,6 +175,7 @@ class App {
     }
 
     /** Runs `#reload` a little later, and once for many reasons. */
+    /** @param {() => any} run */
     #soon(name, pause, run = () => this.#reload()) {
         clearTimeout(this.#timers[name]);
         this.#timers[name] = setTimeout(run, pause);

@@ -1,6 +1,6 @@
+import { address } from "./server.js";
 // The server's events: which folders others have changed, and whether the server is there at all.
 
-import { address } from "./api.js";
 
 const patience = 1500;
 const longestPause = 10_000;

@@ -1,6 +1,7 @@
 // Questions. One is open at a time; each is answered by a promise: the choice, or null where it was given up.
 
-import { button, make } from "./dom.js";
+import { make } from "./dom.js";
+import { button } from "./icons.js";
 import { t } from "./texts.js";
 
 let last = Promise.resolve();
@@ -94,6 +95,7 @@ export function askClash(name, folder, { count = 1 } = {}) {
 
 /** Shows what keys do. */
 export function showKeys() {
+    /** @type {[string, Parameters<typeof t>[0]][]} */
     const rows = [
         ["↑ ↓ Home End", "keyMove"], ["Enter", "keyOpen"], ["Backspace", "keyUp"], ["Space", "keySelect"],
         ["Shift + ↑ ↓", "keyRange"], ["Ctrl + A", "keyAll"], ["F2", "keyRename"], ["Delete", "keyDelete"],

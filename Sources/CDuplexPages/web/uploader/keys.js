@@ -18,7 +18,7 @@ export function watchKeys(does) {
         event.preventDefault();
     });
     for (const kind of ["copy", "cut"]) {
-        document.addEventListener(kind, (event) => {
+        document.addEventListener(kind, (/** @type {ClipboardEvent} */ event) => {
             if (isField(event.target) || !getSelection().isCollapsed) return;
             const names = does.take(kind);
             if (names === null) return;

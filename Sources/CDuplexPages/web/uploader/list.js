@@ -1,12 +1,13 @@
 // The grid of entries: rows, focus, selection and keys. What is done to entries is reported to its owner.
 
-import { address } from "./api.js";
-import { arrange, byId, icon, make } from "./dom.js";
+import { arrange, byId, make } from "./dom.js";
 import { formatDate, formatMoment, formatSize } from "./format.js";
-import { kindOf } from "./icons.js";
+import { icon } from "./icons.js";
+import { kindOf } from "./kinds.js";
 import { Order } from "./order.js";
 import { fragmentOf, parentOf } from "./paths.js";
 import { Selection } from "./selection.js";
+import { address } from "./server.js";
 import { t } from "./texts.js";
 
 const firstSlice = 200;
@@ -33,7 +34,10 @@ export class FileList {
      */
     constructor(owner) {
         this.#owner = owner;
-        for (const use of ["click", "keydown"]) this.#grid.addEventListener(use, () => this.uses += 1, true);
+        const count = () => {
+            this.uses += 1;
+        };
+        for (const use of ["click", "keydown"]) this.#grid.addEventListener(use, count, true);
         this.#body.addEventListener("click", (event) => this.#clicked(event));
         this.#body.addEventListener("dblclick", (event) => this.#doubleClicked(event));
         this.#body.addEventListener("keydown", (event) => this.#pressed(event));

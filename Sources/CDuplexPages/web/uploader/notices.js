@@ -1,7 +1,8 @@
 // What the page says without being asked: toasts, the live region of screen readers, and whether the server is
 // there.
 
-import { button, byId, icon, make } from "./dom.js";
+import { byId, make } from "./dom.js";
+import { button, icon } from "./icons.js";
 import { t } from "./texts.js";
 
 const lasting = 10_000;
@@ -20,6 +21,9 @@ export function complain(error) {
 
 /**
  * Shows a result for some seconds, with an action such as "Undo"; they stand still while they are pointed at.
+ *
+ * @param {string} text
+ * @param {{ isError?: boolean, action?: string, run?: () => void }} options
  */
 export function toast(text, { isError = false, action, run } = {}) {
     const box = make("div", { class: isError ? "toast error" : "toast" });

@@ -14,7 +14,9 @@ export class Order {
         const { column, isDown } = recall("order", {});
         this.#column = columns.includes(column) ? column : "name";
         this.#isDown = isDown === true;
-        for (const node of document.querySelectorAll("[data-sort]")) {
+        /** @type {NodeListOf<HTMLElement>} */
+        const heads = document.querySelectorAll("[data-sort]");
+        for (const node of heads) {
             node.addEventListener("click", () => {
                 this.#choose(node.dataset.sort);
                 onchange();

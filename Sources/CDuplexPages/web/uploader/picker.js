@@ -2,7 +2,8 @@
 
 import { api } from "./api.js";
 import { askName, faultOf, show } from "./dialogs.js";
-import { button, icon, make } from "./dom.js";
+import { make } from "./dom.js";
+import { button, icon } from "./icons.js";
 import { isWithin, join, nameOf, parentOf } from "./paths.js";
 import { locale, t } from "./texts.js";
 

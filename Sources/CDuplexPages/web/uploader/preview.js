@@ -1,18 +1,20 @@
 // The dialog that shows a file: pictures, sound, video, PDF and text. The arrow keys go on to the next file.
 
-import { address, request } from "./api.js";
+import { server } from "./api.js";
 import { show } from "./dialogs.js";
-import { button, icon, make } from "./dom.js";
+import { make } from "./dom.js";
 import { formatMoment, formatSize } from "./format.js";
-import { kindOf } from "./icons.js";
+import { button, icon } from "./icons.js";
+import { kindOf } from "./kinds.js";
 import { announce } from "./notices.js";
+import { address } from "./server.js";
 import { t } from "./texts.js";
 
 const mostText = 256 << 10;
 
 /** The first bytes of a text, whatever its length is: the rest isn't fetched. */
 async function beginning(url, signal) {
-    const answer = await request(url, { headers: { range: `bytes=0-${mostText - 1}` }, signal });
+    const answer = await server.request(url, { headers: { range: `bytes=0-${mostText - 1}` }, signal });
     const reader = answer.body.getReader();
     const parts = [];
     let length = 0;
@@ -36,7 +38,6 @@ function decode(bytes) {
 class Preview {
     #entries;
     #place;
-    #end;
     #title;
     #body = make("div", { class: "stage" });
     #facts = make("p", { class: "soft facts" });
@@ -47,7 +48,6 @@ class Preview {
     constructor(entries, entry, dialog, end) {
         this.#entries = entries;
         this.#place = entries.indexOf(entry);
-        this.#end = end;
         this.#title = dialog.querySelector("h2");
         const quiet = (name, onclick) => button(name, { label: t(name), class: "quiet", onclick });
         const previous = quiet("previous", () => this.#step(-1));

@@ -1,7 +1,7 @@
 // Uploads that can be gone on with after the page was loaded again, as `localStorage` keeps them.
 
-import { address } from "./api.js";
 import { keep, recall } from "./dom.js";
+import { address } from "./server.js";
 
 const longest = 100;
 const oldest = 7 * 24 * 3600 * 1000;

@@ -1,5 +1,6 @@
 // Simplified Chinese, which has one form for all counts.
 
+/** @type {Record<keyof typeof import("./texts-en.js").english, any>} */
 export const chinese = {
     skip: "跳到文件列表", search: "在此文件夹中搜索", crumbs: "文件夹路径", tools: "工具", root: "主目录",
     language: "语言", keys: "键盘快捷键", close: "关闭", cancel: "取消", undo: "撤销", create: "创建",

@@ -29,6 +29,9 @@ export function choose(tag) {
 /**
  * A text with `{name}` replaced by the values. A text that depends on a count has forms: the language's rules
  * choose one for `count`.
+ *
+ * @param {keyof typeof english} key
+ * @param {Record<string, any>} values
  */
 export function t(key, values = {}) {
     const entry = current.table[key] ?? english[key] ?? key;
@@ -46,14 +49,16 @@ const rule = (count) => new Intl.PluralRules(current.tag).select(count);
  * the first.
  */
 export function translate(root = document) {
+    /** @type {(name: string) => NodeListOf<any>} */
+    const all = (name) => root.querySelectorAll(`[data-${name}]`);
     document.documentElement.lang = current.tag;
-    for (const node of root.querySelectorAll("[data-text]")) node.textContent = t(node.dataset.text);
-    for (const node of root.querySelectorAll("[data-hint]")) node.placeholder = t(node.dataset.hint);
-    for (const node of root.querySelectorAll("[data-label]")) {
+    for (const node of all("text")) node.textContent = t(node.dataset.text);
+    for (const node of all("hint")) node.placeholder = t(node.dataset.hint);
+    for (const node of all("label")) {
         node.setAttribute("aria-label", t(node.dataset.label));
         if (node.matches("button")) node.title = t(node.dataset.label);
     }
-    for (const node of root.querySelectorAll("[data-say]")) {
+    for (const node of all("say")) {
         const words = node.querySelector("span") ?? node.appendChild(document.createElement("span"));
         words.textContent = t(node.dataset.say);
         node.title = t(node.dataset.say);

@@ -1,6 +1,7 @@
 // One upload by tus 1.0.0: created, sent in pieces, and gone on with where the server says that it stopped.
 
-import { address, Problem } from "./api.js";
+import { server } from "./api.js";
+import { address, Problem } from "./server.js";
 import { t } from "./texts.js";
 
 const version = "1.0.0";
@@ -14,8 +15,14 @@ function metadata(values) {
     }).join(",");
 }
 
-/** Only XMLHttpRequest tells how much of a body has gone. */
-function exchange(method, url, { headers = {}, body = null, signal, onprogress }) {
+/**
+ * Only XMLHttpRequest tells how much of a body has gone.
+ *
+ * @param {{ headers?: object, body?: any, signal: AbortSignal, onprogress?: (count: number) => void }} options
+ * @returns {Promise<XMLHttpRequest>}
+ */
+function exchange(method, url, options) {
+    const { headers = {}, body = null, signal, onprogress } = options;
     return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const request = new XMLHttpRequest();
@@ -26,11 +33,11 @@ function exchange(method, url, { headers = {}, body = null, signal, onprogress }
         const stop = () => request.abort();
         signal.addEventListener("abort", stop);
         request.upload.onprogress = ({ loaded }) => onprogress?.(loaded);
-        request.onerror = () => reject(Problem.unreachable());
+        request.onerror = () => reject(server.unreachable());
         request.onabort = () => reject(signal.reason);
         request.onload = () => {
             if (request.status < 300) resolve(request);
-            else reject(Problem.of(request.status, request.responseText));
+            else reject(server.problem(request.status, request.responseText));
         };
         request.onloadend = () => signal.removeEventListener("abort", stop);
         request.send(body);

@@ -1,7 +1,8 @@
 // The row of one upload in the panel.
 
-import { button, changeIcon, make } from "./dom.js";
+import { make } from "./dom.js";
 import { formatShare, formatSize } from "./format.js";
+import { button, changeIcon } from "./icons.js";
 import { t } from "./texts.js";
 
 export class UploadRow {
@@ -35,7 +36,7 @@ export class UploadRow {
         this.#bar.value = size === 0 ? Number(state === "done") : sent / size;
         const progress = `${formatShare(sent / Math.max(size, 1))} · ${formatSize(size)}`;
         const words = { running: progress, failed: error };
-        this.#state.textContent = words[state] ?? t(`upload_${state}`);
+        this.#state.textContent = words[state] ?? t(/** @type {any} */ (`upload_${state}`));
         this.#pause.hidden = state === "done" || state === "asking";
         const label = t(state === "paused" ? "resumeOne" : isStopped ? "againOne" : "pauseOne", { name });
         this.#pause.setAttribute("aria-label", label);

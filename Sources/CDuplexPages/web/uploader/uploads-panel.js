@@ -1,7 +1,8 @@
 // The panel that shows the uploads, and those of before the page was loaded.
 
-import { arrange, button, byId, changeIcon, make } from "./dom.js";
+import { arrange, byId, make } from "./dom.js";
 import { formatDuration, formatShare, formatSize } from "./format.js";
+import { button, changeIcon } from "./icons.js";
 import { announce } from "./notices.js";
 import { placeName } from "./picker.js";
 import { Rate } from "./rate.js";
@@ -114,11 +115,12 @@ export class UploadsPanel {
         const pause = byId("uploads-pause");
         pause.hidden = !isOpen;
         changeIcon(pause, isActive ? "pause" : "play");
-        for (const [node, key] of [[pause, isActive ? "pauseAll" : "resumeAll"],
-            [byId("uploads-close"), isOpen ? "cancelAll" : "close"]]) {
-            node.setAttribute("aria-label", t(key));
-            node.title = t(key);
-        }
+        const name = (node, text) => {
+            node.setAttribute("aria-label", text);
+            node.title = text;
+        };
+        name(pause, t(isActive ? "pauseAll" : "resumeAll"));
+        name(byId("uploads-close"), t(isOpen ? "cancelAll" : "close"));
     }
 
     /** Of thousands, those that run or have failed are shown, some that wait and the last that are done. */

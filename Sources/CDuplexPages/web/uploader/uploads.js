@@ -1,10 +1,10 @@
 // All uploads of the page: three at a time, each of which can be paused, gone on with, tried again and
 // cancelled.
 
-import { Problem } from "./api.js";
 import { askClash } from "./dialogs.js";
 import { nameOf, parentOf } from "./paths.js";
 import * as resumes from "./resumes.js";
+import { Problem } from "./server.js";
 import { TusUpload } from "./tus.js";
 
 const { piece, parallel } = document.documentElement.dataset;
@@ -36,6 +36,9 @@ class Batch {
 }
 
 class Upload {
+    file;
+    folder;
+    name;
     state = "waiting";
     sent = 0;
     error = "";
